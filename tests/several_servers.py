@@ -332,7 +332,7 @@ def test_one_backup_ahead(work, writer, one, other, balancer):
     # But that one goes on wherever a page came from.
     _, headers, _ = one.ask("POST", BULK, STATION)
     assert writer.ask("POST", f"{BULK}&cursor={headers['x-next-cursor']}", STATION)[0] == 200
-    ok(f"one backup ahead: of {len(of_ahead)} rows none is lost or twice, and who is behind says so")
+    ok(f"one backup ahead: all {len(of_ahead)} rows came once each, and the follower that is behind said so")
 
 
 def test_keys(work, writer, followers):

@@ -1,10 +1,11 @@
 //! The record as a process sees it that does not write.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::store::{AlertStore, Damage, Directory, Selection, SeriesSlice, StoreError};
-use mesonet::{ClosedWindow, Reader, StationId, alert};
+use arc_swap::ArcSwap;
+use mesonet::store::{AlertStore, InFront, StoreError};
+use mesonet::{Reader, StationId, alert};
 
 use crate::alerts::{ALERTS, message_of};
 use crate::known::Known;
@@ -37,7 +38,7 @@ use crate::{schema, sql};
 pub struct ClickHouseReader {
     link: Arc<Link>,
     /// What is read from.
-    view: RwLock<Arc<View>>,
+    view: ArcSwap<View>,
     /// Locked while the record is read anew.
     seen: Mutex<Seen>,
     alerts: Arc<AlertStore>,
@@ -71,7 +72,7 @@ impl ClickHouseReader {
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let link = Arc::new(schema::open(options)?);
         let known = load_all(&link)?;
-        let view = RwLock::new(Arc::new(View::new(&link, &known)));
+        let view = ArcSwap::from_pointee(View::new(&link, &known));
         let mut seen = Seen { known, change: 0, messages: BTreeMap::new() };
         let alerts = Arc::default();
         seen.read_alerts(&link, &alerts)?;
@@ -90,9 +91,7 @@ impl ClickHouseReader {
             News::Other => (Some(load_all(&self.link)?), Changed::Everything),
         };
         if let Some(known) = known {
-            let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
-            *view = Arc::new(View::new(&self.link, &known));
-            drop(view);
+            self.view.store(Arc::new(View::new(&self.link, &known)));
             seen.known = known;
         }
         seen.read_alerts(&self.link, &self.alerts)?;
@@ -130,7 +129,7 @@ impl ClickHouseReader {
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+        self.view.load_full()
     }
 
     // What was read is exchanged as a whole.
@@ -139,34 +138,9 @@ impl ClickHouseReader {
     }
 }
 
-impl Reader for ClickHouseReader {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.view().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view().scan(selection, visit)
-    }
-
-    fn scan_latest(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view().scan_latest(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.view().present_weather(station, window, visit)
+impl InFront for ClickHouseReader {
+    fn behind(&self) -> &dyn Reader {
+        &self.view
     }
 }
 

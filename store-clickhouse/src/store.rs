@@ -1,12 +1,11 @@
 //! The store.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mesonet::store::{
-    AlertStore, Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError,
-};
-use mesonet::{Batch, ClosedWindow, Reader, StationId, Store};
+use arc_swap::ArcSwap;
+use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError};
+use mesonet::{Batch, Reader, Store};
 
 use crate::alerts::load_alerts;
 use crate::fence::Fence;
@@ -29,7 +28,7 @@ const GLANCE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct ClickHouseStore {
     /// What readers clone and hold.
-    view: RwLock<Arc<View>>,
+    view: ArcSwap<View>,
     writer: Mutex<Writer>,
     /// That of the writer, also for whoever does not wait for it.
     fence: Arc<Fence>,
@@ -47,7 +46,7 @@ impl ClickHouseStore {
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let link = Arc::new(schema::open(options)?);
         let writer = Writer::open(Arc::clone(&link))?;
-        let view = RwLock::new(Arc::new(writer.view()));
+        let view = ArcSwap::from_pointee(writer.view());
         let fence = Arc::clone(&writer.fence);
         let glance = Options { timeout: options.timeout.min(GLANCE), ..options.clone() };
         let glance = Link::new(&glance)?.within(&options.database);
@@ -92,12 +91,10 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
     pub fn set_mark(&self, name: &str, value: &str) -> Result<(), StoreError> {
-        let mut writer = self.writer();
-        writer.make_sure()?;
-        self.publish(&writer);
-        writer.fence.check(&writer.link, None)?;
-        let at = self.marks.set(name, value)?;
-        writer.fence.check(&writer.link, Some(at))
+        self.write(|writer| {
+            let at = self.marks.set(name, value)?;
+            writer.fence.check(&writer.link, Some(at))
+        })
     }
 
     /// Drops what is not needed any more: readings before an instant, if one is given, states of
@@ -110,27 +107,27 @@ impl ClickHouseStore {
     /// ClickHouse cannot be reached or refuses, or another process has become the writer. What was
     /// done until then stays done.
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
-        let mut writer = self.writer();
-        writer.make_sure()?;
-        writer.fence.check(&writer.link, None)?;
         if let Some(retain_from_ms) = retain_from_ms {
-            writer.retain(retain_from_ms)?;
-            self.publish(&writer);
+            // Shown before anything is dropped: a reader would find days that are gone.
+            self.write(|writer| writer.retain(retain_from_ms))?;
         }
-        let (expired_days, expired_rows) = writer.drop_expired()?;
-        let station_days = writer.drop_old_states(today())?;
-        writer.drop_old_batches()?;
-        self.publish(&writer);
-        Ok(Maintained { expired_days, expired_rows, station_days })
+        self.write(|writer| {
+            let (expired_days, expired_rows) = writer.drop_expired()?;
+            let station_days = writer.drop_old_states(today())?;
+            writer.drop_old_batches()?;
+            Ok(Maintained { expired_days, expired_rows, station_days })
+        })
     }
 
     /// Changes the record otherwise than by a batch.
-    pub(crate) fn write(
+    pub(crate) fn write<T>(
         &self,
-        change: impl FnOnce(&mut Writer) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        change: impl FnOnce(&mut Writer) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
+        // What was unsure may be on record.
+        self.publish(&writer);
         writer.fence.check(&writer.link, None)?;
         let changed = change(&mut writer);
         self.publish(&writer);
@@ -138,7 +135,7 @@ impl ClickHouseStore {
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+        self.view.load_full()
     }
 
     // A judge may panic while the lock is held; nothing of the writer is changed by then.
@@ -147,38 +144,13 @@ impl ClickHouseStore {
     }
 
     fn publish(&self, writer: &Writer) {
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(writer.view());
+        self.view.store(Arc::new(writer.view()));
     }
 }
 
-impl Reader for ClickHouseStore {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.view().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view().scan(selection, visit)
-    }
-
-    fn scan_latest(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view().scan_latest(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.view().present_weather(station, window, visit)
+impl InFront for ClickHouseStore {
+    fn behind(&self) -> &dyn Reader {
+        &self.view
     }
 }
 

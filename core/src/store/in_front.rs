@@ -1,6 +1,8 @@
-//! Stores that stand in front of another and change only how batches come in.
+//! Readers that hand on what another one says.
 
 use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 
 use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::observation::StationId;
@@ -64,5 +66,37 @@ impl<T: InFront> Reader for T {
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError> {
         self.behind().present_weather(station, window, visit)
+    }
+}
+
+/// The reader of the moment: each answer is of one reader, whatever takes its place meanwhile.
+impl<R: Reader> Reader for ArcSwap<R> {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.load().directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.load_full().scan(selection, visit)
+    }
+
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.load_full().scan_latest(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.load_full().present_weather(station, window, visit)
     }
 }

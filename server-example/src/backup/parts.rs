@@ -48,12 +48,13 @@ impl ShardSource for Parts {
     fn fetch(&self, shard: &ShardName, bytes: Range<u64>) -> io::Result<Vec<u8>> {
         let place = {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-            if place.is_none() {
-                *place = Some(Arc::new(Place::open(&self.address).map_err(io::Error::other)?));
+            if let Some(place) = &*place {
+                Arc::clone(place)
+            } else {
+                let opened = Place::open(&self.address).map_err(io::Error::other)?;
+                Arc::clone(place.insert(Arc::new(opened)))
             }
-            place.clone()
         };
-        let place = place.ok_or(io::ErrorKind::NotFound)?;
         place.get_range(&object(&hex(shard)), bytes).map_err(io::Error::other)
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
-
 use super::catalogue::Lost;
 use super::fault::{Fault, StoreHealth};
 use super::merge::{Group, groups, merge_parts};
@@ -29,30 +27,6 @@ pub(super) struct View {
     pub lost: Arc<Vec<Lost>>,
     /// Readings before this instant are dropped.
     pub retain_from_ms: i64,
-}
-
-/// The view of the moment: an answer is of one view, whatever is written meanwhile.
-impl Reader for ArcSwap<View> {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.load().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.load_full().scan(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.load_full().present_weather(station, window, visit)
-    }
 }
 
 /// A run being read, with the position of the last station found.
