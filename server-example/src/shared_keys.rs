@@ -1,6 +1,6 @@
 //! API keys for several servers: sent by the one where they are issued, fetched by its followers.
 
-use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,18 +8,25 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use crate::backup::{BackupError, KeyMirror, absolute, send_keys};
-use crate::credentials::{KeyDigest, LOOK};
-use crate::serve::{repeat, rest};
+use crate::credentials::{LOOK, ValidKeys};
+use crate::serve::repeat;
 use crate::state::State;
 
 /// Starts what keeps the keys of a server the newest, and those of its followers.
 pub fn share_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
-    beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
-        if let Some(keys) = &state.credentials.keys {
-            keys.renew()?;
-        }
-        Ok(LOOK)
-    }));
+    let trouble = Trouble::default();
+    // A record in ClickHouse is waited for, which costs no core.
+    beside.spawn(repeat(
+        Arc::clone(state),
+        trouble,
+        |_| Duration::ZERO,
+        |state, trouble| {
+            if let Some(keys) = &state.credentials.keys {
+                trouble.note(keys.renew(), NOT_RENEWED, "the API keys are the newest again");
+            }
+            Ok(LOOK)
+        },
+    ));
     let config = state.config();
     if state.services.of_backups().is_some() {
         let every = Duration::from_secs(config.follow_keys_every_s);
@@ -50,13 +57,15 @@ pub fn share_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
     }
 }
 
+const NOT_RENEWED: &str = "the API keys that are known go on, also those that were revoked since";
+
 /// What a loop has said last of what went wrong: each trouble is logged once.
 #[derive(Debug, Default)]
 struct Trouble(Option<String>);
 
 impl Trouble {
     /// Notes how a round went. Returns what it gave.
-    fn note<T>(&mut self, done: Result<T, BackupError>, what: &str, again: &str) -> Option<T> {
+    fn note<T, E: Display>(&mut self, done: Result<T, E>, what: &str, again: &str) -> Option<T> {
         match done {
             Ok(value) => {
                 if self.0.take().is_some() {
@@ -76,16 +85,13 @@ impl Trouble {
     }
 }
 
-/// The keys that a server knows as valid.
-type Valid = Arc<HashMap<KeyDigest, Option<i64>>>;
-
 /// Sends the keys of a server to its followers as soon as they change.
 #[derive(Debug)]
 pub struct KeySender {
     address: String,
     data: PathBuf,
     /// Those that were sent last.
-    sent: Option<Valid>,
+    sent: Option<Arc<ValidKeys>>,
     trouble: Trouble,
 }
 
@@ -98,7 +104,7 @@ impl KeySender {
 
     /// Sends the keys if others are valid than those that were sent last. What cannot be sent is
     /// logged, and sent with the next call.
-    pub fn send(&mut self, valid: Valid) {
+    pub fn send(&mut self, valid: Arc<ValidKeys>) {
         if self.sent.as_ref().is_some_and(|sent| Arc::ptr_eq(sent, &valid)) {
             return;
         }
@@ -140,8 +146,7 @@ impl FollowedKeys {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         let (mirror, trouble) = &mut *mirror;
         let looked_at = Instant::now();
-        let what = "the API keys that are known go on, also those that were revoked since";
-        let looked = trouble.note(mirror.look(), what, "the API keys are the newest again");
+        let looked = trouble.note(mirror.look(), NOT_RENEWED, "the API keys are the newest again");
         if looked.is_some() {
             *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = looked_at;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRef;
 use axum::response::Response;
+use mesonet::store::StoreError;
 use mesonet::{Intake, Store};
 use tower_http::cors::CorsLayer;
 
@@ -22,7 +23,7 @@ use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
 use crate::rate::{Hops, Window};
-use crate::record::Record;
+use crate::record::{Record, known_keys};
 use crate::services::{Kept, Services};
 use crate::snapshots::Snapshots;
 use crate::traces::Traces;
@@ -61,6 +62,9 @@ pub enum StateError {
     /// A body could not be made.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    /// The API keys cannot be reached.
+    #[error(transparent)]
+    Keys(#[from] StoreError),
 }
 
 impl State {
@@ -129,7 +133,7 @@ impl State {
             Kept::Followed(_) if config.follow.is_some() => {
                 Some(KnownKeys::of_another(&config.data))
             }
-            Kept::Record(_) | Kept::Followed(_) => Some(KnownKeys::new(&config.data)),
+            Kept::Record(_) | Kept::Followed(_) => Some(known_keys(&config)?),
         };
         let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {

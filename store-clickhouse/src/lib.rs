@@ -66,6 +66,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
 mod alerts;
+mod api_keys;
 mod cluster;
 mod duplicate;
 mod fence;
@@ -84,6 +85,7 @@ mod versions;
 mod view;
 mod write;
 
+pub use api_keys::{ApiKey, ApiKeys};
 pub use marks::read_mark;
 pub use options::Options;
 pub use reader::{Changed, ClickHouseReader};

@@ -144,6 +144,16 @@ pub(crate) struct MarkRow {
     pub value: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct ApiKeyRow {
+    pub digest: String,
+    pub label: String,
+    pub issued_ms: i64,
+    pub expires_ms: i64,
+    pub revoked_ms: i64,
+    pub last_used_ms: i64,
+}
+
 /// The last reading of a series, with its time and version in one number.
 #[derive(Clone, Copy, Debug, Row, Deserialize)]
 pub(crate) struct LatestRow {

@@ -19,6 +19,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("record", include_str!("../migrations/0001_record.sql")),
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
     ("marks", include_str!("../migrations/0003_marks.sql")),
+    ("keys", include_str!("../migrations/0004_keys.sql")),
 ];
 
 const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \

@@ -70,3 +70,6 @@ pub(crate) const CHILDREN: &str = include_str!("../queries/children.sql");
 
 /// The newest row of a mark.
 pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");
+
+/// What was put of API keys.
+pub(crate) const API_KEYS: &str = include_str!("../queries/api_keys.sql");

@@ -150,6 +150,16 @@ def test_the_newest_row_of_a_mark_counts(database, ask):
     assert ask("marks", "origin") == [("origin", "2", "own")]
 
 
+def test_what_is_known_of_api_keys_is_left_when_rows_are_merged(database, ask):
+    never, not_yet = 2**63 - 1, -(2**63)
+    rows = [("ab", 1, never, never, not_yet), ("ab", 1, never, never, 5), ("ab", 1, never, 9, not_yet)]
+    for digest, *times in rows + rows[:1]:
+        database("INSERT INTO api_keys VALUES (?, 'a network', ?, ?, ?, ?)", digest, *times)
+    database("OPTIMIZE TABLE api_keys FINAL")
+    expected = [("ab", "a network", *map(str, times)) for _, *times in (rows[2], rows[1])]
+    assert ask("api_keys") == expected
+
+
 def test_batches_of_earlier_writers_are_dropped(database, ask):
     first = 7 << 32
     database("INSERT INTO batches VALUES (?, 2, 70, 1)", first)

@@ -53,7 +53,14 @@ fn assert_same(one: &Path, other: &Path) {
 fn a_copy_gives_the_answers_of_the_original_to_the_byte() {
     let folder = record();
     let path = folder.path();
-    fs::write(path.join("mesonet-data/keys.sqlite"), "").unwrap();
+    fs::write(path.join("mesonet-data/notes.txt"), "").unwrap();
+    for label in ["a network", "another"] {
+        run(path, &["keys", "issue", "--label", label]);
+    }
+    let keys = |data: &str| run(path, &["keys", "list", "--json", "--data", data]);
+    let listed: Value = serde_json::from_str(&keys("mesonet-data")).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    run(path, &["keys", "revoke", id]);
     let own = EmbeddedStore::open(&path.join("mesonet-data"), EmbeddedOptions::default()).unwrap();
     own.meta_set("origin", "sample").unwrap();
     drop(own);
@@ -65,6 +72,7 @@ fn a_copy_gives_the_answers_of_the_original_to_the_byte() {
         "{done}"
     );
     assert_same(&path.join("mesonet-data"), &path.join("copy"));
+    assert_eq!((&done["keys"], keys("copy")), (&2.into(), keys("mesonet-data")));
     let reader = EmbeddedReader::open(&path.join("copy")).unwrap();
     assert_eq!(unfinished(&reader.meta_get(NOTE).unwrap().unwrap()), None);
     assert_eq!(reader.meta_get("origin").unwrap().as_deref(), Some("sample"));
@@ -74,10 +82,18 @@ fn a_copy_gives_the_answers_of_the_original_to_the_byte() {
     assert!(run(path, &["verify", "--data", "copy"]).ends_with("no fault\n"));
     let (ok, _, said) = output(path, &copy_args(FROM, "embedded:again"));
     assert!(ok && said.contains("not part of the record, so not copied: "), "{said}");
-    assert!(said.contains("keys.sqlite"), "{said}");
+    assert!(said.contains("notes.txt") && !said.contains("keys.sqlite"), "{said}");
     // On from the copy, which is a record like others.
     copied(path, "embedded:copy", "embedded:third");
     assert_same(&path.join("mesonet-data"), &path.join("third"));
+    // A key that was revoked after the copy is a difference, another one of the copy's own is none.
+    run(path, &["keys", "issue", "--label", "third", "--data", "third"]);
+    run(path, &[&copy_args(FROM, "embedded:third")[..], &["--check"]].concat());
+    let id = listed[1]["id"].as_str().unwrap();
+    run(path, &["keys", "revoke", id]);
+    let (ok, out, _) =
+        output(path, &[&copy_args(FROM, "embedded:third")[..], &["--check"]].concat());
+    assert!(!ok && out.contains(&format!("different: API key {id}\n")), "{out}");
 }
 
 #[test]
@@ -254,6 +270,8 @@ fn a_record_goes_through_clickhouse_and_back() {
     };
     let folder = record();
     let path = folder.path();
+    run(path, &["keys", "issue", "--label", "a network"]);
+    let keys = |place: &[&str]| run(path, &[&["keys", "list", "--json"], place].concat());
     let database = format!("clickhouse:{url}/copy_{}", std::process::id());
     let began = Instant::now();
     let done = copied(path, FROM, &format!("{database}_whole"));
@@ -273,6 +291,8 @@ fn a_record_goes_through_clickhouse_and_back() {
     );
     copied(path, &database, "embedded:back");
     assert_same(&path.join("mesonet-data"), &path.join("back"));
+    assert_eq!(keys(&["--store", &database]), keys(&[]));
+    assert_eq!(keys(&["--data", "back"]), keys(&[]));
     let nowhere = "clickhouse:http://127.0.0.1:9/mesonet";
     assert!(refused(path, &copy_args(FROM, nowhere)).contains("http://127.0.0.1:9"));
 }

@@ -11,24 +11,24 @@ use tempfile::TempDir;
 use super::process::{PATIENCE, Server, command};
 
 /// An answer: its status, its head, its body.
-struct Answer {
+pub struct Answer {
     status: u16,
     head: String,
     body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 
     #[track_caller]
-    fn is(&self, status: u16, body: &str) {
+    pub fn is(&self, status: u16, body: &str) {
         assert_eq!((self.status, &*self.body), (status, body));
     }
 }
 
-fn send(to: SocketAddr, line: &str, headers: &[String], body: &str) -> Answer {
+pub fn send(to: SocketAddr, line: &str, headers: &[String], body: &str) -> Answer {
     let mut stream = TcpStream::connect(to).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut request = format!("{line} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
@@ -43,17 +43,17 @@ fn send(to: SocketAddr, line: &str, headers: &[String], body: &str) -> Answer {
     Answer { status, head: head.to_lowercase(), body: body.to_owned() }
 }
 
-fn bearer(credential: &str) -> [String; 1] {
+pub fn bearer(credential: &str) -> [String; 1] {
     [format!("authorization: Bearer {credential}")]
 }
 
-fn run(folder: &TempDir, args: &[&str]) -> String {
+pub fn run(folder: &TempDir, args: &[&str]) -> String {
     let output = command(folder.path(), args).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-fn is_bulk_allowed(server: &Server, headers: &[String]) -> bool {
+pub fn is_bulk_allowed(server: &Server, headers: &[String]) -> bool {
     let answer = send(server.address(), "GET /api/v1/capabilities", headers, "");
     assert_eq!(answer.status, 200);
     assert!(answer.head.contains("\r\ncache-control: no-store"), "{}", answer.head);
@@ -62,7 +62,7 @@ fn is_bulk_allowed(server: &Server, headers: &[String]) -> bool {
 }
 
 /// Asks until it is so, a few seconds at most.
-fn comes_true(mut is_so: impl FnMut() -> bool) -> Duration {
+pub fn comes_true(mut is_so: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < PATIENCE, "it did not come true");

@@ -11,6 +11,8 @@ mod capabilities;
 mod child;
 mod child_deadlines;
 #[cfg(feature = "clickhouse")]
+mod clickhouse_keys;
+#[cfg(feature = "clickhouse")]
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;

@@ -2,7 +2,7 @@ use tempfile::TempDir;
 
 use super::super::writer::take_over;
 use super::*;
-use crate::credentials::Validity;
+use crate::credentials::{KeyRecord, Validity};
 
 /// A place, the folder of a record whose turn it is, and the folder of a follower.
 struct Shared {
@@ -76,7 +76,7 @@ fn a_follower_has_the_keys_as_soon_as_they_are_sent() {
     // When they were used is nothing that followers need to know.
     shared.issue();
     shared.send();
-    let mut file = KeyFile::open(&shared.data).unwrap().unwrap();
+    let file = KeyFile::open(&shared.data).unwrap().unwrap();
     let used = file.valid().unwrap().into_keys().map(|digest| (digest, 5)).collect();
     file.used(&used).unwrap();
     assert!(!shared.send());

@@ -1,7 +1,7 @@
 //! The command `copy`: a record is moved to another place.
 //!
 //! What is copied, and how it is compared, is in [`mesonet::store::copy`]; here places are opened,
-//! and the alerts go along.
+//! and the alerts and API keys go along.
 
 mod places;
 
@@ -20,6 +20,7 @@ use mesonet::store::StoreError;
 use mesonet::store::copy::{Comparison, CopyError, Copying, Digest, Original, compare};
 use serde_json::json;
 
+use crate::credentials::{ApiKey, KeysError};
 use crate::record::{NOTES, RecordPlace, RecordPlaceError};
 use places::{From, To};
 
@@ -63,6 +64,9 @@ pub enum CopyCommandError {
     /// A store cannot be opened, read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The API keys cannot be read or written.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
     /// Both places are one.
     #[error("both places are {0}; a record is copied from one place to another")]
     OnePlace(String),
@@ -110,6 +114,8 @@ struct Done {
     comparison: Comparison,
     /// Number of alerts of the original, and the ids of those that are otherwise in the copy.
     alerts: (usize, Vec<String>),
+    /// Number of API keys of the original, and the ids of those that the copy lacks or has otherwise.
+    keys: (usize, Vec<String>),
     copied: u64,
     copy_s: f64,
     compare_s: f64,
@@ -131,7 +137,8 @@ pub fn copy_command(flags: &CopyFlags) -> Result<bool, CopyCommandError> {
         let to = From::open_copy(&flags.to, password)?;
         let (comparison, compare_s) = compared(&from, &from_place, &*to.reader)?;
         let alerts = differing(&from, &to.alerts);
-        Done { comparison, alerts, copied: 0, copy_s: 0.0, compare_s }
+        let keys = missing(&from.keys, &to.keys);
+        Done { comparison, alerts, keys, copied: 0, copy_s: 0.0, compare_s }
     } else {
         let to = To::open(&flags.to, password)?;
         let done = copied(&from, &from_place, &to, &to_place)?;
@@ -171,6 +178,7 @@ fn copied(
     for some in messages.chunks(ALERTS_AT_ONCE) {
         to.alerts.append(some.to_vec())?;
     }
+    to.keys.put(&from.keys)?;
     for name in NOTES {
         if let Some(text) = from.reader.note(name)? {
             to.store.set_note(name, &text)?;
@@ -179,7 +187,8 @@ fn copied(
     let (copied, copy_s) = (copying.done() - before, started.elapsed().as_secs_f64());
     let (comparison, compare_s) = compared(from, from_place, &*to.store)?;
     let alerts = differing(from, &to.alerts.record().messages);
-    let done = Done { comparison, alerts, copied, copy_s, compare_s };
+    let keys = missing(&from.keys, &to.keys.all()?);
+    let done = Done { comparison, alerts, keys, copied, copy_s, compare_s };
     if done.is_equal() {
         copying.finish(&done.comparison).map_err(&failed)?;
     }
@@ -227,6 +236,15 @@ fn differing(from: &From, to: &[Arc<alert::Message>]) -> (usize, Vec<String>) {
     (expected.len(), other)
 }
 
+/// The number of API keys of the original, and the ids of those that the other lacks or does not know as
+/// revoked. It may have others of its own, and later uses.
+fn missing(from: &[ApiKey], to: &[ApiKey]) -> (usize, Vec<String>) {
+    let unused = |key: &ApiKey| ApiKey { last_used_ms: None, ..key.clone() };
+    let there: Vec<ApiKey> = to.iter().map(unused).collect();
+    let is_missing = |key: &&ApiKey| !there.contains(&unused(key));
+    (from.len(), from.iter().filter(is_missing).map(|key| key.digest.id()).collect())
+}
+
 fn bar(what: &'static str, readings: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -240,11 +258,17 @@ fn bar(what: &'static str, readings: u64) -> ProgressBar {
 
 impl Done {
     fn is_equal(&self) -> bool {
-        self.comparison.is_equal() && self.alerts.1.is_empty()
+        self.comparison.is_equal() && self.others().next().is_none()
+    }
+
+    /// What is not equal beside the readings.
+    fn others(&self) -> impl Iterator<Item = String> + '_ {
+        let alerts = self.alerts.1.iter().map(|id| format!("alert {id}"));
+        alerts.chain(self.keys.1.iter().map(|id| format!("API key {id}")))
     }
 
     fn print(&self, from: &str, to: &str, out: &mut impl Write) -> io::Result<()> {
-        let Self { comparison, alerts, copied, copy_s, compare_s } = self;
+        let Self { comparison, alerts, keys, copied, copy_s, compare_s } = self;
         if *copied > 0 {
             let rate = *copied as f64 / copy_s.max(0.001);
             writeln!(out, "copied {copied} readings in {copy_s:.1} s ({rate:.0} a second)")?;
@@ -258,14 +282,17 @@ impl Done {
         if more > 0 {
             writeln!(out, "and {more} more")?;
         }
-        for id in alerts.1.iter().take(20) {
-            writeln!(out, "different: alert {id}")?;
+        for other in self.others().take(20) {
+            writeln!(out, "different: {other}")?;
         }
-        let alerts_told = alerts.0;
         if self.is_equal() {
-            writeln!(out, "equal, with {alerts_told} alerts; compared in {compare_s:.1} s")
+            let (alerts, keys) = (alerts.0, keys.0);
+            writeln!(
+                out,
+                "equal, with {alerts} alerts and {keys} API keys; compared in {compare_s:.1} s"
+            )
         } else {
-            let count = comparison.count + alerts.1.len();
+            let count = comparison.count + self.others().count();
             writeln!(out, "{count} differences; the copy must not be used")
         }
     }
@@ -278,10 +305,9 @@ impl Done {
                 "checksum": format!("{:016x}", digest.checksum),
             })
         };
-        let Self { comparison, alerts, copied, copy_s, compare_s } = self;
-        let of_alerts = alerts.1.iter().map(|id| format!("alert {id}"));
-        let differences: Vec<String> =
-            comparison.differences.iter().map(ToString::to_string).chain(of_alerts).collect();
+        let Self { comparison, alerts, keys, copied, copy_s, compare_s } = self;
+        let readings = comparison.differences.iter().map(ToString::to_string);
+        let differences: Vec<String> = readings.chain(self.others()).collect();
         json!({
             "from": from,
             "to": to,
@@ -290,8 +316,9 @@ impl Done {
             "original": digest(&comparison.original),
             "copy": digest(&comparison.copy),
             "alerts": alerts.0,
+            "keys": keys.0,
             "differences": differences,
-            "differenceCount": comparison.count + alerts.1.len(),
+            "differenceCount": comparison.count + self.others().count(),
             "copied": copied,
             "copySeconds": copy_s,
             "compareSeconds": compare_s,

@@ -10,12 +10,14 @@ use mesonet::{EmbeddedStore, alert};
 
 use super::CopyCommandError;
 use crate::backup::{MARKER, is_record};
+use crate::credentials::{ApiKey, KEYS, KeyFolder, KeyRecord, SharedKeyRecord};
 use crate::record::RecordPlace;
 
 /// A record that is read. Nothing is written to it, and its server goes on.
 pub(super) struct From {
     pub reader: Arc<dyn Original>,
     pub alerts: Vec<Arc<alert::Message>>,
+    pub keys: Vec<ApiKey>,
     /// What else is in its folder.
     pub left: Vec<String>,
     /// The same reader, if the record is on disk.
@@ -26,6 +28,7 @@ pub(super) struct From {
 pub(super) struct To {
     pub store: Box<dyn Duplicate>,
     pub alerts: AlertStore,
+    pub keys: SharedKeyRecord,
 }
 
 /// A place with the whole path of its folder, so that it is the same from everywhere.
@@ -73,9 +76,10 @@ impl From {
             let (place, faults) = (shown(place), fault.to_string());
             return Err(CopyCommandError::Damaged { place, faults });
         }
+        let keys = KeyFolder(folder.to_owned()).all()?;
         let left = left_in(folder);
         let on_disk = Some(Arc::clone(&reader));
-        Ok(Self { reader, alerts: record.messages, left, on_disk })
+        Ok(Self { reader, alerts: record.messages, keys, left, on_disk })
     }
 
     /// What was found to be damaged in it.
@@ -85,11 +89,11 @@ impl From {
     }
 }
 
-/// The entries of a folder that are not of its record: keys, products, model runs and others.
+/// The entries of a folder that are not of its record: products, model runs and others.
 fn left_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().display().to_string());
-    let mut left: Vec<String> = names.filter(|name| !is_record(name)).collect();
+    let mut left: Vec<String> = names.filter(|name| !is_record(name) && name != KEYS).collect();
     left.sort();
     left.into_iter().map(|name| folder.join(name).display().to_string()).collect()
 }
@@ -127,7 +131,7 @@ impl To {
             let (place, faults) = (shown(place), fault.to_string());
             return Err(CopyCommandError::Damaged { place, faults });
         }
-        Ok(Self { store: Box::new(store), alerts })
+        Ok(Self { store: Box::new(store), alerts, keys: Arc::new(KeyFolder(folder.to_owned())) })
     }
 }
 
@@ -141,15 +145,18 @@ mod in_clickhouse {
     use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore, migrate};
 
     use super::{CopyCommandError, From, To};
-    use crate::record::{ClickHouseAddress, RecordPlace, refuse_written};
+    use crate::credentials::KeyRecord;
+    use crate::record::{ClickHouseAddress, KeysInClickHouse, RecordPlace, refuse_written};
 
     pub(super) fn from(
         address: &ClickHouseAddress,
         password: Option<&Path>,
     ) -> Result<From, CopyCommandError> {
-        let reader = ClickHouseReader::open(&address.options(password)?)?;
+        let options = address.options(password)?;
+        let reader = ClickHouseReader::open(&options)?;
         let alerts = reader.alerts().record().messages.clone();
-        Ok(From { reader: Arc::new(reader), alerts, left: Vec::new(), on_disk: None })
+        let keys = KeysInClickHouse::open(&options)?.all()?;
+        Ok(From { reader: Arc::new(reader), alerts, keys, left: Vec::new(), on_disk: None })
     }
 
     pub(super) fn to(
@@ -168,7 +175,8 @@ mod in_clickhouse {
         }
         let store = ClickHouseStore::open(&options)?;
         let alerts = store.open_alerts()?;
-        Ok(To { store: Box::new(store), alerts })
+        let keys = Arc::new(KeysInClickHouse::open(&options)?);
+        Ok(To { store: Box::new(store), alerts, keys })
     }
 }
 

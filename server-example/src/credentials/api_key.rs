@@ -44,9 +44,24 @@ impl KeyDigest {
 
     /// The name by which the key is listed and revoked.
     pub fn id(&self) -> String {
-        let mut id = super::hex(&self.0);
+        let mut id = self.digits();
         id.truncate(ID_DIGITS);
         id
+    }
+
+    /// The hash in hexadecimal digits.
+    pub fn digits(&self) -> String {
+        super::hex(&self.0)
+    }
+
+    /// Reads a hash from its digits, in lower case; `None` if it is something else.
+    pub fn of_digits(digits: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        let digest = Self(bytes);
+        (digest.digits() == digits).then_some(digest)
     }
 
     fn hash(key: &str) -> Self {
@@ -93,6 +108,10 @@ mod tests {
     fn no_output_shows_more_than_the_id() {
         let digest = KeyDigest([0xab; 32]);
         assert_eq!(digest.id(), "abababababab");
+        assert_eq!(KeyDigest::of_digits(&digest.digits()), Some(digest));
+        for bad in ["", "ab", &"AB".repeat(32), &"ab".repeat(33), &"+a".repeat(32)] {
+            assert_eq!(KeyDigest::of_digits(bad), None, "{bad}");
+        }
         assert_eq!(format!("{digest:?}"), "KeyDigest(abababababab)");
     }
 }

@@ -1,14 +1,19 @@
+use std::collections::HashMap;
+
+use mesonet::Iso8601;
+
 use super::*;
+use crate::credentials::{KeysError, Validity};
 
 #[test]
 fn a_key_is_issued_listed_and_revoked() {
     let folder = tempfile::tempdir().unwrap();
     assert!(KeyFile::open(folder.path()).unwrap().is_none());
-    let mut file = KeyFile::create(folder.path()).unwrap();
+    let file = KeyFile::create(folder.path()).unwrap();
     let (key, entry) = file.issue("a network", Validity::Year, 1_000).unwrap();
     let (_, endless) = file.issue("another", Validity::Never, 2_000).unwrap();
     let digest = KeyDigest::of(&key).unwrap();
-    assert_eq!((entry.id, entry.expires), (digest.id(), Some(Iso8601(1_000 + YEAR_MS))));
+    assert_eq!((entry.id, entry.expires), (digest.id(), Some(Iso8601(1_000 + 365 * 86_400_000))));
     assert_eq!(endless.expires, None);
     let bytes = std::fs::read(path_in(folder.path())).unwrap();
     let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
@@ -30,7 +35,7 @@ fn a_key_is_issued_listed_and_revoked() {
 #[test]
 fn a_label_is_short_and_plain() {
     let folder = tempfile::tempdir().unwrap();
-    let mut file = KeyFile::create(folder.path()).unwrap();
+    let file = KeyFile::create(folder.path()).unwrap();
     for bad in ["", "  ", "two\nlines", "a\u{202e}b", "\u{200b}", &"x".repeat(201)] {
         assert!(matches!(file.issue(bad, Validity::Never, 0), Err(KeysError::Label(_))), "{bad:?}");
     }
@@ -45,7 +50,7 @@ fn two_commands_at_once_lose_no_key() {
         for number in 0..4 {
             scope.spawn(move || {
                 for _ in 0..5 {
-                    let mut file = KeyFile::create(data).unwrap();
+                    let file = KeyFile::create(data).unwrap();
                     file.issue(&format!("of {number}"), Validity::Never, 0).unwrap();
                 }
             });

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use mesonet::store::StoreError;
 
-use super::key_file::{KeyEntry, KeyFile, KeysError, Validity};
+use super::key_record::{KeyEntry, KeysError, Validity};
 use crate::backup::MARKER;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
+use crate::record::key_record;
 
 /// The flags of `keys`.
 #[derive(Clone, Debug, Args)]
@@ -62,6 +64,9 @@ pub enum KeysCommandError {
         .0.display()
     )]
     Followed(PathBuf),
+    /// The store that has the keys cannot be reached.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -72,25 +77,25 @@ pub enum KeysCommandError {
 /// # Errors
 /// An invalid flag, an unknown key, or a record of keys that cannot be used.
 pub fn keys_command(flags: &KeysFlags) -> Result<(), KeysCommandError> {
-    let data = |record: &RecordFlags| {
-        Config::load(&Flags { record: record.clone(), ..Flags::default() }).map(|of| of.data)
-    };
+    let config =
+        |record: &RecordFlags| Config::load(&Flags { record: record.clone(), ..Flags::default() });
     // The next backup that a follower fetches would take the change back.
     let own = |record: &RecordFlags| {
-        let data = data(record)?;
-        if data.join(MARKER).exists() { Err(KeysCommandError::Followed(data)) } else { Ok(data) }
+        let config = config(record)?;
+        if config.data.join(MARKER).exists() {
+            return Err(KeysCommandError::Followed(config.data));
+        }
+        Ok(key_record(&config)?)
     };
     let mut out = io::stdout().lock();
     match &flags.command {
         KeysCommand::Issue { label, expires, record } => {
-            let mut file = KeyFile::create(&own(record)?)?;
-            let (key, entry) = file.issue(label, *expires, system_ms())?;
+            let (key, entry) = own(record)?.issue(label, *expires, system_ms())?;
             writeln!(out, "{key}")?;
             eprintln!("{}; the key is not shown again", line(&entry));
         }
         KeysCommand::List { json, record } => {
-            let file = KeyFile::open(&data(record)?)?;
-            let entries = file.map_or(Ok(Vec::new()), |file| file.list())?;
+            let entries = key_record(&config(record)?)?.list()?;
             if *json {
                 serde_json::to_writer(&mut out, &entries).map_err(io::Error::from)?;
                 writeln!(out)?;
@@ -102,9 +107,7 @@ pub fn keys_command(flags: &KeysFlags) -> Result<(), KeysCommandError> {
             }
         }
         KeysCommand::Revoke { id, record } => {
-            let file = KeyFile::open(&own(record)?)?;
-            let mut file = file.ok_or_else(|| KeysError::Unknown(id.clone()))?;
-            writeln!(out, "{}", line(&file.revoke(id, system_ms())?))?;
+            writeln!(out, "{}", line(&own(record)?.revoke(id, system_ms())?))?;
         }
     }
     Ok(())

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 
 use super::api_key::KeyDigest;
-use super::key_file::{KeyFile, KeysError, path_in};
+use super::key_file::{KeyFile, KeyFolder, path_in};
+use super::key_record::{KeyRecord, KeysError, SharedKeyRecord, ValidKeys};
 
 /// How often the server looks whether a key was issued or revoked.
 pub const LOOK: Duration = Duration::from_secs(1);
@@ -18,40 +19,56 @@ const RECORD_USE: Duration = Duration::from_secs(60);
 
 /// The valid keys, and which were used since that was last recorded.
 pub struct KnownKeys {
-    data: PathBuf,
+    record: SharedKeyRecord,
     /// When each valid key expires.
-    valid: ArcSwap<HashMap<KeyDigest, Option<i64>>>,
+    valid: ArcSwap<ValidKeys>,
     used: Mutex<HashMap<KeyDigest, i64>>,
     /// Whether their uses are written down.
     records_use: bool,
-    file: Mutex<OpenFile>,
+    looked: Mutex<Looked>,
 }
 
+/// What is known of the last look.
+#[derive(Default)]
+struct Looked {
+    /// A record on disk, which stays open.
+    file: Option<OpenFile>,
+    recorded: Option<Instant>,
+}
+
+/// The file of a folder, which is read only if it has changed.
 #[derive(Default)]
 struct OpenFile {
+    data: PathBuf,
     file: Option<KeyFile>,
     /// Which file is open, as the system tells files apart.
     identity: Option<(u64, u64)>,
     changes: Option<i64>,
-    recorded: Option<Instant>,
 }
 
 impl KnownKeys {
-    /// The keys of a record.
+    /// The keys of a record on disk.
     pub fn new(data: &Path) -> Self {
-        Self {
-            data: data.to_owned(),
-            valid: ArcSwap::default(),
-            used: Mutex::default(),
-            records_use: true,
-            file: Mutex::default(),
-        }
+        let file = OpenFile { data: data.to_owned(), ..OpenFile::default() };
+        let looked = Mutex::new(Looked { file: Some(file), recorded: None });
+        Self { looked, ..Self::shared(Arc::new(KeyFolder(data.to_owned())), true) }
     }
 
-    /// The keys of a record that belongs to another server: nothing is written to its file, which is
-    /// exchanged as a whole.
+    /// The keys of a record on disk that belongs to another server: nothing is written to its file, which
+    /// is exchanged as a whole.
     pub fn of_another(data: &Path) -> Self {
         Self { records_use: false, ..Self::new(data) }
+    }
+
+    /// The keys that several servers share, with or without noting when they are used.
+    pub fn shared(record: SharedKeyRecord, records_use: bool) -> Self {
+        let (valid, used) = (ArcSwap::default(), Mutex::default());
+        Self { record, valid, used, records_use, looked: Mutex::default() }
+    }
+
+    /// Where they are issued and revoked.
+    pub fn record(&self) -> &dyn KeyRecord {
+        &*self.record
     }
 
     /// Whether a credential is a valid key at a time.
@@ -72,64 +89,96 @@ impl KnownKeys {
     }
 
     /// The valid keys; another allocation after each change.
-    pub fn valid(&self) -> Arc<HashMap<KeyDigest, Option<i64>>> {
+    pub fn valid(&self) -> Arc<ValidKeys> {
         self.valid.load_full()
     }
 
     /// Takes in what the record of keys says now.
     ///
     /// # Errors
-    /// The file cannot be read or written. The keys that are known go on.
+    /// The record cannot be read or written. The keys that are known go on.
     pub fn renew(&self) -> Result<(), KeysError> {
-        let Ok(mut open) = self.file.lock() else { return Ok(()) };
-        // A file that was deleted or replaced is still there for whom it is open.
-        let found = identity(&path_in(&self.data));
-        if open.identity != found {
-            *open = OpenFile { identity: found, ..OpenFile::default() };
-            // Those of a file that was exchanged stay until the new one is read.
-            if found.is_none() {
-                self.valid.store(Arc::default());
-            }
+        let Ok(mut looked) = self.looked.lock() else { return Ok(()) };
+        let Looked { file, recorded } = &mut *looked;
+        let valid = match file {
+            Some(file) => file.look().inspect_err(|_| file.forget())?,
+            None => Some(self.record.valid()?),
+        };
+        if let Some(valid) = valid
+            && valid != **self.valid.load()
+        {
+            self.valid.store(valid.into());
         }
-        if open.file.is_none() {
-            open.file = KeyFile::open(&self.data)?;
-        }
-        let renewed = self.renew_from(&mut open);
-        if renewed.is_err() {
-            // The next look begins anew.
-            *open = OpenFile::default();
-        }
-        renewed
-    }
-
-    fn renew_from(&self, open: &mut OpenFile) -> Result<(), KeysError> {
-        let Some(file) = &mut open.file else { return Ok(()) };
-        let changes = file.changes()?;
-        if open.changes != Some(changes) {
-            self.valid.store(file.valid()?.into());
-            open.changes = Some(changes);
-        }
-        if open.recorded.is_none_or(|recorded| recorded.elapsed() >= RECORD_USE) {
-            open.recorded = Some(Instant::now());
-            let used = self.used.lock().map(|mut used| std::mem::take(&mut *used));
-            if let Ok(used) = used
-                && !used.is_empty()
-            {
-                file.used(&used)?;
-            }
+        if recorded.is_none_or(|recorded| recorded.elapsed() >= RECORD_USE) {
+            *recorded = Some(Instant::now());
+            self.record_use(file.as_mut())?;
         }
         Ok(())
+    }
+
+    /// What cannot be recorded is left to the next time.
+    fn record_use(&self, file: Option<&mut OpenFile>) -> Result<(), KeysError> {
+        let used = self.used.lock().map(|mut used| std::mem::take(&mut *used)).unwrap_or_default();
+        if used.is_empty() {
+            return Ok(());
+        }
+        let recorded = match file {
+            Some(open) => open.used(&used).inspect_err(|_| open.forget()),
+            None => self.record.used(&used),
+        };
+        if recorded.is_err()
+            && let Ok(mut later) = self.used.lock()
+        {
+            for (digest, used_ms) in used {
+                later.entry(digest).or_insert(used_ms);
+            }
+        }
+        recorded
     }
 
     /// Records the last uses, before the server stops.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The record cannot be written.
     pub fn close(&self) -> Result<(), KeysError> {
-        if let Ok(mut open) = self.file.lock() {
-            open.recorded = None;
+        if let Ok(mut looked) = self.looked.lock() {
+            looked.recorded = None;
         }
         self.renew()
+    }
+}
+
+impl OpenFile {
+    /// The next look begins anew.
+    fn forget(&mut self) {
+        *self = Self { data: std::mem::take(&mut self.data), ..Self::default() };
+    }
+
+    fn used(&self, used: &HashMap<KeyDigest, i64>) -> Result<(), KeysError> {
+        self.file.as_ref().map_or(Ok(()), |file| file.used(used))
+    }
+
+    /// The valid keys; `None` if they are those of the last look.
+    fn look(&mut self) -> Result<Option<ValidKeys>, KeysError> {
+        // A file that was deleted or replaced is still there for whom it is open.
+        let found = identity(&path_in(&self.data));
+        let is_gone = self.identity != found && found.is_none();
+        if self.identity != found {
+            self.forget();
+            self.identity = found;
+        }
+        if self.file.is_none() {
+            self.file = KeyFile::open(&self.data)?;
+        }
+        // Those of a file that was exchanged stay until the new one is read.
+        let Some(file) = &self.file else { return Ok(is_gone.then(ValidKeys::new)) };
+        let changes = file.changes()?;
+        if self.changes == Some(changes) {
+            return Ok(None);
+        }
+        let valid = file.valid()?;
+        self.changes = Some(changes);
+        Ok(Some(valid))
     }
 }
 

@@ -1,12 +1,12 @@
 use super::*;
-use crate::credentials::{KeyFile, Validity};
+use crate::credentials::Validity;
 
 #[test]
 fn a_running_server_knows_what_a_command_changes() {
     let folder = tempfile::tempdir().unwrap();
     let known = KnownKeys::new(folder.path());
     known.renew().unwrap();
-    let mut file = KeyFile::create(folder.path()).unwrap();
+    let file = KeyFile::create(folder.path()).unwrap();
     let (key, entry) = file.issue("x", Validity::Year, 0).unwrap();
     assert!(!known.knows(&key, 1));
     known.renew().unwrap();

@@ -6,7 +6,7 @@
 //! | Account tokens | `token.rs` |
 //! | The keys that they are checked with | `key_set.rs`, `provider.rs` |
 //! | Tokens for development: the command `token` | `issuer.rs` |
-//! | API keys: their form, their record, those that a running server knows | `api_key.rs`, `key_file.rs`, `known_keys.rs` |
+//! | API keys: their form, their record, the record on disk, those that a running server knows | `api_key.rs`, `key_record.rs`, `key_file.rs`, `known_keys.rs` |
 //! | The command `keys` | `keys_command.rs` |
 //!
 //! Credentials are checked against real time, also while recorded data is replayed.
@@ -14,6 +14,7 @@
 mod api_key;
 mod issuer;
 mod key_file;
+mod key_record;
 mod key_set;
 mod keys_command;
 mod known_keys;
@@ -32,7 +33,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 pub use api_key::KeyDigest;
 pub use issuer::{TokenError, TokenFlags, token_command};
-pub use key_file::{FILE as KEYS, KeyEntry, KeyFile, KeysError, Validity};
+pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};
+pub use key_record::{
+    ApiKey, KeyEntry, KeyRecord, KeysError, SharedKeyRecord, ValidKeys, Validity,
+};
 pub use key_set::Source;
 pub use keys_command::{KeysCommandError, KeysFlags, keys_command};
 pub use known_keys::{KnownKeys, LOOK};

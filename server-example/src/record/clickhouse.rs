@@ -12,10 +12,12 @@ use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
 
+use super::clickhouse_keys::KeysInClickHouse;
 use super::{ClickHouseAddress, Kept, RecordPlace};
 use crate::clock::system_ms;
 use crate::config::Config;
 use crate::copy::refuse_unfinished;
+use crate::credentials::{KEYS, SharedKeyRecord};
 use crate::follower::{Touched, Upstream};
 
 /// When a server last said that it writes to the record.
@@ -57,11 +59,11 @@ pub(super) fn open(
     let store = ClickHouseStore::open(&options)?;
     let alerts = store.open_alerts()?;
     let is_new = is_empty && alerts.record().messages.is_empty();
-    if config.data.join("mesonet.sqlite").exists() {
-        tracing::warn!(
-            "the readings and alerts in {} are not used: the record is in ClickHouse",
-            config.data.display()
-        );
+    for (file, what) in [("mesonet.sqlite", "readings and alerts"), (KEYS, "API keys")] {
+        if config.data.join(file).exists() {
+            let folder = config.data.display();
+            tracing::warn!("the {what} in {folder} are not used: the record is in ClickHouse");
+        }
     }
     let kept = InClickHouse { store, is_new, _folder: folder };
     kept.say_written()?;
@@ -141,6 +143,14 @@ pub(super) fn reader(
     let options = options(address, config)?;
     refuse_half(&options, address)?;
     Ok(Arc::new(ClickHouseReader::open(&options)?))
+}
+
+/// The API keys of a record.
+pub(super) fn keys(
+    address: &ClickHouseAddress,
+    config: &Config,
+) -> Result<SharedKeyRecord, StoreError> {
+    Ok(Arc::new(KeysInClickHouse::open(&options(address, config)?)?))
 }
 
 /// Opens a record that another server writes.

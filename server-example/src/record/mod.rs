@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | Where a record is | `place.rs` |
 //! | The store on disk | `on_disk.rs` |
-//! | The store in ClickHouse, behind the feature `clickhouse` | `clickhouse.rs` |
+//! | The store in ClickHouse, behind the feature `clickhouse`, and its API keys | `clickhouse.rs`, `clickhouse_keys.rs` |
 //! | What stands in its place without the feature | `no_clickhouse.rs` |
 
 #[cfg(feature = "clickhouse")]
@@ -12,6 +12,8 @@ mod clickhouse;
 #[cfg(not(feature = "clickhouse"))]
 #[path = "no_clickhouse.rs"]
 mod clickhouse;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_keys;
 mod on_disk;
 mod place;
 
@@ -26,8 +28,11 @@ use mesonet::{Reader, Store};
 #[cfg(feature = "clickhouse")]
 pub use self::clickhouse::refuse_written;
 pub use self::clickhouse::{migrate, would_expire};
+#[cfg(feature = "clickhouse")]
+pub use self::clickhouse_keys::KeysInClickHouse;
 pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 use crate::config::Config;
+use crate::credentials::{KeyFolder, KnownKeys, SharedKeyRecord};
 use crate::follower::Upstream;
 
 /// The origin of the readings of a store.
@@ -51,6 +56,29 @@ pub enum Origin {
     Sample,
     /// Data that somebody has brought in.
     Own,
+}
+
+/// Where the API keys of a record are issued and revoked: with the record if servers share it, else in the
+/// folder of the server.
+///
+/// # Errors
+/// A record that is shared cannot be reached.
+pub fn key_record(config: &Config) -> Result<SharedKeyRecord, StoreError> {
+    match config.place() {
+        RecordPlace::Embedded(_) => Ok(Arc::new(KeyFolder(config.data.clone()))),
+        RecordPlace::ClickHouse(address) => clickhouse::keys(&address, config),
+    }
+}
+
+/// The same keys, as a server knows them.
+///
+/// # Errors
+/// As [`key_record`].
+pub fn known_keys(config: &Config) -> Result<KnownKeys, StoreError> {
+    match config.place() {
+        RecordPlace::Embedded(_) => Ok(KnownKeys::new(&config.data)),
+        RecordPlace::ClickHouse(_) => Ok(KnownKeys::shared(key_record(config)?, !config.read_only)),
+    }
 }
 
 /// What a server needs of the store that its record is in.

@@ -8,6 +8,7 @@ use mesonet::store::{AlertStore, StoreError};
 
 use super::{ClickHouseAddress, Kept};
 use crate::config::Config;
+use crate::credentials::SharedKeyRecord;
 use crate::follower::Upstream;
 
 fn without<T>(address: &ClickHouseAddress) -> Result<T, StoreError> {
@@ -30,6 +31,10 @@ pub(super) fn beside(
     address: &ClickHouseAddress,
     _: &Config,
 ) -> Result<Arc<dyn Upstream>, StoreError> {
+    without(address)
+}
+
+pub(super) fn keys(address: &ClickHouseAddress, _: &Config) -> Result<SharedKeyRecord, StoreError> {
     without(address)
 }
 

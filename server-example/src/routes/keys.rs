@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::clock::system_ms;
-use crate::credentials::{KeyEntry, KeyFile, KeysError, Validity};
+use crate::credentials::{KeyEntry, KeyRecord, KeysError, Validity};
 use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -118,9 +118,8 @@ struct List {
 }
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
-    let keys =
-        look_up(&state, |data| KeyFile::open(data)?.map_or(Ok(Vec::new()), |file| file.list()));
-    json(StatusCode::OK, &List { keys: keys.await? })
+    let keys = look_up(&state, |record| record.list()).await?;
+    json(StatusCode::OK, &List { keys })
 }
 
 async fn issue(
@@ -138,10 +137,8 @@ async fn issue(
         }
     };
     refuse_to_follow(&state)?;
-    let (key, entry) = look_up(&state, move |data| {
-        KeyFile::create(data)?.issue(&wanted.label, validity, system_ms())
-    })
-    .await?;
+    let (key, entry) =
+        look_up(&state, move |record| record.issue(&wanted.label, validity, system_ms())).await?;
     tracing::info!("API key {} issued by {}", entry.id, subject.as_deref().unwrap_or("staff"));
     json(StatusCode::CREATED, &Issued { key, entry })
 }
@@ -152,37 +149,30 @@ async fn revoke(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     refuse_to_follow(&state)?;
-    let entry = look_up(&state, move |data| match KeyFile::open(data)? {
-        Some(mut file) => file.revoke(&id, system_ms()),
-        None => Err(KeysError::Unknown(id.chars().take(40).collect())),
-    })
-    .await?;
+    let entry = look_up(&state, move |record| record.revoke(&id, system_ms())).await?;
     tracing::info!("API key {} revoked by {}", entry.id, subject.as_deref().unwrap_or("staff"));
     json(StatusCode::OK, &entry)
 }
 
-/// A follower has the keys of the server that it follows.
+/// A server that only reads has the keys of the one that writes.
 fn refuse_to_follow(state: &State) -> Result<(), ApiError> {
-    match state.services.follower() {
-        Some(follower) if state.config().follow.is_some() => {
-            let text = follower.takes_nothing().to_owned();
-            Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
-        }
-        _ => Ok(()),
-    }
+    let Some(follower) = state.services.follower() else { return Ok(()) };
+    let text = follower.takes_nothing().to_owned();
+    Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
 }
 
 /// Uses the record of keys; afterwards this server knows what changed.
 async fn look_up<T: Send + 'static>(
     state: &Arc<State>,
-    use_: impl FnOnce(&std::path::Path) -> Result<T, KeysError> + Send + 'static,
+    use_: impl FnOnce(&dyn KeyRecord) -> Result<T, KeysError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = state.look_up(move |state| {
         let Some(known) = &state.credentials.keys else {
             let text = "this server has no record on disk, so it has no keys".to_owned();
             return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
         };
-        let done = use_(&state.config().data).map_err(|error| match error {
+        let done = use_(known.record()).map_err(|error| match error {
+            KeysError::Store(error) => error.into(),
             KeysError::Unknown(_) => ApiError::NotFound(error.to_string()),
             KeysError::Label(_) | KeysError::Full => ApiError::BadRequest(error.to_string()),
             _ => ApiError::internal(error),

@@ -78,6 +78,7 @@ fn main() {
             readers::a_batch_that_is_committed_late_stays_out,
             readers::a_reader_asks_for_what_has_changed,
             readers::a_reader_outlives_the_days_of_states,
+            readers::api_keys_are_joined_whoever_puts_them,
             readers::marks_are_kept_and_a_writer_before_puts_none,
             upkeep::a_silent_server_is_not_waited_for,
             upkeep::alerts_are_kept_as_they_were,

@@ -3,9 +3,9 @@
 use mesonet::store::{AlertStore, StoreError, Verdicts, unjudged};
 use mesonet::time::DAY_MS;
 use mesonet::{BaseQuality, Batch, Quality, Reader, ReasonQuality, Store, alert};
-use mesonet_clickhouse::{Changed, ClickHouseReader, Options};
+use mesonet_clickhouse::{ApiKey, ApiKeys, Changed, ClickHouseReader, Options};
 
-use crate::support::{append, held, id, migrated, open, report, sql, temperature};
+use crate::support::{append, held, id, migrated, nodes, open, report, sql, temperature};
 
 fn beside(options: &Options) -> ClickHouseReader {
     ClickHouseReader::open(options).unwrap()
@@ -150,4 +150,39 @@ pub fn marks_are_kept_and_a_writer_before_puts_none(url: &str) {
     next.set_mark("origin", "own").unwrap();
     sql(&options, "OPTIMIZE TABLE marks FINAL");
     assert_eq!(next.mark("origin").unwrap().as_deref(), Some("own"));
+}
+
+/// Also those of a process that opened the record before its writer, and in any order.
+pub fn api_keys_are_joined_whoever_puts_them(url: &str) {
+    let options = migrated(url);
+    let (here, there) = (ApiKeys::open(&options).unwrap(), ApiKeys::open(&options).unwrap());
+    assert_eq!(here.list(), Ok(vec![]));
+    let key = |digest: &str| ApiKey {
+        digest: digest.repeat(32),
+        label: "l'été \\ \"?\"".to_owned(),
+        issued_ms: 1,
+        expires_ms: Some(1 << 40),
+        revoked_ms: None,
+        last_used_ms: None,
+    };
+    let (first, second) = (key("0a"), ApiKey { expires_ms: None, ..key("0b") });
+    here.put(&[second.clone(), first.clone()]).unwrap();
+    let _writer = open(&options);
+    assert_eq!(there.list(), Ok(vec![first.clone(), second.clone()]));
+    let revoked = ApiKey { revoked_ms: Some(7), ..first.clone() };
+    let used = ApiKey { last_used_ms: Some(9), ..first.clone() };
+    there.put(std::slice::from_ref(&revoked)).unwrap();
+    // One who does not know yet that it was revoked.
+    here.put(&[used, first, second.clone()]).unwrap();
+    there.put(&[ApiKey { revoked_ms: Some(8), ..revoked.clone() }]).unwrap();
+    let joined = [ApiKey { last_used_ms: Some(9), ..revoked }, second];
+    assert_eq!(here.list().unwrap(), joined);
+    if nodes().is_empty() {
+        sql(&options, "OPTIMIZE TABLE api_keys FINAL");
+    }
+    assert_eq!(there.list().unwrap(), joined);
+    let many: Vec<_> =
+        (0..1_201).map(|at| ApiKey { digest: format!("{at:064x}"), ..key("0c") }).collect();
+    here.put(&many).unwrap();
+    assert_eq!(there.list().unwrap().len(), 1_203);
 }
