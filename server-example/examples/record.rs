@@ -8,7 +8,7 @@
 //! batch is one step, or of few stations as many as make 80,000 readings. Derived readings come on
 //! top, as in any intake.
 //!
-//! A directory that is there already is only opened and asked.
+//! A directory that is there already is only opened and asked, or with numbers gets the steps that it lacks.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,9 +47,11 @@ fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let dir = arguments.next().ok_or("usage: record DIR [STATIONS [STEPS]]")?;
     let dir = Path::new(&dir);
-    let stations = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
+    let stations = arguments.next();
+    let is_wanted = stations.is_some() || !dir.exists();
+    let stations = stations.map_or(Ok(10_000), |text| text.parse())?;
     let steps: usize = arguments.next().map_or(Ok(600), |text| text.parse())?;
-    if !dir.exists() {
+    if is_wanted {
         fill(dir, stations, steps)?;
     }
     ask(dir)
@@ -164,6 +166,9 @@ fn fill(dir: &Path, stations: usize, steps: usize) -> Result<(), Failure> {
     let intake = Intake::default();
     let stations = (0..stations).map(Generator::station).collect::<Result<Vec<_>, _>>()?;
     let ids: Vec<StationId> = stations.iter().map(|station| station.id).collect();
+    // A record that is there goes on.
+    let newest = store.directory()?.stations.iter().filter_map(|of| of.update_time_ms).max();
+    let from = newest.map_or(0, |newest_ms| ((newest_ms - START_MS) / STEP_MS + 1) as usize);
     intake.take_in(&store, Batch { stations, reports: Vec::new() })?;
 
     // A network reports step by step; of few stations it is an archive that is read in.
@@ -181,7 +186,7 @@ fn fill(dir: &Path, stations: usize, steps: usize) -> Result<(), Failure> {
             }
             store.maintain(&Maintenance::default())
         });
-        for first in (0..steps).step_by(steps_per_batch) {
+        for first in (from..steps).step_by(steps_per_batch) {
             let batch_steps = first..(first + steps_per_batch).min(steps);
             let reports = batch_steps.flat_map(|step| {
                 let stations = (0..).zip(&ids);
