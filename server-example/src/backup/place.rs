@@ -257,13 +257,11 @@ impl Place {
         let get = self.store.get_range(&path, bytes);
         // Within the runtime: it has the timer.
         let got = self.runtime.block_on(async { timeout(RANGE_PATIENCE, get).await });
-        match got {
-            Ok(got) => got.map(Vec::from).map_err(|error| self.failed(&error)),
-            Err(_) => {
-                let cause = format!("no answer within {} s", RANGE_PATIENCE.as_secs());
-                Err(PlaceError::Failed { place: self.address.clone(), cause })
-            }
-        }
+        let Ok(got) = got else {
+            let cause = format!("no answer within {} s", RANGE_PATIENCE.as_secs());
+            return Err(PlaceError::Failed { place: self.address.clone(), cause });
+        };
+        got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
     /// Returns the objects in a folder and below it.
