@@ -160,18 +160,15 @@ impl Follower {
         format!("{cursor}{MADE_OF}{made_of}")
     }
 
-    /// Returns the cursor of an export without its mark. To be called before the page is looked up. While
-    /// the backup of the mark is being taken in it waits for it.
+    /// Returns the cursor of an export, which was checked, without its mark. To be called before the
+    /// page is looked up. While the backup of the mark is being taken in it waits for it.
     ///
     /// # Errors
     /// The page before was made of a newer backup than this server has: rows that were there may be
     /// missing here. Or it came from the server that is followed, which is always newer.
     pub async fn unmarked<'a>(&self, cursor: &'a str) -> Result<&'a str, ApiError> {
         let Some((bare, made_of)) = parts(cursor) else {
-            // One that is damaged is told to be.
-            let is_whole = cursor.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let of_the_other = || Err(ApiError::BadRequest(OF_THE_OTHER.to_owned()));
-            return if is_whole { of_the_other() } else { Ok(cursor) };
+            return Err(ApiError::BadRequest(OF_THE_OTHER.to_owned()));
         };
         for _ in 0..LOOKS {
             let (is_here, comes) = {

@@ -116,8 +116,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
 pub use backup::{
-    BackupError, BackupFlags, BackupsFlags, PromoteFlags, RestoreFlags, backup_command,
-    backups_command, promote_command, restore_command,
+    BackupError, BackupFlags, BackupsFlags, FollowRuns, PromoteFlags, RestoreFlags, back_up,
+    backup_command, backups_command, promote_command, restore_command,
 };
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};

@@ -12,11 +12,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::alert_clocks::Ahead;
-use crate::backup::BackupError;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
-use crate::follower::{Follower, Upstream};
 use crate::ingest::{Watch, WatchError};
 use crate::leave::until_told_to_stop;
 use crate::record::{Origin, Record, RecordPlace};
@@ -86,9 +84,6 @@ pub enum ServeError {
     /// The record of API keys cannot be read or written.
     #[error(transparent)]
     Keys(#[from] credentials::KeysError),
-    /// What is to be followed cannot be.
-    #[error(transparent)]
-    Follow(#[from] BackupError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -233,7 +228,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
     }
-    if let Some(follower) = state.services.follower() {
+    if state.services.follower().is_some() {
         beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
             state.refresh_alerts()?;
             Ok(TICK)
@@ -241,11 +236,11 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         let config = state.config();
         let every =
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
-        let look = move |state: &State, follower: &mut Arc<dyn Upstream>| {
-            state.follow(&**follower)?;
+        let look = move |state: &State, (): &mut ()| {
+            state.follow()?;
             Ok(every)
         };
-        beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
+        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
     }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
@@ -292,16 +287,15 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
 
 /// Opens the record. Also returns what feeds it, if this server writes it.
 fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
-    if let Some(place) = config.follow.clone() {
-        let follower = Follower::open(&place, &config.data, config.follow_runs)?;
-        let as_of = Iso8601(follower.as_of_ms());
-        tracing::info!("following {place}, as of {as_of}: takes nothing in");
-        return Ok((read_only(config, Arc::new(follower), intake)?, None));
+    if config.follow.is_some() {
+        let clock = of_read_only(&config);
+        return Ok((State::of_backups(config, clock, intake)?, None));
     }
     if config.read_only {
         let beside = Record::beside(&config)?;
         tracing::info!("only reading {}: takes nothing in", config.place());
-        return Ok((read_only(config, beside, intake)?, None));
+        let clock = of_read_only(&config);
+        return Ok((State::of_another(config, clock, beside, intake)?, None));
     }
     let record = Record::open(&config)?;
     if let place @ RecordPlace::ClickHouse(_) = config.place() {
@@ -312,17 +306,12 @@ fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), Ser
     Ok((state, Some((record, timeline))))
 }
 
-/// The state of a server that reads the record of another.
-fn read_only(
-    config: Config,
-    follower: Arc<dyn Upstream>,
-    intake: Intake,
-) -> Result<Arc<State>, ServeError> {
-    let clock = match config.now {
+/// The clock of a server that reads the record of another.
+fn of_read_only(config: &Config) -> Clock {
+    match config.now {
         Some(ReplayStart::At(start_ms)) => Clock::started_at(start_ms),
         _ => Clock::live(),
-    };
-    Ok(State::of_follower(config, clock, follower, intake)?)
+    }
 }
 
 /// Returns the clock, and the reports of the sample that wait for it. The part of the sample before

@@ -6,17 +6,17 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRef;
 use axum::response::Response;
 use mesonet::store::StoreError;
-use mesonet::{Intake, Store};
+use mesonet::{Intake, Iso8601, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
-use crate::backup::Parts;
+use crate::backup::{BackupError, Parts};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials::{Credentials, KnownKeys};
 use crate::door::Party;
 use crate::error::ApiError;
-use crate::follower::{Followed, Touched, Upstream};
+use crate::follower::{Followed, Follower, Touched, Upstream};
 use crate::http::cors;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
@@ -65,6 +65,12 @@ pub enum StateError {
     /// The API keys cannot be reached.
     #[error(transparent)]
     Keys(#[from] StoreError),
+    /// What is to be followed cannot be.
+    #[error(transparent)]
+    Follow(#[from] BackupError),
+    /// No place of backups is set.
+    #[error("follow is not set; it must be the place of the backups of another server")]
+    NoPlace,
 }
 
 impl State {
@@ -97,11 +103,28 @@ impl State {
         Ok(state)
     }
 
+    /// Creates the state over the backups of another server, at the place of the setting `follow`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). The setting is missing, there is no backup yet, or the data folder is
+    /// not that of a follower or cannot be used.
+    pub fn of_backups(
+        config: Config,
+        clock: Clock,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let place = config.follow.as_deref().ok_or(StateError::NoPlace)?;
+        let follower = Follower::open(place, &config.data, config.follow_runs)?;
+        let as_of = Iso8601(follower.as_of_ms());
+        tracing::info!("following {place}, as of {as_of}: takes nothing in");
+        Self::of_another(config, clock, Arc::new(follower), intake)
+    }
+
     /// Creates the state over the record of another server.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub(crate) fn of_follower(
+    pub(crate) fn of_another(
         config: Config,
         clock: Clock,
         follower: Arc<dyn Upstream>,
@@ -174,11 +197,13 @@ impl State {
         Ok(left)
     }
 
-    /// Shows what another server has taken in. One caller at a time.
+    /// Takes in what the server that this one follows has acknowledged meanwhile; nothing if it
+    /// follows none. [`refresh`](Self::refresh) updates the bodies with it. One caller at a time.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) fn follow(&self, follower: &dyn Upstream) -> Result<(), StateError> {
+    pub fn follow(&self) -> Result<(), StateError> {
+        let Some(follower) = self.services.follower() else { return Ok(()) };
         let touched = match follower.update() {
             Touched::None => return Ok(()),
             Touched::Stations(stations) => stations.into_iter().collect(),

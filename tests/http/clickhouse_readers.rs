@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::follower::{answers, post, push, ready, run, start, wait_until};
-use crate::in_clickhouse::{Gate, own_database, place, server};
+use crate::gate::Gate;
+use crate::in_clickhouse::{own_database, place, server};
 use crate::process::data;
 
 #[test]

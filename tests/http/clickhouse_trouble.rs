@@ -8,7 +8,8 @@ use mesonet_clickhouse::{Options, SCHEMA_VERSION};
 use tempfile::TempDir;
 
 use crate::follower::{post, push, run, start, wait_until};
-use crate::in_clickhouse::{Gate, own_database, place, server, sql};
+use crate::gate::Gate;
+use crate::in_clickhouse::{own_database, place, server, sql};
 use crate::process::{Server, command, data, output};
 
 const TORONTO: &str = "/api/v1/stations/readings?names=airTemperature&minLat=43&minLon=-80&maxLat=44\

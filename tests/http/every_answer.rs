@@ -401,7 +401,7 @@ fn faulty() -> Api {
 /// The store is empty when the snapshots are made, and has a station when it is asked.
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
-    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
     api
 }

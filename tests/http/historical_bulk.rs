@@ -202,7 +202,7 @@ fn paging_is_exact_while_readings_come_in() {
     for i in 0..2_000 {
         store.append(&minute(i), &mut unjudged).unwrap();
     }
-    let api = Api::at(NOW_MS, commercial(), Arc::clone(&store) as Arc<dyn Store>);
+    let api = Api::at(NOW_MS, commercial(), Arc::clone(&store));
     let stop = Arc::new(AtomicBool::new(false));
     let appender = {
         let (store, stop) = (Arc::clone(&store), Arc::clone(&stop));

@@ -7,17 +7,18 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::thread;
 
 use mesonet::store::{InFront, Judge, Receipt, StoreError};
 use mesonet::{Batch, Reader, Store};
 use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 
 use crate::follower::KEY;
+use crate::gate::Gate;
+use crate::in_follower::is_asked;
 use crate::process::Server;
 
 /// The address of ClickHouse, if there is one.
@@ -27,8 +28,9 @@ pub fn server() -> Option<String> {
 
 /// The address of ClickHouse, if all tests are to run on it.
 fn asked() -> Option<String> {
-    let store = std::env::var("MESONET_TEST_STORE").ok()?;
-    assert_eq!(store, "clickhouse", "MESONET_TEST_STORE");
+    if is_asked() || std::env::var_os("MESONET_TEST_STORE").is_none() {
+        return None;
+    }
     Some(server().expect("a ClickHouse: run this as `tests/cluster cargo test …`"))
 }
 
@@ -39,10 +41,10 @@ struct Database {
 }
 
 /// An empty store in a new database, if the tests are to run on ClickHouse.
-pub fn fresh() -> Option<Box<dyn Store>> {
+pub fn fresh() -> Option<Arc<dyn Store>> {
     let options = database(&asked()?);
     let store = Some(ClickHouseStore::open(&options).unwrap());
-    Some(Box::new(Database { store, options }))
+    Some(Arc::new(Database { store, options }))
 }
 
 /// A new database with tables: on all nodes, if there is a cluster.
@@ -124,93 +126,10 @@ pub fn push_bytes(server: &Server, name: &str, body: &[u8]) {
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
-/// Stands between a server and ClickHouse, and lets nothing or something else through.
-pub struct Gate {
-    url: String,
-    state: Arc<AtomicUsize>,
-}
-
-const CLOSED: usize = usize::MAX;
-const NONSENSE: usize = usize::MAX - 1;
-/// Below this it is the number of requests that are still let through.
-const OPEN: usize = usize::MAX - 2;
-
 impl Gate {
-    pub fn before(url: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let own = format!("http://{}", listener.local_addr().unwrap());
-        let behind = url.strip_prefix("http://").unwrap().to_owned();
-        let state = Arc::new(AtomicUsize::new(OPEN));
-        let shared = Arc::clone(&state);
-        // It ends with the tests.
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (state, behind) = (Arc::clone(&shared), behind.clone());
-                thread::spawn(move || pass(stream, &behind, &state));
-            }
-        });
-        Self { url: own, state }
-    }
-
     pub fn to(&self, options: &Options) -> Options {
-        Options { urls: vec![self.url.clone()], ..options.clone() }
+        Options { urls: vec![self.url().to_owned()], ..options.clone() }
     }
-
-    pub fn open(&self) {
-        self.state.store(OPEN, Ordering::SeqCst);
-    }
-
-    pub fn close(&self) {
-        self.state.store(CLOSED, Ordering::SeqCst);
-    }
-
-    pub fn talk_nonsense(&self) {
-        self.state.store(NONSENSE, Ordering::SeqCst);
-    }
-
-    /// Closes after this many pieces of what the server sends.
-    pub fn cut_after(&self, pieces: usize) {
-        self.state.store(pieces, Ordering::SeqCst);
-    }
-}
-
-/// Takes one piece of what is sent, if it may pass.
-fn may_pass(state: &AtomicUsize) -> bool {
-    let one_less = |left| match left {
-        OPEN => Some(OPEN),
-        0 | CLOSED | NONSENSE => None,
-        left => Some(left - 1),
-    };
-    state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
-}
-
-fn pass(mut from: TcpStream, behind: &str, state: &Arc<AtomicUsize>) {
-    let mut to = TcpStream::connect(behind).unwrap();
-    let (mut back, mut answers) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-    let of_answers = Arc::clone(state);
-    thread::spawn(move || {
-        let mut bytes = vec![0; 1 << 16];
-        while let Ok(count @ 1..) = answers.read(&mut bytes) {
-            if of_answers.load(Ordering::SeqCst) > OPEN || back.write_all(&bytes[..count]).is_err()
-            {
-                break;
-            }
-        }
-        let _ = back.shutdown(Shutdown::Both);
-    });
-    let mut bytes = vec![0; 1 << 16];
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if !may_pass(state) {
-            if state.load(Ordering::SeqCst) == NONSENSE {
-                let _ = from.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
-            }
-            break;
-        }
-        if to.write_all(&bytes[..count]).is_err() {
-            break;
-        }
-    }
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
 impl Drop for Database {

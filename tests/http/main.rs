@@ -27,16 +27,21 @@ mod every_request;
 #[cfg(unix)]
 mod follower;
 #[cfg(unix)]
+mod follower_bucket;
+#[cfg(unix)]
 mod follower_kills;
 #[cfg(unix)]
 mod follower_runs;
 #[cfg(unix)]
 mod follower_takes_over;
 mod followers;
+#[cfg(unix)]
+mod gate;
 mod health;
 mod historical_bulk;
 #[cfg_attr(not(feature = "clickhouse"), path = "not_in_clickhouse.rs")]
 mod in_clickhouse;
+mod in_follower;
 mod ingest;
 mod ingest_broken;
 mod ingest_kinds;

@@ -7,14 +7,14 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use flate2::read::GzDecoder;
 use mesonet::access::Plan;
-use mesonet::{MemoryStore, grib};
+use mesonet::grib;
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::process::data;
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, TestStore};
 
 /// The messages of a real file: 0 pressure, 1 gust, 3 and 5 wind at 100 and 150 hPa.
 pub fn message(number: usize) -> Vec<u8> {
@@ -48,7 +48,7 @@ impl ModelPushes {
             assume_plan: plan,
             ..Config::default()
         };
-        Self { api: Api::with(config, MemoryStore::default()), folder }
+        Self { api: Api::with(config, TestStore::beside(folder.path())), folder }
     }
 
     /// The folder of the runs.

@@ -1,10 +1,11 @@
 //! Without the feature `clickhouse` the tests run on stores in memory and on disk.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mesonet::Store;
 
-pub fn fresh() -> Option<Box<dyn Store>> {
+pub fn fresh() -> Option<Arc<dyn Store>> {
     None
 }
 

@@ -9,12 +9,12 @@ use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use flate2::read::GzDecoder;
 use mesonet::raster::Raster;
-use mesonet::{MemoryStore, grib, raster};
+use mesonet::{grib, raster};
 use mesonet_server::ingest::KeyHash;
 use mesonet_server::{Config, ProductFiles};
 use tempfile::TempDir;
 
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, TestStore};
 
 const OWN: &str = "\
     without = [\"compositeReflectivity\", \"echoTop\", \"hailSize\", \"precipitation\", \
@@ -42,7 +42,7 @@ fn service() -> Service {
         ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
         ..Config::default()
     };
-    Service { api: Api::with(config, MemoryStore::default()), folder }
+    Service { api: Api::with(config, TestStore::beside(folder.path())), folder }
 }
 
 impl Service {

@@ -27,7 +27,7 @@ static STORE: LazyLock<(i64, Arc<TestStore>)> = LazyLock::new(|| {
 
 fn api() -> Api {
     let (newest_ms, store) = &*STORE;
-    Api::at(*newest_ms, Config::default(), Arc::clone(store) as Arc<dyn Store>)
+    Api::at(*newest_ms, Config::default(), Arc::clone(store))
 }
 
 fn query(step: Option<i64>) -> ReadingsQuery {
@@ -121,7 +121,7 @@ fn a_replay_shows_nothing_from_its_future() {
     store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");
     let update_time = |now_ms: i64| {
-        let api = Api::at(now_ms, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
+        let api = Api::at(now_ms, Config::default(), Arc::clone(&store));
         let detail = api.get(&format!("/stations/{toronto}")).text();
         let detail: Value = serde_json::from_str(&detail).unwrap();
         detail["updateTime"].as_str().unwrap().to_owned()

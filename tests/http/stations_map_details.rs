@@ -107,7 +107,7 @@ fn a_malformed_window_is_refused_with_what_is_allowed() {
 
 #[test]
 fn qualities_are_those_of_the_latest_readings_of_map_variables_over_12_hours_worst_first() {
-    let store: Arc<dyn Store> = Arc::new(store([
+    let store = Arc::new(store([
         station("A", 0.0, 0.0),
         report("A", 12 * HOUR_MS, &instant(Variable::Mslp), 1013.0, DOUBTFUL),
         reading("A", 10, &AIR, 20.0),
@@ -127,7 +127,7 @@ fn qualities_are_those_of_the_latest_readings_of_map_variables_over_12_hours_wor
 
 #[test]
 fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_content() {
-    let store: Arc<dyn Store> = Arc::new(three());
+    let store = Arc::new(three());
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     let before = api.get("/stations/map/details");
     let etag = before.header(header::ETAG).unwrap();
@@ -137,7 +137,7 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
 
     store.append(&reading("C", 1, &AIR, 1.0), &mut unjudged).unwrap();
     api.get_with("/stations/map/details", &known).is_empty(304);
-    api.state.refresh().unwrap();
+    api.refresh();
     let after = api.get_with("/stations/map/details", &known);
     let c = reporting(
         "C",
@@ -202,7 +202,7 @@ fn an_empty_or_endless_search_is_refused() {
 
 #[test]
 fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
-    let store: Arc<dyn Store> = Arc::new(three());
+    let store = Arc::new(three());
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     for path in ["/stations/map/details?window=1h".to_owned(), format!("/stations/{}", id("A"))] {
         for encoding in ["identity", "gzip", "br"] {
@@ -224,10 +224,10 @@ fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
     let before = tags();
     // What is outside the window and of another station changes neither.
     store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut unjudged).unwrap();
-    api.state.refresh().unwrap();
+    api.refresh();
     assert_eq!(tags(), before);
     store.append(&reading("A", 30, &AIR, 22.0), &mut unjudged).unwrap();
-    api.state.refresh().unwrap();
+    api.refresh();
     let after = tags();
     assert!(after[0] != before[0] && after[1] != before[1]);
 }

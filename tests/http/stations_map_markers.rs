@@ -40,11 +40,11 @@ fn every_station_on_record_is_a_point_whether_it_reports_or_not() {
 
 #[test]
 fn markers_change_when_a_station_comes_or_moves_and_not_when_it_reports() {
-    let store: Arc<dyn Store> = Arc::new(store([station("A", 0.0, 0.0)]));
+    let store = Arc::new(store([station("A", 0.0, 0.0)]));
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     let etag_after = |batch: Batch| {
         store.append(&batch, &mut unjudged).unwrap();
-        api.state.refresh().unwrap();
+        api.refresh();
         let answer = api.get("/stations/map/markers");
         answer.header(header::ETAG).unwrap().to_owned()
     };

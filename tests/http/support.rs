@@ -1,6 +1,8 @@
 //! A small store whose answers can be written down, and a client of the service.
 
+use std::any::Any;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -18,6 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::in_clickhouse;
+use crate::in_follower::{Followed, Follower, is_asked};
 
 /// 2024-08-03T12:00:00Z: the current time of the service.
 pub const NOW_MS: i64 = 1_722_686_400_000;
@@ -25,8 +28,11 @@ pub const NOW_MS: i64 = 1_722_686_400_000;
 /// A client with its own service.
 pub struct Api {
     runtime: Runtime,
-    router: Router,
+    pub router: Router,
+    /// Of the server that takes in what is pushed.
     pub state: Arc<State>,
+    /// The server that answers all else, if that is another one.
+    pub follower: Option<Follower>,
 }
 
 /// An answer to the client.
@@ -49,8 +55,13 @@ impl Api {
     }
 
     /// A service over a store at another time.
-    pub fn at(now_ms: i64, config: Config, store: Arc<dyn Store>) -> Self {
+    pub fn at<S: Store + 'static>(now_ms: i64, config: Config, store: Arc<S>) -> Self {
         config.check().unwrap();
+        let of_test = (&*store as &dyn Any).downcast_ref::<TestStore>();
+        if let Some(followed) = of_test.and_then(|store| store.followed.as_ref()) {
+            let (state, follower) = followed.serve(now_ms, config);
+            return Self { follower: Some(follower), ..Self::of(state) };
+        }
         let clock = Clock::stopped_at(now_ms);
         let state = State::new(config, clock, store, Intake::default()).unwrap();
         Self::of(state)
@@ -59,17 +70,40 @@ impl Api {
     /// A service over a state.
     pub fn of(state: Arc<State>) -> Self {
         let router = app(Arc::clone(&state));
-        Self { runtime: Builder::new_current_thread().enable_all().build().unwrap(), router, state }
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        Self { runtime, router, state, follower: None }
+    }
+
+    /// Updates the bodies that are made ahead.
+    pub fn refresh(&self) {
+        self.state.refresh().unwrap();
+        if let Some(follower) = &self.follower {
+            follower.take_in();
+            follower.state.refresh().unwrap();
+        }
     }
 
     /// Sends a request.
     pub fn send(&self, request: Request<Body>) -> Answer {
+        match &self.follower {
+            Some(follower) => follower.answer(self, request),
+            None => self.ask(&self.router, request),
+        }
+    }
+
+    /// Sends a request to one of the servers.
+    pub fn ask(&self, router: &Router, request: Request<Body>) -> Answer {
         self.runtime.block_on(async {
-            let response = self.router.clone().oneshot(request).await.unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
             let (head, body) = response.into_parts();
             let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
             Answer { status: head.status, headers: head.headers, body }
         })
+    }
+
+    /// Reads a body.
+    pub fn bytes(&self, body: Body) -> Bytes {
+        self.runtime.block_on(axum::body::to_bytes(body, usize::MAX)).unwrap()
     }
 
     /// Sends a GET to an address below the prefix.
@@ -197,24 +231,52 @@ pub fn report(
     Batch { stations: vec![], reports: vec![report] }
 }
 
-/// An empty store: in memory, or in a database of its own if the tests are to run on ClickHouse.
-pub struct TestStore(Box<dyn Store>);
+/// An empty store: in memory, in a database of its own if the tests are to run on ClickHouse, or in a
+/// record that a follower serves.
+pub struct TestStore {
+    store: Arc<dyn Store>,
+    followed: Option<Arc<Followed>>,
+}
 
 impl Default for TestStore {
     fn default() -> Self {
-        Self(in_clickhouse::fresh().unwrap_or_else(|| Box::new(MemoryStore::default())))
+        match in_clickhouse::fresh() {
+            Some(store) => Self { store, followed: None },
+            None if is_asked() => Self::followed(),
+            None => Self::in_memory(),
+        }
+    }
+}
+
+impl TestStore {
+    /// An empty store of a server with this data folder, which a test writes to.
+    pub fn beside(data: &Path) -> Self {
+        if is_asked() { Self::of(Followed::new(Some(data))) } else { Self::in_memory() }
+    }
+
+    /// A record that a follower serves.
+    pub fn followed() -> Self {
+        Self::of(Followed::new(None))
+    }
+
+    fn of(followed: Arc<Followed>) -> Self {
+        Self { store: followed.store(), followed: Some(followed) }
+    }
+
+    fn in_memory() -> Self {
+        Self { store: Arc::new(MemoryStore::default()), followed: None }
     }
 }
 
 impl InFront for TestStore {
     fn behind(&self) -> &dyn Reader {
-        &*self.0
+        &*self.store
     }
 }
 
 impl Store for TestStore {
     fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        self.0.append(batch, judge)
+        self.store.append(batch, judge)
     }
 }
 

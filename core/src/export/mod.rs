@@ -241,9 +241,32 @@ impl Page {
         request: &Request,
         cursor: Option<&str>,
     ) -> Result<Self, ExportError> {
-        request.check()?;
-        let after = cursor.map(|cursor| cursor::decode(request, cursor)).transpose()?;
+        let after = Self::after(request, cursor)?;
         Self::new(store, request, after, request.page_rows)
+    }
+
+    /// Checks a request and its cursor as [`plan`](Self::plan) does, before there is a store.
+    ///
+    /// # Errors
+    /// The request or its cursor is invalid.
+    ///
+    /// ```
+    /// use mesonet::export::{CursorError, ExportError, Page, Request};
+    /// # use mesonet::{HalfOpenWindow, StationId};
+    /// # let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+    /// let request = Request::new(StationId::new("METAR", "CYYZ"), day);
+    /// assert_eq!(Page::check(&request, None), Ok(()));
+    /// let refused = Page::check(&request, Some("page2"));
+    /// assert_eq!(refused, Err(ExportError::Cursor(CursorError::Damaged)));
+    /// # Ok::<(), mesonet::time::TimeError>(())
+    /// ```
+    pub fn check(request: &Request, cursor: Option<&str>) -> Result<(), ExportError> {
+        Self::after(request, cursor).map(drop)
+    }
+
+    fn after(request: &Request, cursor: Option<&str>) -> Result<Option<RowPosition>, ExportError> {
+        request.check()?;
+        Ok(cursor.map(|cursor| cursor::decode(request, cursor)).transpose()?)
     }
 
     /// Plans one page of all rows, however many there are. It reads them once, so that a

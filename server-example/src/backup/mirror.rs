@@ -81,7 +81,8 @@ impl Mirror {
     }
 
     /// Makes the folder like the newest backup. `show` is called with its name when it is,
-    /// before what is no longer named goes. Returns whether anything was fetched.
+    /// before what is no longer named goes. Returns whether anything was fetched, now or by an update
+    /// before it that broke off.
     ///
     /// # Errors
     /// The place cannot be read, has no backup, or lacks something; the folder cannot be written; or
@@ -112,7 +113,9 @@ impl Mirror {
             let manifest = Manifest { files: Vec::new(), ..new.manifest.clone() };
             Marker { manifest, ..new.clone() }.write(&self.folder)?;
         }
-        let is_new = self.exchange(&place, &new)?;
+        // What an update that broke off has fetched was shown to nobody, or not to all.
+        let broke_off = !self.exchanged.is_empty();
+        let is_new = self.exchange(&place, &new)? || broke_off;
         show(&new.name)?;
         self.remove_all_but(&new.manifest)?;
         new.write(&self.folder)?;

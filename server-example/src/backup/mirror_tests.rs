@@ -254,3 +254,19 @@ fn a_folder_without_a_whole_backup_is_not_promoted() {
         .to_string();
     assert!(error.ends_with("follower: it is damaged"), "{error}");
 }
+
+/// What the update before has fetched was never told to be new.
+#[test]
+fn an_update_after_one_that_broke_off_tells_of_what_that_one_fetched() {
+    let backups = Backups::new();
+    backups.add(1, &FIRST);
+    let mut mirror = backups.mirror();
+    assert!(mirror.update(|_| Ok(())).unwrap());
+    backups.add(2, &SECOND);
+    let fails = |_: &Name| Err(BackupError::Unfinished(PathBuf::new()));
+    assert!(mirror.update(fails).is_err());
+    assert_eq!(mirror.name().unwrap().number, 1);
+    assert!(mirror.update(|_| Ok(())).unwrap(), "what is there now is new");
+    assert_eq!(backups.texts(), as_texts(&SECOND));
+    assert!(!mirror.update(|_| Ok(())).unwrap());
+}

@@ -53,7 +53,7 @@ pub use parts::{FollowRuns, Parts};
 pub use place::absolute;
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
-pub use ship::{BackupFlags, backup_command};
+pub use ship::{BackupFlags, back_up, backup_command};
 
 use crate::config::ConfigError;
 use crate::credentials::KeysError;

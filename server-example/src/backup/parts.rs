@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use mesonet::model::{ShardName, ShardSource, read_part, write_part};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::BackupError;
 use super::gather::found;
 use super::manifest::{Entry, Manifest};
-use super::place::{Place, object};
+use super::place::{Place, PlaceError, object};
 use crate::credentials::hex;
 
 /// Shorter files are fetched whole: a request takes longer than their bytes.
@@ -29,33 +30,52 @@ pub enum FollowRuns {
     ByRange,
 }
 
+/// A place that cannot be reached is not asked again for so many times as long as it took to find out:
+/// whoever waits for it holds a turn that others need, who ask for what is here.
+const RESTS: u32 = 2;
+
 /// The objects of a place as shards.
 #[derive(Debug)]
 pub struct Parts {
     address: String,
     /// Opened when it is first needed.
     place: Mutex<Option<Arc<Place>>>,
+    /// Until when it is not asked.
+    rests_until: Mutex<Option<Instant>>,
 }
 
 impl Parts {
     /// Those of a place, which may be out of reach now.
     pub fn of(address: &str) -> Self {
-        Self { address: address.to_owned(), place: Mutex::default() }
+        let address = address.to_owned();
+        Self { address, place: Mutex::default(), rests_until: Mutex::default() }
+    }
+
+    fn place(&self) -> Result<Arc<Place>, PlaceError> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = &*place {
+            return Ok(Arc::clone(place));
+        }
+        Ok(Arc::clone(place.insert(Arc::new(Place::open(&self.address)?))))
+    }
+
+    fn rests_until(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ShardSource for Parts {
     fn fetch(&self, shard: &ShardName, bytes: Range<u64>) -> io::Result<Vec<u8>> {
-        let place = {
-            let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(place) = &*place {
-                Arc::clone(place)
-            } else {
-                let opened = Place::open(&self.address).map_err(io::Error::other)?;
-                Arc::clone(place.insert(Arc::new(opened)))
-            }
-        };
-        place.get_range(&object(&hex(shard)), bytes).map_err(io::Error::other)
+        let started = Instant::now();
+        if self.rests_until().is_some_and(|until| started < until) {
+            let cause = format!("{} could not be reached a moment ago", self.address);
+            return Err(io::Error::other(cause));
+        }
+        let got = self.place().and_then(|place| place.get_range(&object(&hex(shard)), bytes));
+        got.map_err(|error| {
+            *self.rests_until() = Some(Instant::now() + started.elapsed() * RESTS);
+            io::Error::other(error)
+        })
     }
 }
 
@@ -103,4 +123,31 @@ fn name(file: &Entry) -> ShardName {
         |at: usize| file.sha256.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
     // The digits were checked when the manifest was read.
     std::array::from_fn(|at| digit(2 * at).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// One that is far away takes seconds to fail.
+    #[test]
+    fn a_place_that_could_not_be_reached_is_not_asked_for_a_while() {
+        let folder = TempDir::new().unwrap();
+        let parts = Parts::of(folder.path().to_str().unwrap());
+        let path = folder.path().join(object(&hex(&[7; 32])));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let fetch = || parts.fetch(&[7; 32], 1..3);
+        assert!(fetch().is_err());
+        assert!(parts.rests_until().is_some());
+        fs::write(path, b"abcd").unwrap();
+        *parts.rests_until() = Some(Instant::now() + Duration::from_secs(3600));
+        let cause = fetch().unwrap_err().to_string();
+        assert!(cause.ends_with("could not be reached a moment ago"), "{cause}");
+        *parts.rests_until() = Some(Instant::now());
+        assert_eq!(fetch().unwrap(), b"bc");
+    }
 }

@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use mesonet::durable::create_folder;
@@ -18,6 +19,7 @@ use object_store::{
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use crate::credentials::hex;
 
@@ -26,6 +28,9 @@ const PART_BYTES: usize = 8 << 20;
 
 /// How many parts are sent at once.
 const PARTS_AT_ONCE: usize = 4;
+
+/// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
+const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a place may be.
 const PLACES: &str = if cfg!(feature = "s3") {
@@ -246,9 +251,17 @@ impl Place {
     /// Returns bytes of an object, all of them.
     ///
     /// # Errors
-    /// The place cannot be read, or has no such object or fewer bytes of it.
+    /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
     pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
-        self.wait(self.store.get_range(&self.path(name), bytes)).map(Vec::from)
+        let path = self.path(name);
+        let get = self.store.get_range(&path, bytes);
+        // Within the runtime: it has the timer.
+        let got = self.runtime.block_on(async { timeout(RANGE_PATIENCE, get).await });
+        let Ok(got) = got else {
+            let cause = format!("no answer within {} s", RANGE_PATIENCE.as_secs());
+            return Err(PlaceError::Failed { place: self.address.clone(), cause });
+        };
+        got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
     /// Returns the objects in a folder and below it.

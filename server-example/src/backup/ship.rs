@@ -87,11 +87,7 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }
-    let place = Place::create(to)?;
-    if *takes_over {
-        take_over(&place, &config.data)?;
-    }
-    let summary = back_up(&config.data, &place)?;
+    let summary = make(&config.data, to, *takes_over)?;
     let mut out = io::stdout().lock();
     if *json {
         serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
@@ -102,8 +98,21 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     Ok(summary.left_out.is_empty())
 }
 
+/// Backs up a data folder as the command does, without a word. Returns whether all of it is in the
+/// backup.
+///
+/// # Errors
+/// As [`backup_command`].
+pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
+    Ok(make(data, to, false)?.left_out.is_empty())
+}
+
 /// Makes one backup.
-fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
+fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError> {
+    let place = &Place::create(to)?;
+    if takes_over {
+        take_over(place, data)?;
+    }
     // First: a backup that begins later has a higher number or time, and knows more.
     let turn = turn(place, data)?;
     // Before anything is read, so that all that was acknowledged before is found.

@@ -132,7 +132,11 @@ async fn bulk(
         .qualifiers(query.truth("qualifiers")?);
     let cursor = query.one("cursor")?;
     let cursor = match (cursor, state.services.of_backups()) {
-        (Some(cursor), Some(follower)) => Some(follower.unmarked(cursor).await?),
+        (Some(cursor), Some(follower)) => {
+            // What is wrong with it in itself is told first, as by any server.
+            export::Page::check(&request, Some(without_mark(cursor)))?;
+            Some(follower.unmarked(cursor).await?)
+        }
         (cursor, _) => cursor.map(without_mark),
     };
     let cursor = cursor.map(str::to_owned);

@@ -4,20 +4,20 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use flate2::read::GzDecoder;
 use mesonet::access::Plan;
 use mesonet::grid::Encoding;
 use mesonet::model::{ProductDefinition, RunDefinition};
-use mesonet::{MemoryStore, grid, model};
+use mesonet::{grid, model};
 use mesonet_server::Config;
 use mesonet_server::ingest::take_in_model_sample;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Service;
-use crate::support::Api;
+use crate::support::{Api, NOW_MS, TestStore};
 
 const MS: i64 = 1_690_000_000_000;
 
@@ -40,16 +40,18 @@ fn near(got: &Value, wanted: &Value, tolerance: f64) {
 }
 
 /// The two runs of the sample, read from their files once.
-static SAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
+static SAMPLE: LazyLock<(TempDir, Arc<TestStore>)> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
+    let known = TestStore::beside(folder.path());
     let store = model::RunStore::new(folder.path().join("models"));
     take_in_model_sample(&store, &model::Catalogue::default(), MS).unwrap();
-    folder
+    (folder, Arc::new(known))
 });
 
 fn sample() -> Api {
-    let config = Config { data: SAMPLE.path().to_owned(), ..Config::default() };
-    Api::with(config, MemoryStore::default())
+    let (folder, store) = &*SAMPLE;
+    let config = Config { data: folder.path().to_owned(), ..Config::default() };
+    Api::at(NOW_MS, config, Arc::clone(store))
 }
 
 fn json(api: &Api, path: &str) -> Value {

@@ -18,13 +18,13 @@ use std::path::Path;
 use axum::body::Body;
 use axum::http::{Method, header};
 use mesonet::access::Plan;
+use mesonet::model;
 use mesonet::model::RunDefinition;
-use mesonet::{MemoryStore, model};
 use mesonet_server::Config;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, TestStore};
 
 const RUN: &str = "20180917T000000Z";
 
@@ -63,12 +63,13 @@ fn of_models(models: &str, assume_plan: Plan) -> Service {
 
 fn with(config: Config, models: &str) -> Service {
     let folder = TempDir::new().unwrap();
-    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/model_grids/store");
-    copy(&store, &folder.path().join("models"));
+    let store = TestStore::beside(folder.path());
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/model_grids/store");
+    copy(&runs, &folder.path().join("models"));
     let file = folder.path().join("models.toml");
     fs::write(&file, models).unwrap();
     let config = Config { data: folder.path().to_owned(), models: Some(file), ..config };
-    Service { api: Api::with(config, MemoryStore::default()), folder }
+    Service { api: Api::with(config, store), folder }
 }
 
 fn copy(from: &Path, to: &Path) {
