@@ -22,6 +22,7 @@
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
 //! | Which stations something came in for | `noted.rs` |
+//! | Passwords of other services | `password.rs` |
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Who may connect, and for how long | `door/` |
 //! | Endpoints, one file per resource | `routes/` |
@@ -41,7 +42,7 @@
 //! | Parameters, encodings, ETags, long bodies | `http/` |
 //! | Figures for a monitoring system | `metrics/` |
 //! | Traces of requests, behind the feature `otel` | `traces/` |
-//! | How many requests an address may send, behind proxies too | `rate/` |
+//! | How many requests an address may send, behind proxies too, with Redis to several servers together | `rate/` |
 //! | Account tokens and API keys: who sends a request | `credentials/` |
 //! | Callers and what they may use | `access.rs` |
 //! | Turns on the cores and memory, in fair shares | `work.rs`, `shares.rs` |
@@ -72,6 +73,7 @@ mod migrate;
 mod model_runs;
 mod models_command;
 mod noted;
+mod password;
 mod products;
 mod quality;
 mod rate;
@@ -132,6 +134,7 @@ pub use http::snapshot::SnapshotError;
 pub use migrate::{MigrateError, MigrateFlags, migrate_command};
 pub use model_runs::ModelRuns;
 pub use models_command::{ModelsCommand, models_command};
+pub use password::PasswordError;
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
 pub use record::{ClickHouseAddress, Origin, Record, RecordPlace, RecordPlaceError};

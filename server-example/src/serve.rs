@@ -251,6 +251,8 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         Ok(SETTLED)
     }));
     share_keys(beside, state);
+    let rated = Arc::clone(state);
+    beside.spawn(async move { rated.rate.keep_connected().await });
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).

@@ -22,7 +22,7 @@ use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
-use crate::rate::{Hops, Window};
+use crate::rate::{Hops, Rate};
 use crate::record::{Record, known_keys};
 use crate::services::{Kept, Services};
 use crate::snapshots::Snapshots;
@@ -44,7 +44,7 @@ pub struct State {
     /// Which pages may call from a browser.
     pub(crate) cors: ArcSwapOption<CorsLayer>,
     /// How many requests each address has sent.
-    pub(crate) window: Window,
+    pub(crate) rate: Rate,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
     pub(crate) traces: Traces,
@@ -164,7 +164,7 @@ impl State {
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
-            window: Window::new(config.allowance()),
+            rate: Rate::new(&config)?,
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
             traces: Traces::new(config.otlp_endpoint.as_deref())?,
@@ -192,7 +192,7 @@ impl State {
         self.services.models.take(models);
         self.hops.store(Arc::new(hops));
         self.cors.store(cors::layer(&config.cors_origins).map(Arc::new));
-        self.window.set(config.allowance());
+        self.rate.set(config.allowance());
         self.config.store(Arc::new(config));
         Ok(left)
     }

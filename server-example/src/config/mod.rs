@@ -25,11 +25,12 @@ use crate::credentials;
 use crate::door::{Certificate, Limits, Pace, TlsError};
 use crate::fetch::InvalidSetting;
 use crate::ingest::made_tables;
-use crate::rate::{Allowance, Hops};
+use crate::password::PasswordError;
+use crate::rate::{Allowance, Hops, RedisAddress, RedisAddressError};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 35] = [
+const NEED_RESTART: [&str; 37] = [
     "data",
     "store",
     "store_password_file",
@@ -65,6 +66,8 @@ const NEED_RESTART: [&str; 35] = [
     "idle_timeout_s",
     "leave_s",
     "min_bytes_per_s",
+    "rate_redis",
+    "rate_redis_password_file",
 ];
 
 /// The form of the log.
@@ -115,6 +118,9 @@ pub enum ConfigError {
     /// The certificate cannot serve.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The password of Redis cannot be read.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
     /// Traces cannot be sent to the collector that is named.
     #[error("traces: {0}")]
     Traces(String),
@@ -245,6 +251,33 @@ impl Config {
             waiting: self.rate_waiting,
             longest_wait: Duration::from_millis(self.rate_wait_ms),
         }
+    }
+
+    /// Where several servers count the requests of an address together; `None` if each counts by itself.
+    ///
+    /// # Errors
+    /// It has a password, or another form.
+    pub(crate) fn redis(&self) -> Result<Option<RedisAddress>, ConfigError> {
+        let Some(text) = &self.rate_redis else { return Ok(None) };
+        let refused = |got: &str, allowed| {
+            InvalidSetting { key: "rate_redis", got: got.to_owned(), allowed }.into()
+        };
+        if !cfg!(feature = "redis") {
+            let allowed = "left out: this server was built without the feature redis";
+            return Err(refused("an address", allowed));
+        }
+        text.parse().map(Some).map_err(|error| match error {
+            RedisAddressError::Password => refused(
+                "an address with a password",
+                "without it: the password is in the file that rate_redis_password_file names, or in \
+                 REDISCLI_AUTH",
+            ),
+            // Not the address itself: it may contain a password.
+            RedisAddressError::Form => refused(
+                "an address of another form",
+                "redis://[USER@]HOST:PORT[/DB], the same with rediss:// for TLS, or unix:/PATH",
+            ),
+        })
     }
 
     /// The limits for connections.

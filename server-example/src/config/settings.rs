@@ -256,6 +256,13 @@ settings! {
         rate_waiting: usize = 50, "MESONET_RATE_WAITING", "N";
         /// Longest wait of a request for its turn
         rate_wait_ms: u64 = 2_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
+        /// Redis in which several servers count the requests of an address together:
+        /// redis://[USER@]HOST:PORT[/DB], the same with rediss:// for TLS, or unix:/PATH
+        rate_redis: String, "MESONET_RATE_REDIS", "ADDRESS",
+            by default "none: each server counts by itself";
+        /// File with the password of Redis, one line
+        rate_redis_password_file: PathBuf, "MESONET_RATE_REDIS_PASSWORD_FILE", "FILE",
+            by default "the environment variable REDISCLI_AUTH, else none";
         /// Addresses and networks of proxies that are trusted to say whom they serve,
         /// comma-separated
         #[arg(value_delimiter = ',')]

@@ -247,6 +247,10 @@ impl Config {
         if self.rate_wait_ms > 60_000 {
             return refused("rate_wait_ms", &self.rate_wait_ms, "0 to 60000");
         }
+        if self.redis()?.is_none() && self.rate_redis_password_file.is_some() {
+            let allowed = "left out without rate_redis";
+            return refused("rate_redis_password_file", &"a file", allowed);
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -71,19 +71,24 @@ impl Window {
 
     /// Allows another number from now on. What was counted stays.
     pub fn set(&self, allowance: Allowance) {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).allowance = allowance;
+        self.counts().allowance = allowance;
+    }
+
+    /// What is allowed.
+    #[cfg(feature = "redis")]
+    pub fn allowance(&self) -> Allowance {
+        self.counts().allowance
     }
 
     /// Counts a request that came at a time. A refused one does not count.
     pub fn take(&self, party: Party, now: Instant) -> Turn {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts();
         let Allowance { requests, span, waiting, longest_wait } = counts.allowance;
         if requests == 0 {
             return Turn::Now;
         }
-        counts.sweep(now, span);
         let mut counted = Counted::One(party);
-        if counts.times.len() >= MAX_PARTIES && !counts.times.contains_key(&counted) {
+        if !counts.has_room(party, now) {
             counted = Counted::Shared(self.hasher.hash_one(party) % SHARED);
         }
         let times = counts.times.entry(counted).or_default();
@@ -91,7 +96,7 @@ impl Window {
             times.pop_front();
         }
         if times.len() < requests {
-            times.push_back(now);
+            insert(times, now);
             return Turn::Now;
         }
         // The turn comes when the request that many before it leaves the span.
@@ -100,12 +105,50 @@ impl Window {
         if waiting_now >= waiting || turn.duration_since(now) > longest_wait {
             return Turn::Refused;
         }
-        times.push_back(turn);
+        insert(times, turn);
         Turn::At(turn)
+    }
+
+    /// Counts a request that came at a time and got its turn elsewhere.
+    #[cfg(feature = "redis")]
+    pub fn note(&self, party: Party, now: Instant, turn: Turn) {
+        let turn = match turn {
+            Turn::Now => now,
+            Turn::At(turn) => turn,
+            Turn::Refused => return,
+        };
+        let mut counts = self.counts();
+        // Others do not share a count for what was counted one by one elsewhere.
+        if !counts.has_room(party, now) {
+            return;
+        }
+        let Allowance { requests, waiting, .. } = counts.allowance;
+        let times = counts.times.entry(Counted::One(party)).or_default();
+        insert(times, turn);
+        // Older ones decide nothing.
+        while times.len() > requests + waiting {
+            times.pop_front();
+        }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Inserts a turn. Those that a greater allowance has given may come later.
+fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
+    let place = times.partition_point(|&time| time <= turn);
+    times.insert(place, turn);
+}
+
 impl Counts {
+    /// Whether a party is counted by itself.
+    fn has_room(&mut self, party: Party, now: Instant) -> bool {
+        self.sweep(now, self.allowance.span);
+        self.times.len() < MAX_PARTIES || self.times.contains_key(&Counted::One(party))
+    }
+
     /// Forgets who has sent nothing within the span.
     fn sweep(&mut self, now: Instant, span: Duration) {
         if self.swept.is_some_and(|swept| now.duration_since(swept) < SWEEP) {
@@ -177,6 +220,43 @@ mod tests {
         }
         // Who keeps asking gets all of it: 150 in each of six spans.
         assert!(admitted.len() >= 900, "{}", admitted.len());
+    }
+
+    #[test]
+    fn turns_are_in_order_also_if_less_is_allowed_again() {
+        let waits = |requests| Allowance { requests, longest_wait: ALLOWANCE.span, ..ALLOWANCE };
+        let (window, start) = (Window::new(waits(2)), Instant::now());
+        let take = |ms| window.take(party(1), at(start, ms));
+        assert_eq!(
+            [take(0), take(0), take(1)],
+            [Turn::Now, Turn::Now, Turn::At(at(start, 10_000))]
+        );
+        window.set(waits(4));
+        assert_eq!(take(2), Turn::Now);
+        window.set(waits(1));
+        // After the turn that was given for 10,000, not after the request of 2.
+        assert_eq!(take(10_001), Turn::At(at(start, 20_000)));
+    }
+
+    #[cfg(feature = "redis")]
+    #[test]
+    fn what_got_its_turn_elsewhere_counts_here_too() {
+        let (window, start) = (Window::new(ALLOWANCE), Instant::now());
+        for _ in 0..149 {
+            window.note(party(1), start, Turn::Now);
+        }
+        window.note(party(1), start, Turn::Refused);
+        window.note(party(1), start, Turn::At(at(start, 100)));
+        assert_eq!(window.take(party(1), at(start, 200)), Turn::Refused);
+        assert_eq!(window.take(party(2), at(start, 200)), Turn::Now);
+        // Neither a caller without end nor many callers take more room than by themselves.
+        for number in 0..40_000 {
+            window.note(party(number), start, Turn::Now);
+            window.note(party(3), start, Turn::Now);
+        }
+        let counts = window.counts.lock().unwrap();
+        assert_eq!(counts.times.len(), MAX_PARTIES);
+        assert_eq!(counts.times[&Counted::One(party(3))].len(), 200);
     }
 
     #[test]

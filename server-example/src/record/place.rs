@@ -1,10 +1,16 @@
 //! Where a record is, as settings and commands name it.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "clickhouse")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use axum::http::Uri;
+
+#[cfg(feature = "clickhouse")]
+use crate::password::password;
+use crate::password::{PasswordError, has_password};
 
 /// Where the password of a database stands if no file has it. ClickHouse's own client reads it too.
 const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
@@ -64,13 +70,8 @@ pub enum RecordPlaceError {
     )]
     Password,
     /// The file with the password cannot be read.
-    #[error("the password in {}: {cause}", .path.display())]
-    PasswordFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: String,
-    },
+    #[error(transparent)]
+    PasswordFile(#[from] PasswordError),
 }
 
 impl FromStr for RecordPlace {
@@ -146,30 +147,9 @@ impl ClickHouseAddress {
             Some(name) => mesonet_clickhouse::Options::of_cluster(name, urls, database),
             None => mesonet_clickhouse::Options::new(&urls[0], database),
         };
-        let password = password(password_file)?;
+        let password = password(password_file, PASSWORD)?;
         Ok(mesonet_clickhouse::Options { user: user.clone(), password, ..options })
     }
-}
-
-/// Reads the password: that of a file without the end of its line, else that of the environment.
-#[cfg_attr(not(feature = "clickhouse"), allow(dead_code, reason = "only the feature needs one"))]
-fn password(file: Option<&Path>) -> Result<Option<String>, RecordPlaceError> {
-    let Some(path) = file else { return Ok(std::env::var(PASSWORD).ok()) };
-    let failed = |cause| RecordPlaceError::PasswordFile { path: path.to_owned(), cause };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    if line.is_empty() || line.contains(['\n', '\r']) {
-        return Err(failed("the file must have one line with the password".to_owned()));
-    }
-    Ok(Some(line.to_owned()))
-}
-
-/// Whether something stands for a password before the host of an address.
-fn has_password(text: &str) -> bool {
-    let authority = text.split_once("//").map_or(text, |(_, rest)| rest);
-    let user = authority.rsplit_once('@').map(|(user, _)| user);
-    user.is_some_and(|user| user.contains(':'))
 }
 
 /// The address of a node, whose port must be told: the default port of `http://` is not that of

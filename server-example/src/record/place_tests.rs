@@ -116,25 +116,6 @@ fn a_password_in_an_address_is_refused_and_not_repeated() {
     }
 }
 
-#[test]
-fn a_password_is_the_line_of_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("password");
-    let read = |text: &str| {
-        std::fs::write(&path, text).unwrap();
-        password(Some(&path)).map_err(|error| error.to_string())
-    };
-    for text in ["a b:c", "a b:c\n", "a b:c\r\n"] {
-        assert_eq!(read(text), Ok(Some("a b:c".to_owned())));
-    }
-    for text in ["", "\n", "secret\nsecret\n"] {
-        let message = read(text).unwrap_err();
-        assert!(message.contains("one line") && !message.contains("secret"), "{message}");
-    }
-    let missing = password(Some(&folder.path().join("none"))).unwrap_err().to_string();
-    assert!(missing.starts_with("the password in ") && missing.contains("none"), "{missing}");
-}
-
 proptest::proptest! {
     #[test]
     fn no_text_is_more_than_refused(text in "(clickhouse:|embedded:|)(http://|)\\PC*") {

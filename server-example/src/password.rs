@@ -1,0 +1,66 @@
+//! Passwords of the services that a server asks: in a file, else in the environment, never in an address.
+
+use std::path::{Path, PathBuf};
+
+/// A file with a password that cannot be read, or that has more than a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the password in {}: {cause}", .path.display())]
+pub struct PasswordError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub cause: String,
+}
+
+/// Reads a password: that of a file without the end of its line, else that of an environment variable.
+///
+/// # Errors
+/// The file cannot be read, or has more than a line.
+#[cfg_attr(
+    not(any(feature = "clickhouse", feature = "redis")),
+    allow(dead_code, reason = "only these features need one")
+)]
+pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, PasswordError> {
+    let Some(path) = file else { return Ok(std::env::var(variable).ok()) };
+    let failed = |cause| PasswordError { path: path.to_owned(), cause };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if line.is_empty() || line.contains(['\n', '\r']) {
+        return Err(failed("the file must have one line with the password".to_owned()));
+    }
+    Ok(Some(line.to_owned()))
+}
+
+/// Whether something stands for a password before the host of an address.
+pub fn has_password(address: &str) -> bool {
+    let authority = address.split_once("//").map_or(address, |(_, rest)| rest);
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_the_line_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("password");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            password(Some(&path), "MESONET_NO_PASSWORD").map_err(|error| error.to_string())
+        };
+        for text in ["a b:c", "a b:c\n", "a b:c\r\n"] {
+            assert_eq!(read(text), Ok(Some("a b:c".to_owned())));
+        }
+        for text in ["", "\n", "secret\nsecret\n"] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains("one line") && !message.contains("secret"), "{message}");
+        }
+        let missing = password(Some(&folder.path().join("none")), "MESONET_NO_PASSWORD")
+            .unwrap_err()
+            .to_string();
+        assert!(missing.starts_with("the password in ") && missing.contains("none"), "{missing}");
+    }
+}
