@@ -384,6 +384,13 @@ impl ClosedWindow {
         (self.start_ms..=self.end_ms).contains(&ts_ms)
     }
 
+    /// Returns the window without what is before an instant, which may leave a single one; `None` if
+    /// nothing is left.
+    pub(crate) fn since(self, from_ms: i64) -> Option<Self> {
+        let start_ms = self.start_ms.max(from_ms);
+        (start_ms <= self.end_ms).then_some(Self { start_ms, ..self })
+    }
+
     /// Returns the window with its start moved back.
     #[must_use]
     pub fn widened(self, by_ms: i64) -> Self {

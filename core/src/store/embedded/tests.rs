@@ -298,6 +298,37 @@ fn readings_are_dropped_for_good() {
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
 }
 
+/// An export whose last reading is as old as the cutoff lost the readings of that time.
+#[test]
+fn readings_at_the_cutoff_are_in_a_window_that_ends_there() {
+    let mut store = Temporary::new(EmbeddedOptions::default());
+    let reports = |range: std::ops::Range<i64>| {
+        range.map(|ts_ms| report("A", ts_ms, 0, &[1.0], Quality::UNCHECKED)).collect()
+    };
+    store.append(&batch(reports(0..20)), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.append(&batch(reports(20..30)), &mut unjudged).unwrap();
+    let at = |store: &Temporary, end_ms: i64| {
+        let window = ClosedWindow::new(end_ms - 5, end_ms).unwrap();
+        let selection = Selection {
+            stations: &[StationId::new("TEST", "A")],
+            variables: Variable::ALL,
+            window,
+        };
+        let mut found = Vec::new();
+        let visit = &mut |_, slices: &[SeriesSlice<'_>]| found.extend_from_slice(slices[0].ts_ms);
+        store.scan(&selection, visit).unwrap();
+        found
+    };
+    for cutoff_ms in [15, 25] {
+        let from = Maintenance { retain_from_ms: Some(cutoff_ms), ..Maintenance::default() };
+        store.maintain(&from).unwrap();
+        assert_eq!(at(&store, cutoff_ms), [cutoff_ms]);
+        assert_eq!(at(&store, cutoff_ms - 1), []);
+        assert_eq!(at(&store, cutoff_ms + 1), [cutoff_ms, cutoff_ms + 1]);
+    }
+}
+
 /// What can happen to a file.
 type Harm = fn(&Path);
 

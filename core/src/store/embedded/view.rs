@@ -137,8 +137,7 @@ impl View {
         visit: &mut VisitWeather<'_>,
     ) -> Damage {
         let mut damage = Damage::default();
-        let start_ms = window.start_ms().max(self.retain_from_ms);
-        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return damage };
+        let Some(window) = window.since(self.retain_from_ms) else { return damage };
         let mut sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
         let wanted = |row: &Row| row.series == WEATHER;
@@ -215,8 +214,7 @@ impl Reader for View {
     ) -> Result<Damage, StoreError> {
         let mut damage = Damage::default();
         let Selection { stations, variables, window } = *selection;
-        let start_ms = window.start_ms().max(self.retain_from_ms);
-        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(damage) };
+        let Some(window) = window.since(self.retain_from_ms) else { return Ok(damage) };
         let list = &self.series.list;
         let slots: Vec<bool> =
             list.iter().map(|series| variables.contains(&series.key.variable)).collect();
