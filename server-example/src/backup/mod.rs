@@ -50,15 +50,16 @@ pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
-pub use place::absolute;
+pub use manifest::instant;
+pub use place::{Place, PlaceError, SendError, absolute, hex_sha256};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
+pub use writer::of_folder as writer_of_folder;
 
 use crate::config::ConfigError;
 use crate::credentials::KeysError;
 use manifest::ManifestError;
-use place::PlaceError;
 
 /// Why a backup could not be made, read or restored.
 #[derive(Debug, thiserror::Error)]

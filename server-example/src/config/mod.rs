@@ -29,11 +29,12 @@ use crate::rate::{Allowance, Hops};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 35] = [
+const NEED_RESTART: [&str; 36] = [
     "data",
     "store",
     "store_password_file",
     "read_only",
+    "archive",
     "seal_readings",
     "follow",
     "follow_every_s",
