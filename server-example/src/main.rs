@@ -10,11 +10,12 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags, LogFormat,
-    MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags,
-    TokenFlags, VerifyFlags, archive_command, backup_command, backups_command, copy_command, grib_ls_command,
-    health_command, keys_command, migrate_command, models_command, promote_command,
-    quality_command, restore_command, retention_command, serve, token_command, verify_command,
+    ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags,
+    LogFormat, MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags,
+    RetentionFlags, TokenFlags, VerifyFlags, archive_command, backup_command, backups_command,
+    copy_command, grib_ls_command, health_command, keys_command, migrate_command, models_command,
+    promote_command, quality_command, restore_command, retention_command, serve, token_command,
+    verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};

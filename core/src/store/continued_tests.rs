@@ -116,14 +116,14 @@ impl Past for Kept {
         let window = ClosedWindow::new(span_ms.start, span_ms.end.max(span_ms.start + 1)).unwrap();
         let selection = Selection { stations, variables: &VARIABLES, window };
         Reader::scan(self, &selection, &mut |_, slices| {
-            let before = |slice: &SeriesSlice<'_>| {
-                let mut slice = *slice;
-                slice.ts_ms = &slice.ts_ms[..slice.ts_ms.partition_point(|&at| at < span_ms.end)];
-                slice
-            };
-            visit(&slices.iter().map(before).collect::<Vec<_>>());
+            visit(&slices.iter().map(|slice| before(*slice, span_ms.end)).collect::<Vec<_>>());
         })
     }
+}
+
+fn before(mut slice: SeriesSlice<'_>, end_ms: i64) -> SeriesSlice<'_> {
+    slice.ts_ms = &slice.ts_ms[..slice.ts_ms.partition_point(|&at| at < end_ms)];
+    slice
 }
 
 type Found = Vec<(usize, Vec<(i32, i64, f64)>)>;

@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use clap::Args;
-use mesonet::store::EmbeddedReader;
-use mesonet::store::copy::NOTE;
-use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::Reader;
+use mesonet::store::copy::NOTE;
+use mesonet::store::{EmbeddedReader, StoreError};
+use mesonet::time::{DAY_MS, parse_instant};
 use serde::Serialize;
 
 use super::ArchiveError;
@@ -103,16 +103,15 @@ pub struct Summary {
 pub fn archive_command(flags: &ArchiveFlags) -> Result<bool, ArchiveError> {
     let ArchiveFlags { to, before, days, take_over, json, record } = flags;
     let before_ms = match (before, days) {
-        (Some(text), _) => {
-            parse_instant(text).map_err(|_| ArchiveError::Before(text.clone()))?
-        }
+        (Some(text), _) => parse_instant(text).map_err(|_| ArchiveError::Before(text.clone()))?,
         (None, days) => system_ms() - i64::from(days.unwrap_or(0)) * DAY_MS,
     };
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
-    let (store, name) = open(&config)?;
+    let (store, held_now, name) = open(&config)?;
     let run = Run {
         place: Place::create(to)?,
         store: &*store,
+        held_now,
         name,
         before_ms,
         take_over: *take_over,
@@ -129,26 +128,38 @@ pub fn archive_command(flags: &ArchiveFlags) -> Result<bool, ArchiveError> {
     Ok(summary.is_whole())
 }
 
-/// Opens the record beside its server, and returns the name by which places know it.
-fn open(config: &Config) -> Result<(Arc<dyn Reader>, String), ArchiveError> {
+/// A record beside its server, from when on it holds readings, and the name by which places know it.
+type Opened<'a> = (Arc<dyn Reader>, HeldNow<'a>, String);
+
+fn open(config: &Config) -> Result<Opened<'_>, ArchiveError> {
     match config.place() {
-        place @ RecordPlace::ClickHouse(_) => Ok((Record::reader(config)?, place.to_string())),
+        place @ RecordPlace::ClickHouse(_) => {
+            // What is older is deleted there, also of what a reader sees.
+            let held_now = || Record::reader(config)?.held_from_ms();
+            Ok((Record::reader(config)?, Box::new(held_now), place.to_string()))
+        }
         RecordPlace::Embedded(folder) => {
             if !folder.is_dir() {
                 return Err(ArchiveError::NoRecord(folder));
             }
             let reader = EmbeddedReader::open(&folder)?;
             refuse_unfinished(reader.meta_get(NOTE)?.as_deref(), &config.place().to_string())?;
-            let name = writer_of_folder(&folder)?;
-            Ok((Arc::new(reader), name))
+            let (reader, name) = (Arc::new(reader), writer_of_folder(&folder)?);
+            // Its files stay readable as they were when it was opened.
+            let held = Arc::clone(&reader);
+            Ok((reader, Box::new(move || held.held_from_ms()), name))
         }
     }
 }
+
+type HeldNow<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
 
 /// One run of the command.
 pub struct Run<'a> {
     pub place: Place,
     pub store: &'a dyn Reader,
+    /// From when on the record holds readings, as it is now and not as it was when it was opened.
+    pub held_now: HeldNow<'a>,
     pub name: String,
     pub before_ms: i64,
     pub take_over: bool,
@@ -209,7 +220,7 @@ impl Run<'_> {
         let written = of.write()?;
         let outcome = match known {
             // What was read may lack what was deleted meanwhile.
-            _ if self.store.held_from_ms()? > span_ms.start => {
+            _ if (self.held_now)()? > span_ms.start => {
                 written.discard(place);
                 return Ok(MonthDone::as_known(month, known));
             }
@@ -234,11 +245,11 @@ impl Run<'_> {
                     .map(|file| file.path.clone())
                     .filter(|path| written.month.files.iter().all(|file| file.path != *path))
                     .collect();
-                let changed = self.exchange(began_ms, *number, manifest, &written);
-                if !matches!(changed, Ok(_) | Err(ArchiveError::Place(_))) {
+                if system_ms() - began_ms > LONGEST_MS {
                     written.discard(place);
+                    return Err(ArchiveError::TooLong);
                 }
-                (*number, *manifest) = changed?;
+                (*number, *manifest) = self.exchange(*number, manifest, &written)?;
                 // Whoever still reads one of them finds it gone, and looks at the manifest again.
                 for path in old {
                     place.delete(&path, i64::MAX)?;
@@ -249,17 +260,14 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Makes the month that was written the one that counts.
+    /// Makes the month that was written the one that counts. If that fails, its files stay for a
+    /// while: a manifest may name them all the same.
     fn exchange(
         &self,
-        began_ms: i64,
         number: Number,
         manifest: &Manifest,
         written: &WrittenMonth,
     ) -> Result<(Number, Manifest), ArchiveError> {
-        if system_ms() - began_ms > LONGEST_MS {
-            return Err(ArchiveError::TooLong);
-        }
         let manifest = manifest.with(written.month.clone());
         let number = manifest.put_after(&self.place, number)?;
         let meanwhile = || ArchiveError::Meanwhile(self.place.address().to_owned());
@@ -284,10 +292,9 @@ impl Run<'_> {
         }
         let fault = |file: &super::manifest::ArchivedFile| match lengths.get(&file.path) {
             Some(length) if *length == file.bytes => None,
-            Some(length) => Some(format!(
-                "{} has {length} bytes; the manifest says {}",
-                file.path, file.bytes
-            )),
+            Some(length) => {
+                Some(format!("{} has {length} bytes; the manifest says {}", file.path, file.bytes))
+            }
             None => Some(format!("{} is missing", file.path)),
         };
         Ok(files.iter().filter_map(fault).collect())
@@ -296,7 +303,8 @@ impl Run<'_> {
 
 /// Whether a file has the name of one that a run has written.
 fn is_ours(name: &str, month: Month) -> bool {
-    let inside = name.strip_prefix(&format!("{month}-")).and_then(|name| name.strip_suffix(".parquet"));
+    let inside =
+        name.strip_prefix(&format!("{month}-")).and_then(|name| name.strip_suffix(".parquet"));
     inside.and_then(|inside| inside.split_once('-')).is_some_and(|(random, number)| {
         random.len() == 8
             && random.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -343,7 +351,10 @@ impl fmt::Display for Outcome {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for MonthDone { month, outcome, readings, files, sent_bytes, damaged } in &self.months {
-            write!(f, "{month}: {outcome}; {readings} readings, {files} files, {sent_bytes} bytes sent")?;
+            write!(
+                f,
+                "{month}: {outcome}; {readings} readings, {files} files, {sent_bytes} bytes sent"
+            )?;
             match damaged {
                 0 => writeln!(f)?,
                 _ => writeln!(f, "; {damaged} damaged blocks of the record are not in it")?,

@@ -1,5 +1,5 @@
 use mesonet::observation::Identifiers;
-use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError, unjudged};
+use mesonet::store::{Damage, Directory, Selection, SeriesSlice, unjudged};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -85,7 +85,8 @@ fn worn() -> Worn {
             qualifier: None,
         }],
     };
-    let reports = names.iter().flat_map(|name| (0..hours).step_by(6).map(|hour| report(name, hour)));
+    let reports =
+        names.iter().flat_map(|name| (0..hours).step_by(6).map(|hour| report(name, hour)));
     let batch = Batch { stations: names.iter().map(station).collect(), reports: reports.collect() };
     let store = MemoryStore::default();
     store.append(&batch, &mut unjudged).unwrap();
@@ -101,6 +102,7 @@ fn run(folder: &TempDir, store: &Worn) -> Result<Summary, ArchiveError> {
     let run = Run {
         place: place(folder),
         store,
+        held_now: Box::new(|| store.held_from_ms()),
         name: "0123456789abcdef".to_owned(),
         before_ms: instant(AUGUST),
         take_over: false,
@@ -181,7 +183,9 @@ fn a_damaged_month_is_archived_with_what_is_left_and_says_so_until_it_is_whole()
     store.blocks.set(0);
     let summary = run(&folder, &store).unwrap();
     assert!(summary.months.iter().all(|month| month.outcome == Outcome::Replaced));
-    assert!(summary.is_whole() && Manifest::newest(&place(&folder)).unwrap().1.months[0].damaged == 0);
+    assert!(
+        summary.is_whole() && Manifest::newest(&place(&folder)).unwrap().1.months[0].damaged == 0
+    );
 }
 
 #[test]

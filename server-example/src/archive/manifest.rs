@@ -99,7 +99,9 @@ pub enum ManifestError {
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// It was written by a later version of the program.
-    #[error("{name} has format {got}; this version reads format {FORMAT}: use a newer mesonet-server")]
+    #[error(
+        "{name} has format {got}; this version reads format {FORMAT}: use a newer mesonet-server"
+    )]
     Newer {
         /// Which one.
         name: String,
@@ -193,8 +195,8 @@ impl Manifest {
         }
     }
 
-    /// Puts the manifest after another, which was the newest. Returns its number; `None` if there is
-    /// another after that one, which stays.
+    /// Puts the manifest after another, which was the newest. Returns its number; `None` if another
+    /// was put meanwhile: it counts, and may be one that follows this.
     ///
     /// # Errors
     /// The place cannot be written.

@@ -76,7 +76,8 @@ impl FromStr for Month {
         let number = |digits: &str| {
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
         };
-        let month = text.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2);
+        let month =
+            text.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2);
         let month = month.and_then(|(year, month)| Some((number(year)?, number(month)?)));
         match month {
             Some((year @ 1.., month @ 1..=12)) => Ok(Self { year, month: month as u8 }),
@@ -114,7 +115,10 @@ mod tests {
         assert_eq!(of("2024-03-01T00:00:00Z"), month("2024-03"));
         assert_eq!(of("1969-12-31T23:59:59Z"), month("1969-12"));
         assert_eq!(month("2024-12").span_ms().end, month("2025-01").start_ms());
-        assert_eq!((Month::of(i64::MIN), Month::of(i64::MAX)), (month("0001-01"), month("9999-12")));
+        assert_eq!(
+            (Month::of(i64::MIN), Month::of(i64::MAX)),
+            (month("0001-01"), month("9999-12"))
+        );
         assert_eq!(month("2024-02").folder(), "year=2024/month=02");
     }
 
@@ -129,7 +133,17 @@ mod tests {
 
     #[test]
     fn what_is_no_month_is_refused() {
-        for text in ["", "2024", "2024-13", "2024-00", "0000-01", "24-08", "2024-8", "+024-08", "2024-08-01"] {
+        for text in [
+            "",
+            "2024",
+            "2024-13",
+            "2024-00",
+            "0000-01",
+            "24-08",
+            "2024-8",
+            "+024-08",
+            "2024-08-01",
+        ] {
             assert!(text.parse::<Month>().is_err(), "{text}");
         }
     }

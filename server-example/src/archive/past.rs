@@ -43,12 +43,7 @@ impl Archive {
     /// The archive at a place.
     pub fn new(address: &str) -> Self {
         let address = crate::backup::absolute(address);
-        Self {
-            address,
-            place: Mutex::default(),
-            logged: Mutex::default(),
-            until: Mutex::default(),
-        }
+        Self { address, place: Mutex::default(), logged: Mutex::default(), until: Mutex::default() }
     }
 
     /// Opens it for one answer.
@@ -191,7 +186,7 @@ impl OpenArchive {
                 return Ok(());
             };
             let is_first = manifest.months.first().is_some_and(|first| first.month == month);
-            if span_ms.start < known.from && !is_first {
+            if span_ms.start.max(month.start_ms()) < known.from && !is_first {
                 self.archive.log(format!("{month} is in it only in part"));
                 found.damage.add(-month.number(), ALL);
             }
@@ -243,9 +238,8 @@ impl OpenArchive {
         };
         let id = station.station.id;
         for group in tail.groups_of(id, span_ms) {
-            let is_same = |held: &&Held| {
-                held.station == id && held.group == group && held.path == file.path
-            };
+            let is_same =
+                |held: &&Held| held.station == id && held.group == group && held.path == file.path;
             let readings = match state.groups.iter().find(is_same) {
                 Some(held) => Arc::clone(&held.readings),
                 None => {
@@ -324,7 +318,9 @@ impl Past for OpenArchive {
         let mut state = self.state();
         let manifest = self.manifest(&mut state)?;
         let Some(first) = manifest.months.first() else {
-            return Err(self.archive.away("there is no archive yet; mesonet-server archive writes it"));
+            return Err(self
+                .archive
+                .away("there is no archive yet; mesonet-server archive writes it"));
         };
         // What is older was gone before the archive began.
         let span_ms = span_ms.start.max(first.from)..span_ms.end;
@@ -351,4 +347,3 @@ impl Past for OpenArchive {
         Ok(found.damage)
     }
 }
-

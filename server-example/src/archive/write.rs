@@ -1,12 +1,14 @@
 //! Writes a month of a record into the files of an archive.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 use mesonet::export::archive::ArchiveWriter;
-use mesonet::store::Watched;
-use mesonet::{Reader, StationId};
+use mesonet::store::{Selection, StationRecord, StoreError, Watched};
+use mesonet::{ClosedWindow, Reader, StationId, Variable};
 use sha2::{Digest, Sha256};
 
 use super::ArchiveError;
@@ -17,6 +19,9 @@ use crate::credentials::hex;
 
 /// Number of readings after which a file ends, with the station that is being written.
 pub const FILE_READINGS: u64 = 4_000_000;
+
+/// Number of stations that are looked for at once.
+const STATIONS_AT_ONCE: usize = 512;
 
 /// A month that was written.
 pub struct WrittenMonth {
@@ -70,17 +75,18 @@ impl MonthOf<'_> {
         // Differs from run to run, so that nobody deletes what another one has written.
         let random = getrandom::u32().map_err(io::Error::from)?;
         let mut open = None;
-        for record in &directory.stations {
-            let writer = match open.take() {
-                Some(writer) => writer,
-                None => ArchiveWriter::new(Hashed::new()?)?,
-            };
-            let writer = open.insert(writer);
-            writer.station(&store, record, self.span_ms.clone())?;
-            if writer.readings() >= self.file_readings
-                && let Some(writer) = open.take()
-            {
-                self.end_file(writer, random, written)?;
+        for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
+            for record in self.with_readings(&store, stations)? {
+                let mut writer = match open.take() {
+                    Some(writer) => writer,
+                    None => ArchiveWriter::new(Hashed::new()?)?,
+                };
+                writer.station(&store, record, self.span_ms.clone())?;
+                if writer.readings() >= self.file_readings {
+                    self.end_file(writer, random, written)?;
+                } else {
+                    open = Some(writer);
+                }
             }
         }
         if let Some(writer) = open {
@@ -88,6 +94,27 @@ impl MonthOf<'_> {
         }
         written.month.damaged = store.damage().blocks();
         Ok(())
+    }
+
+    /// Those of some stations that have readings in the month: most have none in most months of a
+    /// record of years, and finding out for many at once is cheap.
+    fn with_readings<'d>(
+        &self,
+        store: &dyn Reader,
+        stations: &'d [Arc<StationRecord>],
+    ) -> Result<Vec<&'d StationRecord>, ArchiveError> {
+        let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
+        let series = stations.iter().flat_map(|record| &record.series);
+        let variables: BTreeSet<Variable> = series.map(|known| known.series.key.variable).collect();
+        let variables: Vec<Variable> = variables.into_iter().collect();
+        let (start_ms, last_ms) = (self.span_ms.start, self.span_ms.end - 1);
+        // A window has at least two instants.
+        let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
+        let window = window.map_err(|error| StoreError::Columns(error.to_string()))?;
+        let selection = Selection { stations: &ids, variables: &variables, window };
+        let mut found = Vec::new();
+        store.scan_latest(&selection, &mut |i, _| found.push(&*stations[i]))?;
+        Ok(found)
     }
 
     fn end_file(

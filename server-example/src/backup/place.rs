@@ -28,7 +28,7 @@ const PART_BYTES: usize = 8 << 20;
 const PARTS_AT_ONCE: usize = 4;
 
 /// What a place may be.
-const PLACES: &str = if cfg!(feature = "s3") {
+pub const PLACES: &str = if cfg!(feature = "s3") {
     "a folder, file:///… or s3://BUCKET/PREFIX"
 } else {
     "a folder or file:///…; this server was built without the feature s3"
@@ -319,6 +319,18 @@ impl Place {
             Err(Error::NotFound { .. }) => Ok(true),
             Err(error) => Err(self.failed(&error)),
         }
+    }
+}
+
+/// Whether an address may be one of a place, whatever is there.
+pub fn is_address(address: &str) -> bool {
+    match address.split_once("://") {
+        None => !address.is_empty(),
+        Some(("file", path)) => path.starts_with('/'),
+        Some(("s3", bucket)) => {
+            cfg!(feature = "s3") && !bucket.is_empty() && !bucket.starts_with('/')
+        }
+        Some(_) => false,
     }
 }
 

@@ -245,7 +245,9 @@ impl<'a> Shipment<'a> {
             self.bar.inc(length);
         } else {
             let bar = &self.bar;
-            let put = self.place.put_file(&object(&sha256), &sha256, file, length, |bytes| bar.inc(bytes));
+            let put = self
+                .place
+                .put_file(&object(&sha256), &sha256, file, length, |bytes| bar.inc(bytes));
             put.map_err(|error| match error {
                 SendError::Place(error) => error.into(),
                 SendError::Changed => BackupError::Changed(path.clone()),

@@ -6,7 +6,7 @@ use crate::observation::{
     BaseQuality, Batch, Identifiers, IntervalType, Qualifier, Quality, Reading, ReasonQuality,
     Report, SeriesKey, Station, StationId, Variable,
 };
-use crate::store::{MemoryStore, Reader, SeriesSlice, Store, StationRecord, unjudged};
+use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, unjudged};
 use crate::time::HOUR_MS;
 
 fn id(number: usize) -> StationId {
@@ -171,7 +171,8 @@ fn row_groups_without_a_station_or_a_time_are_not_read() {
         assert_eq!(archived(&file, &tail, record, &span_ms).unwrap(), held(&store, id, &span_ms));
         let day = 5_000 * HOUR_MS..5_024 * HOUR_MS;
         assert_eq!(archived(&file, &tail, record, &day).unwrap(), held(&store, id, &day));
-        assert_eq!(tail.groups_of(id, &day).len(), 1, "{id}");
+        // One that has the end of a station and the begin of another has nearly all times.
+        assert!(tail.groups_of(id, &day).len() < 3, "{id}");
     }
     let first = directory.stations[0].station.id;
     assert!(tail.groups_of(first, &span_ms).len() < 3 || first == id(1));

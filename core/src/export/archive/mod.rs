@@ -34,7 +34,7 @@ const STATION_ID: &str = "station_id";
 const NETWORK: &str = "network";
 /// Id of the station in its network.
 const STATION: &str = "station";
-const REPORTED_UNIT: &str = "reported_unit";
+const UNIT: &str = "unit";
 const CALCULATED: &str = "calculated";
 const SERIES_ID: &str = "series_id";
 /// The verdict that the reading came in with.
@@ -63,7 +63,7 @@ fn schema() -> SchemaRef {
     let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let station = [STATION_ID, NETWORK, STATION].map(|name| (name, text(DataType::Int32)));
     let rest = [
-        (REPORTED_UNIT, text(DataType::Int32)),
+        (UNIT, text(DataType::Int32)),
         (CALCULATED, DataType::Boolean),
         (SERIES_ID, DataType::Int32),
         (SOURCE_BASE, text(DataType::Int8)),

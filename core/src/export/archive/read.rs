@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float64Type, Int8Type, Int32Type, TimestampMillisecondType, UInt8Type,
-};
+use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampMillisecondType, UInt8Type};
 use arrow_array::{Array, RecordBatch};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -35,7 +33,15 @@ const REASON: &str = "quality_reason";
 
 /// The columns that a store has.
 const COLUMNS: [&str; 10] = [
-    STATION_ID, SERIES_ID, TIMESTAMP, VALUE, BASE, REASON, QUALIFIER, SOURCE_BASE, SOURCE_REASON,
+    STATION_ID,
+    SERIES_ID,
+    TIMESTAMP,
+    VALUE,
+    BASE,
+    REASON,
+    QUALIFIER,
+    SOURCE_BASE,
+    SOURCE_REASON,
     REVISION,
 ];
 
@@ -46,7 +52,7 @@ const FOOTER_END: usize = 8;
 #[derive(Clone, Debug)]
 pub struct ArchiveTail {
     about: ArrowReaderMetadata,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     bytes: u64,
 }
 
@@ -60,7 +66,8 @@ impl ArchiveTail {
         let end = tail.len().checked_sub(FOOTER_END).ok_or_else(cut)?;
         let footer = FooterTail::try_from(&tail[end..]).map_err(damaged)?;
         let start = end.checked_sub(footer.metadata_length()).ok_or_else(cut)?;
-        let metadata = ParquetMetaDataReader::decode_metadata(&tail[start..end]).map_err(damaged)?;
+        let metadata =
+            ParquetMetaDataReader::decode_metadata(&tail[start..end]).map_err(damaged)?;
         let noted = metadata.file_metadata().key_value_metadata();
         let noted = noted.and_then(|noted| noted.iter().find(|noted| noted.key == GROUPS));
         let groups = noted.and_then(|noted| groups(noted.value.as_deref()?));

@@ -13,9 +13,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
+use super::super::ExportError;
 use super::super::columns::{Columns, Texts, dictionary, texts};
 use super::super::writer::{BATCH_ROWS, encoding};
-use super::super::ExportError;
 use super::{GROUP_ROWS, GROUPS, Group, schema};
 use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
@@ -87,7 +87,10 @@ impl<W: Write + Send> ArchiveWriter<W> {
             let batch = batches.take().map_err(encoding)?;
             if batch.num_rows() > 0 {
                 let first_last = self.first_last.get_or_insert((id, id));
-                if self.summary.readings == before && self.summary.readings > 0 && id <= first_last.1 {
+                if self.summary.readings == before
+                    && self.summary.readings > 0
+                    && id <= first_last.1
+                {
                     return Err(encoding(format!("station {id} comes after {}", first_last.1)));
                 }
                 first_last.1 = id;
@@ -131,7 +134,8 @@ impl<W: Write + Send> ArchiveWriter<W> {
         if self.file.in_progress_rows() > 0 {
             self.end_group()?;
         }
-        let group = |Group { bytes, crc }: &Group| format!("{}-{}:{crc:08x}", bytes.start, bytes.end);
+        let group =
+            |Group { bytes, crc }: &Group| format!("{}-{}:{crc:08x}", bytes.start, bytes.end);
         let groups: Vec<String> = self.groups.iter().map(group).collect();
         let groups = KeyValue::new(GROUPS.to_owned(), groups.join(" "));
         self.file.append_key_value_metadata(groups);
