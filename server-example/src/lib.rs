@@ -36,6 +36,7 @@
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Backups in an object store: the commands `backup`, `restore`, `backups` and `promote` | `backup/` |
+//! | Past months as Parquet: the command `archive`, and bulk export from there | `archive/` |
 //! | A record in another place: the command `copy` | `copy/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
@@ -52,6 +53,7 @@
 mod access;
 mod alert_clocks;
 mod alerts;
+mod archive;
 mod backup;
 mod clock;
 mod config;
@@ -117,6 +119,7 @@ use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
+pub use archive::{ArchiveError, ArchiveFlags, archive_command};
 pub use backup::{
     BackupError, BackupFlags, BackupsFlags, FollowRuns, PromoteFlags, RestoreFlags, back_up,
     backup_command, backups_command, promote_command, restore_command,

@@ -10,11 +10,12 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags, LogFormat,
-    MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags,
-    TokenFlags, VerifyFlags, backup_command, backups_command, copy_command, grib_ls_command,
-    health_command, keys_command, migrate_command, models_command, promote_command,
-    quality_command, restore_command, retention_command, serve, token_command, verify_command,
+    ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags,
+    LogFormat, MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags,
+    RetentionFlags, TokenFlags, VerifyFlags, archive_command, backup_command, backups_command,
+    copy_command, grib_ls_command, health_command, keys_command, migrate_command, models_command,
+    promote_command, quality_command, restore_command, retention_command, serve, token_command,
+    verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -64,6 +65,12 @@ enum Command {
     Backup {
         #[command(flatten)]
         flags: BackupFlags,
+    },
+    /// Write the past months of the record, which a server may have open, as Parquet to a folder or an
+    /// object store; exit with 0 if all of them are there whole, else with 1
+    Archive {
+        #[command(flatten)]
+        flags: ArchiveFlags,
     },
     /// List the backups of a place, and check them
     Backups {
@@ -170,6 +177,7 @@ fn main() -> ExitCode {
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Backup { flags }) => backup_command(&flags).map_err(Into::into),
+        Some(Command::Archive { flags }) => archive_command(&flags).map_err(Into::into),
         Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
         Some(Command::Copy { flags }) => copy_command(&flags).map_err(Into::into),
         Some(Command::Promote { flags }) => promote_command(&flags).map_err(Into::into),

@@ -15,6 +15,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{EmbeddedStore, Iso8601};
 use serde::Serialize;
 
+use crate::archive::Archive;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
 use crate::record::{ClickHouseAddress, Record, RecordPlace, would_expire};
@@ -40,7 +41,20 @@ fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
 pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
     let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
     let newest_ms = newest_ms(record.health().newest_ms, &record.alerts().record());
-    cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)
+    let cutoff_ms = cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)?;
+    match &state.services.archive {
+        Some(archive) => Some(cutoff_ms.min(archive.known_until_ms()?)),
+        None => Some(cutoff_ms),
+    }
+}
+
+/// Moves a cutoff back to where the archive ends, if there is one: what is deleted is in it.
+fn archived(config: &Config, cutoff_ms: Option<i64>) -> Result<Option<i64>, StoreError> {
+    let (Some(cutoff_ms), Some(address)) = (cutoff_ms, &config.archive) else {
+        return Ok(cutoff_ms);
+    };
+    let until_ms = Archive::new(address).whole_until_ms()?;
+    Ok(until_ms.map(|until_ms| cutoff_ms.min(until_ms)))
 }
 
 /// Logs at the start what the setting will do.
@@ -87,6 +101,10 @@ pub struct RetentionFlags {
     /// the environment or in the configuration file
     #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN", help_heading = "Record")]
     pub retention: Option<String>,
+
+    /// Where the archive of the record is, if there is one: only what is in it is deleted
+    #[arg(long, env = "MESONET_ARCHIVE", value_name = "PLACE", help_heading = "Record")]
+    pub archive: Option<String>,
 
     /// Only say what would be deleted; nothing is written
     #[arg(long)]
@@ -142,7 +160,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dry_run, newest, cutoff, readings, segments, alerts, by } = self;
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
-            return writeln!(f, "the record is empty: nothing is too old");
+            return writeln!(f, "the record or its archive is empty: nothing is deleted");
         };
         let goes = if *dry_run { "would be deleted" } else { "was deleted" };
         writeln!(f, "the newest reading is from {newest}")?;
@@ -157,8 +175,9 @@ impl fmt::Display for Summary {
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
-    let RetentionFlags { retention, dry_run, json, record } = flags;
-    let (record, keep) = (record.clone(), KeepFlags { retention: retention.clone() });
+    let RetentionFlags { retention, archive, dry_run, json, record } = flags;
+    let keep = KeepFlags { retention: retention.clone(), archive: archive.clone() };
+    let record = record.clone();
     let config = Config::load(&Flags { record, keep, ..Flags::default() })?;
     let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
     let summary = match config.place() {
@@ -188,7 +207,7 @@ fn expire_in_clickhouse(
     let beside = Record::beside(config)?;
     let alerts = beside.alerts().record();
     let newest_ms = newest_ms(beside.health().newest_ms, &alerts);
-    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let cutoff_ms = archived(config, cutoff_ms(kept_ms, Some(system_ms()), newest_ms))?;
     let would = cutoff_ms.map(|cutoff_ms| would_expire(address, config, cutoff_ms)).transpose()?;
     let (readings, segments) = would.unwrap_or_default();
     let mut summary = Summary {
@@ -217,7 +236,7 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
     let survey = EmbeddedStore::survey(&config.data)?;
     let (alerts, _) = AlertStore::read(&config.data)?;
     let newest_ms = newest_ms(survey.newest_ms(), &alerts);
-    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let cutoff_ms = archived(config, cutoff_ms(kept_ms, Some(system_ms()), newest_ms))?;
     let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
     let mut summary = Summary {
         dry_run,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Once, OnceLock};
 use mesonet::store::{AlertStore, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
+use crate::archive::Archive;
 use crate::clock::system_ms;
 use crate::follower::{Follower, Upstream};
 use crate::ingest::{
@@ -30,6 +31,8 @@ pub struct Services {
     pub(crate) noted: Arc<Noted>,
     /// The alerts.
     pub alerts: Arc<AlertStore>,
+    /// The readings that the store no longer holds, if they are archived.
+    pub(crate) archive: Option<Arc<Archive>>,
     kept: Kept,
     /// The intake of the store, with its checks.
     pub intake: Intake,
@@ -77,6 +80,7 @@ impl Services {
         intake: Intake,
         products: ProductFiles,
         models: ModelRuns,
+        archive: Option<Archive>,
         zone_files: Vec<PathBuf>,
     ) -> Self {
         let noted = Arc::new(Noted::new(store));
@@ -88,6 +92,7 @@ impl Services {
             },
             store: Arc::clone(&noted) as _,
             noted,
+            archive: archive.map(Arc::new),
             kept,
             intake,
             products,

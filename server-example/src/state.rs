@@ -10,6 +10,7 @@ use mesonet::{Intake, Iso8601, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
+use crate::archive::Archive;
 use crate::backup::{BackupError, Parts};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
@@ -150,6 +151,7 @@ impl State {
         };
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
+        let archive = config.archive.as_deref().map(Archive::new);
         let keys = match &kept {
             Kept::Elsewhere => None,
             // The backups of the other server bring its keys.
@@ -160,7 +162,9 @@ impl State {
         };
         let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {
-            services: Arc::new(Services::new(store, kept, intake, products, models, zones)),
+            services: Arc::new(Services::new(
+                store, kept, intake, products, models, archive, zones,
+            )),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),

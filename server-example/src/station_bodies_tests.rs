@@ -106,6 +106,10 @@ impl Reader for Counting<'_> {
     ) -> Result<Damage, mesonet::store::StoreError> {
         self.0.present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, mesonet::store::StoreError> {
+        self.0.held_from_ms()
+    }
 }
 
 /// All of them were read and compressed for each report, so that the next one waited up to 9 s.

@@ -89,6 +89,10 @@ impl Reader for View {
         }
         Ok(Damage::default())
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        Ok(self.visible.retain_from_ms)
+    }
 }
 
 impl View {

@@ -426,7 +426,8 @@ fn what_cannot_be_restored_is_named_and_leaves_nothing() {
     let other = |from: &str| refused(path, &["restore", "--from", from, "--to", "restored"]);
     assert_eq!(other("nowhere"), "error: nowhere is not a folder with backups\n");
     assert!(
-        other("ftp://x").starts_with("error: \"ftp://x\" is not a place for backups; it must be")
+        other("ftp://x")
+            .starts_with("error: \"ftp://x\" is not a place for backups or archives; it must be")
     );
     fs::create_dir(path.join("empty")).unwrap();
     assert_eq!(other("empty"), "error: empty has no backup\n");

@@ -392,6 +392,10 @@ impl Reader for Faulty {
     ) -> Result<Damage, StoreError> {
         self.known.present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.known.held_from_ms()
+    }
 }
 
 fn faulty() -> Api {

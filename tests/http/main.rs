@@ -4,6 +4,8 @@
 mod alerts;
 mod alerts_zones;
 #[cfg(unix)]
+mod archive;
+#[cfg(unix)]
 mod backup;
 mod bombs;
 mod capabilities;

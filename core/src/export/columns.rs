@@ -38,13 +38,13 @@ pub(super) struct Columns {
 
 /// The distinct texts of the series, and for each series the key of its text.
 #[derive(Debug)]
-struct Texts {
+pub(super) struct Texts {
     values: ArrayRef,
     keys: Vec<i32>,
 }
 
 impl Texts {
-    fn new<'a>(of_series: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(of_series: impl Iterator<Item = &'a str>) -> Self {
         let mut distinct: Vec<&str> = Vec::new();
         let keys = of_series.map(|text| {
             let known = distinct.iter().position(|known| *known == text);
@@ -57,16 +57,16 @@ impl Texts {
         Self { values: texts(distinct), keys }
     }
 
-    fn column(&self, series: &[usize]) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn column(&self, series: &[usize]) -> Result<ArrayRef, ArrowError> {
         dictionary::<Int32Type>(series.iter().map(|&series| self.keys[series]), &self.values)
     }
 }
 
-fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ArrayRef {
+pub(super) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ArrayRef {
     Arc::new(texts.into_iter().map(Some).collect::<StringArray>())
 }
 
-fn dictionary<K: ArrowDictionaryKeyType>(
+pub(super) fn dictionary<K: ArrowDictionaryKeyType>(
     keys: impl Iterator<Item = K::Native>,
     values: &ArrayRef,
 ) -> Result<ArrayRef, ArrowError> {
@@ -148,7 +148,7 @@ impl Columns {
     }
 }
 
-fn schema(has_qualifiers: bool) -> SchemaRef {
+pub(super) fn schema(has_qualifiers: bool) -> SchemaRef {
     let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let kinds = [
         DataType::Float64,

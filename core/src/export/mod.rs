@@ -1,5 +1,6 @@
 //! Bulk export: the readings of one station as rows, in pages.
 
+pub mod archive;
 mod columns;
 mod csv;
 mod cursor;

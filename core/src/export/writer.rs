@@ -16,7 +16,7 @@ use crate::query::rows::StationRows;
 use crate::store::Reader;
 
 /// Rows that are read from the store and encoded at once: a record batch in Arrow.
-const BATCH_ROWS: usize = 16_384;
+pub(super) const BATCH_ROWS: usize = 16_384;
 /// The same for CSV, some 200 KB.
 const CSV_ROWS: usize = 2_048;
 /// Rows of a Parquet row group, which is buffered until it is full.
@@ -223,6 +223,6 @@ fn next_batch(
     Ok((done, columns.take().map_err(encoding)?))
 }
 
-fn encoding(error: impl fmt::Display) -> ExportError {
+pub(super) fn encoding(error: impl fmt::Display) -> ExportError {
     ExportError::Encoding(error.to_string())
 }

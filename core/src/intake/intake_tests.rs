@@ -232,6 +232,10 @@ impl Reader for Looks<'_> {
     ) -> Result<crate::store::Damage, StoreError> {
         self.0.present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.0.held_from_ms()
+    }
 }
 
 impl InFront for Watched {

@@ -20,6 +20,10 @@ pub(crate) struct Row {
     pub ts_ms: i64,
     pub value: f64,
     pub quality: QualityCode,
+    /// The verdict that it came in with.
+    pub source: QualityCode,
+    /// The revision of its report.
+    pub revision: u8,
     /// The code of its qualifier.
     pub qualifier: u8,
 }
@@ -77,6 +81,7 @@ impl StationRows {
     ) -> Result<bool, StoreError> {
         let mut left = count;
         while self.next_ms <= self.end_ms && left > 0 {
+            self.width_ms = self.width_ms.min(store.longest_scan_ms());
             let until_ms = self.next_ms.saturating_add(self.width_ms).min(self.end_ms);
             // A closed window must contain at least two instants.
             let window = ClosedWindow::new(self.next_ms, until_ms.max(self.next_ms + 1));
@@ -182,6 +187,8 @@ struct Head<'a> {
     times_ms: &'a [i64],
     value: &'a [f64],
     quality: &'a [QualityCode],
+    source: &'a [QualityCode],
+    revision: &'a [u8],
     qualifier: &'a [u8],
 }
 
@@ -197,6 +204,8 @@ impl<'a> Merge<'a> {
                 times_ms: &slice.ts_ms[..len],
                 value: &slice.value[..len],
                 quality: &slice.quality[..len],
+                source: &slice.source[..len],
+                revision: &slice.revision[..len],
                 qualifier: &slice.qualifier[..len],
             })
         });
@@ -219,6 +228,8 @@ impl Head<'_> {
             ts_ms: self.ts_ms,
             value: self.value[at],
             quality: self.quality[at],
+            source: self.source[at],
+            revision: self.revision[at],
             qualifier: self.qualifier[at],
         };
         self.at += 1;

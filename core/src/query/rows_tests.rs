@@ -50,6 +50,10 @@ impl Reader for Sliced {
     ) -> Result<crate::store::Damage, StoreError> {
         self.0.present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.0.held_from_ms()
+    }
 }
 
 fn store(readings: &[(i64, i32)]) -> MemoryStore {
@@ -161,6 +165,10 @@ fn a_sparse_record_of_centuries_takes_few_scans() {
             visit: &mut dyn FnMut(i64, &[String]),
         ) -> Result<crate::store::Damage, StoreError> {
             self.0.present_weather(station, window, visit)
+        }
+
+        fn held_from_ms(&self) -> Result<i64, StoreError> {
+            self.0.held_from_ms()
         }
     }
     let (first_ms, last_ms) = (-6_000_000_000_000, 2_000_000_000_000);

@@ -29,9 +29,8 @@ impl Damage {
         self.0.extend(other.0);
     }
 
-    /// Adds a block of a file.
-    #[cfg(feature = "embedded")]
-    pub(super) fn add(&mut self, file: i64, block: u32) {
+    /// Adds a block of a file, by numbers that no other file and block of the store has.
+    pub fn add(&mut self, file: i64, block: u32) {
         self.0.insert((file, block));
     }
 }
@@ -107,5 +106,13 @@ impl Reader for Watched<'_> {
         let damage = self.reader.present_weather(station, window, visit)?;
         self.note(&damage);
         Ok(damage)
+    }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.reader.held_from_ms()
+    }
+
+    fn longest_scan_ms(&self) -> i64 {
+        self.reader.longest_scan_ms()
     }
 }

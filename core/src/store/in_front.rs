@@ -67,6 +67,14 @@ impl<T: InFront> Reader for T {
     ) -> Result<Damage, StoreError> {
         self.behind().present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.behind().held_from_ms()
+    }
+
+    fn longest_scan_ms(&self) -> i64 {
+        self.behind().longest_scan_ms()
+    }
 }
 
 /// The reader of the moment: each answer is of one reader, whatever takes its place meanwhile.
@@ -98,5 +106,13 @@ impl<R: Reader> Reader for ArcSwap<R> {
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError> {
         self.load_full().present_weather(station, window, visit)
+    }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.load().held_from_ms()
+    }
+
+    fn longest_scan_ms(&self) -> i64 {
+        self.load().longest_scan_ms()
     }
 }

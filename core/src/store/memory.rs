@@ -147,6 +147,10 @@ impl Reader for MemoryStore {
     ) -> Result<Damage, StoreError> {
         View { store: self, record: &self.read() }.present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        Ok(i64::MIN)
+    }
 }
 
 /// The record while its lock is held.
@@ -195,6 +199,10 @@ impl Reader for View<'_> {
             said.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
         }
         Ok(Damage::default())
+    }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        Ok(i64::MIN)
     }
 }
 

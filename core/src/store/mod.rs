@@ -6,6 +6,7 @@
 mod alerts;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod continued;
 pub mod copy;
 mod damage;
 #[cfg(feature = "embedded")]
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "alert")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
+pub use continued::{Continued, Past};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
@@ -110,6 +112,19 @@ pub trait Reader {
         window: ClosedWindow,
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError>;
+
+    /// Returns the instant before which readings are no longer held, because they were too old to
+    /// keep; `i64::MIN` if none were dropped. It never moves back.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn held_from_ms(&self) -> Result<i64, StoreError>;
+
+    /// Returns the longest window that is scanned in little memory, however many readings it has.
+    /// A walk through years keeps to it.
+    fn longest_scan_ms(&self) -> i64 {
+        i64::MAX
+    }
 }
 
 /// A record of stations and readings.
@@ -204,7 +219,17 @@ pub struct SeriesSlice<'a> {
 impl SeriesSlice<'_> {
     /// The slice with its last reading only.
     fn last(&self) -> Self {
-        let from = self.ts_ms.len().saturating_sub(1);
+        self.after(self.ts_ms.len().saturating_sub(1))
+    }
+
+    /// The slice with its readings from an instant on; `None` if there are none.
+    fn from_ms(&self, from_ms: i64) -> Option<Self> {
+        let from = self.ts_ms.partition_point(|&ts_ms| ts_ms < from_ms);
+        (from < self.ts_ms.len()).then(|| self.after(from))
+    }
+
+    /// The slice without its first readings.
+    fn after(&self, from: usize) -> Self {
         Self {
             series: self.series,
             ts_ms: &self.ts_ms[from..],

@@ -32,7 +32,7 @@ impl Backups {
             let (sha256, length) = (hex_sha256(text.as_bytes()), text.len() as u64);
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text.as_bytes()).unwrap();
-            self.place.put_file(&sha256, &file, length, |_| {}).unwrap();
+            self.place.put_file(&object(&sha256), &sha256, &file, length, |_| {}).unwrap();
             let mark = if path.ends_with(".sqlite") { "" } else { text };
             Entry {
                 path: path.to_owned(),

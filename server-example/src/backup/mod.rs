@@ -46,19 +46,20 @@ use mesonet::store::{Fault, StoreError};
 pub use gather::is_record;
 pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
+pub use manifest::instant;
 pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
-pub use place::absolute;
+pub use place::{PLACES, Place, PlaceError, SendError, absolute, hex_sha256, is_address};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};
+pub use writer::of_folder as writer_of_folder;
 
 use crate::config::ConfigError;
 use crate::credentials::KeysError;
 use manifest::ManifestError;
-use place::PlaceError;
 
 /// Why a backup could not be made, read or restored.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Where backups are: a folder, or a bucket of an object store.
+//! Where backups and archives are: a folder, or a bucket of an object store.
 //!
 //! Commands and background threads use it, one call after the other, so its methods wait.
 
@@ -33,7 +33,7 @@ const PARTS_AT_ONCE: usize = 4;
 const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a place may be.
-const PLACES: &str = if cfg!(feature = "s3") {
+pub const PLACES: &str = if cfg!(feature = "s3") {
     "a folder, file:///… or s3://BUCKET/PREFIX"
 } else {
     "a folder or file:///…; this server was built without the feature s3"
@@ -43,13 +43,13 @@ const PLACES: &str = if cfg!(feature = "s3") {
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// It is not the address of a place.
-    #[error("\"{0}\" is not a place for backups; it must be {PLACES}")]
+    #[error("\"{0}\" is not a place for backups or archives; it must be {PLACES}")]
     Address(String),
     /// There is no such folder.
     #[error("{0} is not a folder with backups")]
     NoFolder(String),
     /// No room is left.
-    #[error("no space is left in {0}; the backups that are there stay whole")]
+    #[error("no space is left in {0}; what is there stays whole")]
     Full(String),
     /// It cannot be read or written.
     #[error("{place}: {cause}")]
@@ -89,18 +89,45 @@ pub struct Object {
     pub written_ms: i64,
 }
 
-/// Where backups are.
+/// Where backups, or the files of an archive, are.
 #[derive(Debug)]
 pub struct Place {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     /// As it was given.
     address: String,
-    runtime: Runtime,
+    runtime: Background,
+}
+
+/// A runtime that may be dropped anywhere, also where nobody may wait.
+#[derive(Debug)]
+struct Background(Option<Runtime>);
+
+impl Background {
+    fn block_on<F: Future>(&self, work: F) -> F::Output {
+        self.runtime().block_on(work)
+    }
+
+    fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
+        self.runtime().enter()
+    }
+
+    #[allow(clippy::expect_used, reason = "only the destructor takes it")]
+    fn runtime(&self) -> &Runtime {
+        self.0.as_ref().expect("a runtime until it is dropped")
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl Place {
-    /// Opens a place that has backups.
+    /// Opens a place that is there.
     ///
     /// # Errors
     /// It is none, or a folder that is not there.
@@ -108,7 +135,7 @@ impl Place {
         Self::of(address, false)
     }
 
-    /// Opens a place for backups; a folder is created.
+    /// Opens a place to write to; a folder is created.
     ///
     /// # Errors
     /// It is none, or the folder cannot be created.
@@ -131,6 +158,7 @@ impl Place {
             Some(_) => return Err(unknown()),
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = Background(Some(runtime));
         Ok(Self { store, prefix, address: address.to_owned(), runtime })
     }
 
@@ -170,18 +198,19 @@ impl Place {
         }
     }
 
-    /// Puts a file under the name of its content. It appears under the name when it is whole.
+    /// Puts a file under a name. It appears there when it is whole.
     ///
     /// # Errors
     /// The file cannot be read or has another checksum, or the place cannot be written.
     pub fn put_file(
         &self,
+        name: &str,
         sha256: &str,
         mut file: &File,
         length: u64,
         mut sent: impl FnMut(u64),
     ) -> Result<(), SendError> {
-        let path = self.path(&object(sha256));
+        let path = self.path(name);
         file.rewind()?;
         if length <= PART_BYTES as u64 {
             let mut bytes = Vec::with_capacity(length as usize);
@@ -264,6 +293,18 @@ impl Place {
         got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
+    /// Returns the length of an object in bytes; `None` if there is none.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn length(&self, name: &str) -> Result<Option<u64>, PlaceError> {
+        match self.runtime.block_on(self.store.head(&self.path(name))) {
+            Ok(object) => Ok(Some(object.size)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
     /// Returns the objects in a folder and below it.
     ///
     /// # Errors
@@ -291,6 +332,18 @@ impl Place {
             Err(Error::NotFound { .. }) => Ok(true),
             Err(error) => Err(self.failed(&error)),
         }
+    }
+}
+
+/// Whether an address may be one of a place, whatever is there.
+pub fn is_address(address: &str) -> bool {
+    match address.split_once("://") {
+        None => !address.is_empty(),
+        Some(("file", path)) => path.starts_with('/'),
+        Some(("s3", bucket)) => {
+            cfg!(feature = "s3") && !bucket.is_empty() && !bucket.starts_with('/')
+        }
+        Some(_) => false,
     }
 }
 

@@ -47,7 +47,7 @@ fn put(place: &Place, folder: &Path, text: &str, days: i64) {
     let from = folder.join("from");
     std::fs::write(&from, text).unwrap();
     let file = File::open(&from).unwrap();
-    place.put_file(&sha256, &file, text.len() as u64, |_| {}).unwrap();
+    place.put_file(&object(&sha256), &sha256, &file, text.len() as u64, |_| {}).unwrap();
     let written = SystemTime::UNIX_EPOCH + Duration::from_millis((NOW_MS - days * DAY_MS) as u64);
     File::options().write(true).open(at).unwrap().set_modified(written).unwrap();
 }

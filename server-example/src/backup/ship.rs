@@ -19,7 +19,7 @@ use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
 use super::name::Name;
-use super::place::{Place, PlaceError, SendError};
+use super::place::{Place, PlaceError, SendError, object};
 use super::writer::{check_turn, take_over, turn};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
@@ -254,7 +254,9 @@ impl<'a> Shipment<'a> {
             self.bar.inc(length);
         } else {
             let bar = &self.bar;
-            let put = self.place.put_file(&sha256, file, length, |bytes| bar.inc(bytes));
+            let put = self
+                .place
+                .put_file(&object(&sha256), &sha256, file, length, |bytes| bar.inc(bytes));
             put.map_err(|error| match error {
                 SendError::Place(error) => error.into(),
                 SendError::Changed => BackupError::Changed(path.clone()),

@@ -138,6 +138,15 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
              example 400d",
         ),
         (
+            "--archive ftp://a/b",
+            if cfg!(feature = "s3") {
+                "archive is \"ftp://a/b\"; it must be a folder, file:///… or s3://BUCKET/PREFIX"
+            } else {
+                "archive is \"ftp://a/b\"; it must be a folder or file:///…; this server was built \
+                 without the feature s3"
+            },
+        ),
+        (
             "--ingest-key-hashes abc",
             "ingest_key_hashes is \"abc\"; it must be 64 hexadecimal digits as printed by push-key",
         ),
@@ -342,7 +351,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 57);
+    assert_eq!(count, 58);
 }
 
 #[test]

@@ -30,11 +30,12 @@ use crate::rate::{Allowance, Hops, RedisAddress, RedisAddressError};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 37] = [
+const NEED_RESTART: [&str; 38] = [
     "data",
     "store",
     "store_password_file",
     "read_only",
+    "archive",
     "seal_readings",
     "follow",
     "follow_every_s",

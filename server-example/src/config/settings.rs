@@ -121,6 +121,9 @@ settings! {
     KeepFlags, "Record" {
         /// How long readings and alerts are kept, in days or hours, for example 400d
         retention: String, "MESONET_RETENTION", "SPAN", by default "forever";
+        /// Where the archive of the record is: bulk export answers from it for what retention has
+        /// deleted, and retention deletes only what is in it
+        archive: String, "MESONET_ARCHIVE", "PLACE", by default "none";
     }
 
     /// The store on disk.

@@ -7,6 +7,7 @@ use mesonet::access::Plan;
 use mesonet::time::parse_window;
 
 use super::{Config, ConfigError};
+use crate::backup::{PLACES, is_address};
 use crate::fetch;
 use crate::fetch::InvalidSetting;
 use crate::http::cors::Site;
@@ -79,6 +80,11 @@ impl Config {
         {
             let allowed = "a positive whole number followed by d or h, for example 400d";
             return refused("retention", &format!("\"{span}\""), allowed);
+        }
+        if let Some(place) = &self.archive
+            && !is_address(place)
+        {
+            return refused("archive", &format!("\"{place}\""), PLACES);
         }
         if let Some(hash) = self.ingest_key_hashes.iter().find(|hash| !KeyHash::is_hash(hash)) {
             let allowed = "64 hexadecimal digits as printed by push-key";

@@ -55,6 +55,7 @@ impl KeyDigest {
     }
 
     /// Reads a hash from its digits, in lower case; `None` if it is something else.
+    #[cfg(any(test, feature = "clickhouse"))]
     pub fn of_digits(digits: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         for (at, byte) in bytes.iter_mut().enumerate() {

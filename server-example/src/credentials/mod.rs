@@ -31,6 +31,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+#[cfg(feature = "clickhouse")]
 pub use api_key::KeyDigest;
 pub use issuer::{TokenError, TokenFlags, token_command};
 pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};

@@ -8,8 +8,8 @@ use axum::response::Response;
 use axum::routing::post;
 use mesonet::access::Product;
 use mesonet::export::{ExportError, MAX_PAGE_ROWS};
-use mesonet::store::Watched;
-use mesonet::{HalfOpenWindow, Store, Variable, export};
+use mesonet::store::{Continued, Watched};
+use mesonet::{HalfOpenWindow, Reader, Variable, export};
 use serde::Deserialize;
 
 use super::parameters::START;
@@ -41,6 +41,9 @@ pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATI
 
 /// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
+
+/// Memory of what is read of an archive at once: the row groups of some days, and one as it is fetched.
+const ARCHIVE_BYTES: usize = 16 << 20;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
@@ -148,11 +151,22 @@ async fn bulk(
         if format == export::Format::Parquet { Encoding::Identity } else { accepted.fastest() };
     let station = request.station;
     let workers = Arc::clone(&state.workers);
+    let page_bytes = PAGE_BYTES + state.services.archive.as_ref().map_or(0, |_| ARCHIVE_BYTES);
     let begin = move || {
         // Planning reads all rows of the page, so it finds everything that is missing.
-        let store = Watched::new(&*state.services.store);
+        let archive = state.services.archive.as_ref().map(|archive| archive.open());
+        let record: Arc<dyn Reader + Send + Sync> = match &archive {
+            Some(past) => {
+                Arc::new(Continued::new(Arc::clone(&state.services.store), Arc::clone(past) as _))
+            }
+            None => Arc::clone(&state.services.store) as _,
+        };
+        let store = Watched::new(&*record);
         let page = export::Page::plan(&store, &request, cursor.as_deref());
         let page = page?;
+        if let Some(past) = archive {
+            past.planned();
+        }
         let follower = state.services.of_backups();
         let variables: Vec<&str> = page.variables().into_iter().map(Variable::name).collect();
         let found = (
@@ -163,11 +177,11 @@ async fn bulk(
                 None => next.to_owned(),
             }),
         );
-        let writer =
-            PageWriter { writer: page.writer(format)?, store: Arc::clone(&state.services.store) };
-        Ok(((found, state.services.note_damage(&store)), Pieces::new(writer, encoding)?))
+        let damaged = state.services.note_damage(&store);
+        let writer = PageWriter { writer: page.writer(format)?, record, page_bytes };
+        Ok(((found, damaged), Pieces::new(writer, encoding)?))
     };
-    let (found, body) = stream::body(workers, party, Cost::heavy(PAGE_BYTES), begin).await?;
+    let (found, body) = stream::body(workers, party, Cost::heavy(page_bytes), begin).await?;
     let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
@@ -208,18 +222,19 @@ fn page_rows(text: &str) -> Result<usize, ExportError> {
     rows.ok_or_else(|| ExportError::PageRows(format!("\"{text}\"")))
 }
 
-/// A page with the store that its rows are read from.
+/// A page with the record that its rows are read from.
 struct PageWriter {
     writer: export::Writer,
-    store: Arc<dyn Store>,
+    record: Arc<dyn Reader + Send + Sync>,
+    page_bytes: usize,
 }
 
 impl Writer for PageWriter {
     fn held_bytes(&self) -> usize {
-        PAGE_BYTES
+        self.page_bytes
     }
 
     fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
-        Ok(self.writer.write(&*self.store, text, until_bytes)?)
+        Ok(self.writer.write(&*self.record, text, until_bytes)?)
     }
 }

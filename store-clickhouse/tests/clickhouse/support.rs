@@ -186,6 +186,10 @@ impl Reader for Reopened {
     ) -> Result<Damage, StoreError> {
         self.store.lock().unwrap().present_weather(station, window, visit)
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        self.store.lock().unwrap().held_from_ms()
+    }
 }
 
 impl Store for Reopened {

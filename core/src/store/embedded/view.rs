@@ -249,6 +249,10 @@ impl Reader for View {
     ) -> Result<Damage, StoreError> {
         Ok(self.weather(&[station], window, &mut |_, ts_ms, _, words| visit(ts_ms, words)))
     }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        Ok(self.retain_from_ms)
+    }
 }
 
 /// Stands for a file of the words of present weather: the table of them is damaged.

@@ -1,0 +1,226 @@
+//! Writes a file of an archive, station by station, in constant memory.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, RecordBatch, UInt8Array};
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+
+use super::super::ExportError;
+use super::super::columns::{Columns, Texts, dictionary, texts};
+use super::super::writer::{BATCH_ROWS, encoding};
+use super::{GROUP_ROWS, GROUPS, Group, schema};
+use crate::observation::{BaseQuality, ReasonQuality, StationId};
+use crate::query::rows::StationRows;
+use crate::store::{Reader, StationRecord};
+
+/// A file of an archive that is being written. The same readings make the same bytes.
+pub struct ArchiveWriter<W: Write + Send> {
+    file: ArrowWriter<Summed<W>>,
+    groups: Vec<Group>,
+    summary: ArchiveSummary,
+    first_last: Option<(StationId, StationId)>,
+}
+
+/// What was written into a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveSummary {
+    /// Number of readings.
+    pub readings: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// How many of them are the tail.
+    pub tail: u64,
+}
+
+impl<W: Write + Send> ArchiveWriter<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// Its header cannot be encoded.
+    pub fn new(out: W) -> Result<Self, ExportError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(None)
+            // Not the version: the same readings make the same file.
+            .set_created_by("mesonet".to_owned())
+            .build();
+        // Engines find texts, and not dictionaries, which they do not all compare with texts.
+        let options =
+            ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let out = Summed { out, bytes: 0, crc: crc32fast::Hasher::new() };
+        let file = ArrowWriter::try_new_with_options(out, schema(), options).map_err(encoding)?;
+        let (groups, summary) = (Vec::new(), ArchiveSummary::default());
+        Ok(Self { file, groups, summary, first_last: None })
+    }
+
+    /// Adds the readings of a station in a span of time, its end excluded, and returns their number.
+    /// Stations come by their ids, each once.
+    ///
+    /// # Errors
+    /// The store cannot be read, the file cannot be written, or the station is out of order.
+    pub fn station(
+        &mut self,
+        store: &dyn Reader,
+        record: &StationRecord,
+        span_ms: Range<i64>,
+    ) -> Result<u64, ExportError> {
+        let id = record.station.id;
+        let last_ms = span_ms.end.saturating_sub(1);
+        let mut rows = StationRows::new(id, &record.series, span_ms.start, last_ms);
+        let mut batches = Batches::new(record);
+        let before = self.summary.readings;
+        loop {
+            let done = rows.walk(store, BATCH_ROWS, &mut |row| {
+                batches.columns.row(&row);
+                batches.series.push(row.series);
+                batches.source.push(row.source.quality());
+                batches.revision.push(row.revision);
+            })?;
+            let batch = batches.take().map_err(encoding)?;
+            if batch.num_rows() > 0 {
+                let first_last = self.first_last.get_or_insert((id, id));
+                if self.summary.readings == before
+                    && self.summary.readings > 0
+                    && id <= first_last.1
+                {
+                    return Err(encoding(format!("station {id} comes after {}", first_last.1)));
+                }
+                first_last.1 = id;
+                self.summary.readings += batch.num_rows() as u64;
+                self.file.write(&batch).map_err(encoding)?;
+                if self.file.in_progress_rows() >= GROUP_ROWS {
+                    self.end_group()?;
+                }
+            }
+            if done {
+                return Ok(self.summary.readings - before);
+            }
+        }
+    }
+
+    /// The number of readings so far.
+    pub fn readings(&self) -> u64 {
+        self.summary.readings
+    }
+
+    /// The first and the last station; `None` without readings.
+    pub fn stations(&self) -> Option<(StationId, StationId)> {
+        self.first_last
+    }
+
+    fn end_group(&mut self) -> Result<(), ExportError> {
+        self.file.flush().map_err(encoding)?;
+        self.file.sync().map_err(encoding)?;
+        let start = self.groups.last().map_or(0, |group| group.bytes.end);
+        let out = self.file.inner_mut();
+        let crc = std::mem::take(&mut out.crc).finalize();
+        self.groups.push(Group { bytes: start..out.bytes, crc });
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(mut self) -> Result<(W, ArchiveSummary), ExportError> {
+        if self.file.in_progress_rows() > 0 {
+            self.end_group()?;
+        }
+        let group =
+            |Group { bytes, crc }: &Group| format!("{}-{}:{crc:08x}", bytes.start, bytes.end);
+        let groups: Vec<String> = self.groups.iter().map(group).collect();
+        let groups = KeyValue::new(GROUPS.to_owned(), groups.join(" "));
+        self.file.append_key_value_metadata(groups);
+        let tail_from = self.groups.last().map_or(0, |group| group.bytes.end);
+        let mut out = self.file.into_inner().map_err(encoding)?;
+        out.flush().map_err(encoding)?;
+        let (bytes, tail) = (out.bytes, out.bytes - tail_from);
+        Ok((out.out, ArchiveSummary { bytes, tail, ..self.summary }))
+    }
+}
+
+/// The rows of a station since the last batch.
+struct Batches {
+    columns: Columns,
+    /// Its ids and its network.
+    about: [ArrayRef; 3],
+    units: Texts,
+    calculated: Vec<bool>,
+    ids: Vec<i32>,
+    bases: ArrayRef,
+    reasons: ArrayRef,
+    series: Vec<usize>,
+    source: Vec<crate::observation::Quality>,
+    revision: Vec<u8>,
+}
+
+impl Batches {
+    fn new(record: &StationRecord) -> Self {
+        let station = &record.station;
+        let series = record.series.iter().map(|known| &*known.series);
+        let id = station.id.to_string();
+        Self {
+            about: [&*id, &station.network, &station.native_id].map(|text| texts([text])),
+            units: Texts::new(series.clone().map(|series| &*series.key.reported_unit)),
+            calculated: series.clone().map(|series| series.key.calculated).collect(),
+            ids: series.clone().map(|series| series.id.0).collect(),
+            columns: Columns::new(Some(station.coordinates), series, true),
+            bases: texts(BaseQuality::ALL.map(BaseQuality::name)),
+            reasons: texts(ReasonQuality::ALL.map(ReasonQuality::name)),
+            series: Vec::new(),
+            source: Vec::new(),
+            revision: Vec::new(),
+        }
+    }
+
+    fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        let (series, source) = (std::mem::take(&mut self.series), std::mem::take(&mut self.source));
+        let of_export = self.columns.take()?;
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        for about in &self.about {
+            columns.push(dictionary::<Int32Type>(series.iter().map(|_| 0), about)?);
+        }
+        columns.extend(of_export.columns().iter().cloned());
+        let calculated: Vec<bool> = series.iter().map(|&at| self.calculated[at]).collect();
+        let ids = Int32Array::from_iter_values(series.iter().map(|&at| self.ids[at]));
+        let (bases, reasons) = (&self.bases, &self.reasons);
+        columns.extend([
+            self.units.column(&series)?,
+            Arc::new(BooleanArray::from(calculated)),
+            Arc::new(ids),
+            dictionary::<Int8Type>(source.iter().map(|verdict| verdict.base as i8), bases)?,
+            dictionary::<Int8Type>(source.iter().map(|verdict| verdict.reason as i8), reasons)?,
+            Arc::new(UInt8Array::from(std::mem::take(&mut self.revision))),
+        ]);
+        RecordBatch::try_new(schema(), columns)
+    }
+}
+
+/// Counts and sums what is written.
+struct Summed<W> {
+    out: W,
+    bytes: u64,
+    /// Of what was written since the last row group ended.
+    crc: crc32fast::Hasher,
+}
+
+impl<W: Write> Write for Summed<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(buffer)?;
+        self.crc.update(&buffer[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

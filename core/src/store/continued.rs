@@ -1,0 +1,164 @@
+//! A store with the readings that it no longer holds, from elsewhere.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Damage, Directory, Reader, Selection, SeriesSlice, StationRecord, Store, StoreError};
+use crate::observation::StationId;
+use crate::time::{ClosedWindow, DAY_MS};
+
+/// Readings that a store no longer holds, kept elsewhere.
+pub trait Past: Send + Sync {
+    /// Visits the readings of a station in a span of time, its end excluded: once, if there are any,
+    /// in the form in which [`Reader::scan`] hands them out. Readings that are known to be missing are
+    /// in the returned [`Damage`].
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn scan(
+        &self,
+        station: &StationRecord,
+        span_ms: Range<i64>,
+        visit: &mut dyn FnMut(&[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError>;
+}
+
+/// A store whose readings from before [`Reader::held_from_ms`] come from elsewhere. Whoever reads it
+/// finds all readings, as if nothing had been dropped. It has the present weather of the store only.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// use std::ops::Range;
+/// use std::sync::Arc;
+/// use mesonet::Reader;
+/// use mesonet::store::{Continued, Damage, Past, SeriesSlice, StationRecord, StoreError};
+/// struct Nothing;
+///
+/// impl Past for Nothing {
+///     fn scan(
+///         &self,
+///         _: &StationRecord,
+///         _: Range<i64>,
+///         _: &mut dyn FnMut(&[SeriesSlice<'_>]),
+///     ) -> Result<Damage, StoreError> {
+///         Ok(Damage::default())
+///     }
+/// }
+///
+/// let whole = Continued::new(Arc::new(store), Arc::new(Nothing));
+/// assert_eq!(whole.held_from_ms()?, i64::MIN);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Continued {
+    store: Arc<dyn Store>,
+    past: Arc<dyn Past>,
+}
+
+impl Continued {
+    /// Longest window of the past that is read at once.
+    const SPAN_MS: i64 = 4 * DAY_MS;
+
+    /// Puts the past before a store.
+    pub fn new(store: Arc<dyn Store>, past: Arc<dyn Past>) -> Self {
+        Self { store, past }
+    }
+
+    /// Visits the readings of one station.
+    fn station(
+        &self,
+        selection: &Selection<'_>,
+        record: &StationRecord,
+        visit: &mut dyn FnMut(&[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        let Selection { window, variables, .. } = *selection;
+        let after_ms = window.end_ms().saturating_add(1);
+        let mut of_past = |held_ms: i64, held: &[SeriesSlice<'_>]| {
+            let span_ms = window.start_ms()..after_ms.min(held_ms);
+            let is_visited = Cell::new(false);
+            let mut join = |past: &[SeriesSlice<'_>]| {
+                is_visited.set(true);
+                let wanted = |slice: &&SeriesSlice<'_>| {
+                    variables.contains(&slice.series.key.variable) && !slice.ts_ms.is_empty()
+                };
+                let mut all: Vec<SeriesSlice<'_>> = past.iter().filter(wanted).copied().collect();
+                all.extend(held.iter().filter_map(|slice| slice.from_ms(held_ms)));
+                // Stable: what is earlier stays first.
+                all.sort_by_key(|slice| slice.series.id);
+                if !all.is_empty() {
+                    visit(&all);
+                }
+            };
+            let mut damage = Damage::default();
+            if !span_ms.is_empty() {
+                damage = self.past.scan(record, span_ms, &mut join)?;
+            }
+            if !is_visited.get() {
+                join(&[]);
+            }
+            Ok::<_, StoreError>(damage)
+        };
+        let held_ms = self.store.held_from_ms()?;
+        if after_ms <= held_ms {
+            return of_past(held_ms, &[]);
+        }
+        // The cutoff may move while the store is read. It is asked for again after the store has
+        // begun: what was dropped until then is in the past, and the store's part starts there.
+        let mut joined = None;
+        let mut damage = self.store.scan(selection, &mut |_, slices| {
+            joined = Some(self.store.held_from_ms().and_then(|held_ms| of_past(held_ms, slices)));
+        })?;
+        let of_past = match joined {
+            Some(joined) => joined?,
+            None => of_past(self.store.held_from_ms()?, &[])?,
+        };
+        damage.join(of_past);
+        Ok(damage)
+    }
+}
+
+impl Reader for Continued {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.store.directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        let directory = self.store.directory()?;
+        let mut damage = Damage::default();
+        for (i, id) in selection.stations.iter().enumerate() {
+            let Some(record) = directory.get(*id) else { continue };
+            let alone = Selection { stations: &[*id], ..*selection };
+            damage.join(self.station(&alone, record, &mut |slices| visit(i, slices))?);
+        }
+        Ok(damage)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.store.present_weather(station, window, visit)
+    }
+
+    fn held_from_ms(&self) -> Result<i64, StoreError> {
+        Ok(i64::MIN)
+    }
+
+    fn longest_scan_ms(&self) -> i64 {
+        Self::SPAN_MS
+    }
+}
+
+#[cfg(test)]
+#[path = "continued_tests.rs"]
+mod tests;

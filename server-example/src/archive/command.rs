@@ -1,0 +1,375 @@
+//! The command `archive`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use clap::Args;
+use mesonet::Reader;
+use mesonet::store::copy::NOTE;
+use mesonet::store::{EmbeddedReader, StoreError};
+use mesonet::time::{DAY_MS, parse_instant};
+use serde::Serialize;
+
+use super::ArchiveError;
+use super::manifest::{ArchivedMonth, KEPT_MS, Manifest, Number, delete_before};
+use super::month::Month;
+use super::write::{FILE_READINGS, MonthOf, WrittenMonth};
+use crate::backup::{Place, writer_of_folder};
+use crate::clock::system_ms;
+use crate::config::{Config, Flags, RecordFlags};
+use crate::copy::refuse_unfinished;
+use crate::record::{Record, RecordPlace};
+
+/// How long a month may take to write. Files that no manifest names are spared for longer.
+const LONGEST_MS: i64 = DAY_MS;
+
+/// The flags of `archive`.
+#[derive(Clone, Debug, Args)]
+pub struct ArchiveFlags {
+    /// Where the archive is: a folder, file:///… or s3://BUCKET/PREFIX (with the feature s3)
+    #[arg(long, value_name = "PLACE")]
+    pub to: String,
+
+    /// Only months that have ended by this time, an RFC 3339 instant [default: now]
+    #[arg(long, value_name = "TIME", conflicts_with = "days")]
+    pub before: Option<String>,
+
+    /// Only months that ended so many days ago
+    #[arg(long, value_name = "N")]
+    pub days: Option<u32>,
+
+    /// Go on with the archive of another record, which this one goes on from
+    #[arg(long)]
+    pub take_over: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// What became of a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It was not there before.
+    Added,
+    /// Its readings have changed since.
+    Replaced,
+    /// It is as it was.
+    Unchanged,
+    /// The record no longer holds all of it; what is in the archive stays.
+    Kept,
+    /// The record holds nothing of it, and neither does the archive.
+    Gone,
+    /// More of the record is damaged than was when it was archived, which stays.
+    Damaged,
+}
+
+/// A month of the summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MonthDone {
+    pub month: Month,
+    pub outcome: Outcome,
+    pub readings: u64,
+    pub files: usize,
+    pub sent_bytes: u64,
+    /// Damaged blocks of the record whose readings are not in it.
+    pub damaged: u64,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub place: String,
+    pub months: Vec<MonthDone>,
+    /// Files that the archive should have.
+    pub faults: Vec<String>,
+}
+
+/// Writes the past months of a record into an archive. Returns whether all of them are there whole.
+///
+/// # Errors
+/// A setting is invalid, the record cannot be read, or the place cannot be written; the months that
+/// were done stay.
+pub fn archive_command(flags: &ArchiveFlags) -> Result<bool, ArchiveError> {
+    let ArchiveFlags { to, before, days, take_over, json, record } = flags;
+    let before_ms = match (before, days) {
+        (Some(text), _) => parse_instant(text).map_err(|_| ArchiveError::Before(text.clone()))?,
+        (None, days) => system_ms() - i64::from(days.unwrap_or(0)) * DAY_MS,
+    };
+    let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    let (store, held_now, name) = open(&config)?;
+    let run = Run {
+        place: Place::create(to)?,
+        store: &*store,
+        held_now,
+        name,
+        before_ms,
+        take_over: *take_over,
+        file_readings: FILE_READINGS,
+    };
+    let summary = run.run()?;
+    let mut out = io::stdout().lock();
+    if *json {
+        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{summary}")?;
+    }
+    Ok(summary.is_whole())
+}
+
+/// A record beside its server, from when on it holds readings, and the name by which places know it.
+type Opened<'a> = (Arc<dyn Reader>, HeldNow<'a>, String);
+
+fn open(config: &Config) -> Result<Opened<'_>, ArchiveError> {
+    match config.place() {
+        place @ RecordPlace::ClickHouse(_) => {
+            // What is older is deleted there, also of what a reader sees.
+            let held_now = || Record::reader(config)?.held_from_ms();
+            Ok((Record::reader(config)?, Box::new(held_now), place.to_string()))
+        }
+        RecordPlace::Embedded(folder) => {
+            if !folder.is_dir() {
+                return Err(ArchiveError::NoRecord(folder));
+            }
+            let reader = EmbeddedReader::open(&folder)?;
+            refuse_unfinished(reader.meta_get(NOTE)?.as_deref(), &config.place().to_string())?;
+            let (reader, name) = (Arc::new(reader), writer_of_folder(&folder)?);
+            // Its files stay readable as they were when it was opened.
+            let held = Arc::clone(&reader);
+            Ok((reader, Box::new(move || held.held_from_ms()), name))
+        }
+    }
+}
+
+type HeldNow<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
+
+/// One run of the command.
+pub struct Run<'a> {
+    pub place: Place,
+    pub store: &'a dyn Reader,
+    /// From when on the record holds readings, as it is now and not as it was when it was opened.
+    pub held_now: HeldNow<'a>,
+    pub name: String,
+    pub before_ms: i64,
+    pub take_over: bool,
+    pub file_readings: u64,
+}
+
+impl Run<'_> {
+    /// Writes the months.
+    pub fn run(&self) -> Result<Summary, ArchiveError> {
+        let mut summary = Summary { place: self.place.address().to_owned(), ..Summary::default() };
+        let (mut number, mut manifest) = Manifest::newest(&self.place)?;
+        if number != Number::default() && manifest.record != self.name && !self.take_over {
+            let (place, other) = (self.place.address().to_owned(), manifest.record);
+            return Err(ArchiveError::OfOther { place, other });
+        }
+        manifest.record.clone_from(&self.name);
+        for month in self.months(&manifest)? {
+            let done = self.month(month, &mut number, &mut manifest)?;
+            summary.faults.extend(self.sweep(month, &manifest)?);
+            summary.months.push(done);
+        }
+        delete_before(&self.place, number, system_ms() - KEPT_MS)?;
+        Ok(summary)
+    }
+
+    /// The months from the first reading, or the first of the archive, to the last that is to be there.
+    fn months(&self, manifest: &Manifest) -> Result<Vec<Month>, ArchiveError> {
+        let directory = self.store.directory()?;
+        let held_ms = self.store.held_from_ms()?;
+        let series = directory.stations.iter().flat_map(|record| &record.series);
+        let first_ms = series.map(|known| known.first_appearance_ms.max(held_ms)).min();
+        let archived_ms = manifest.months.first().map(|known| known.month.start_ms());
+        let first_ms = archived_ms.into_iter().chain(first_ms).min();
+        let last_ms = directory.stations.iter().filter_map(|record| record.update_time_ms).max();
+        let archived_ms = manifest.months.last().map(|known| known.month.start_ms());
+        let last_ms = archived_ms.into_iter().chain(last_ms).max();
+        let (Some(first_ms), Some(last_ms)) = (first_ms, last_ms) else { return Ok(Vec::new()) };
+        let is_past = |month: &Month| month.span_ms().end <= self.before_ms;
+        Ok(Month::within(first_ms..last_ms.saturating_add(1)).take_while(is_past).collect())
+    }
+
+    fn month(
+        &self,
+        month: Month,
+        number: &mut Number,
+        manifest: &mut Manifest,
+    ) -> Result<MonthDone, ArchiveError> {
+        let began_ms = system_ms();
+        let known = manifest.month(month);
+        let Range { start, end } = month.span_ms();
+        let span_ms = start.max(self.store.held_from_ms()?)..end;
+        let is_less = |from_ms: i64| known.is_some_and(|known| from_ms > known.from);
+        if span_ms.is_empty() || is_less(span_ms.start) {
+            return Ok(MonthDone::as_known(month, known));
+        }
+        let (place, store, file_readings) = (&self.place, self.store, self.file_readings);
+        let of = MonthOf { place, store, month, span_ms: span_ms.clone(), known, file_readings };
+        let written = of.write()?;
+        let outcome = match known {
+            // What was read may lack what was deleted meanwhile.
+            _ if (self.held_now)()? > span_ms.start => {
+                written.discard(place);
+                return Ok(MonthDone::as_known(month, known));
+            }
+            None => Outcome::Added,
+            Some(known) if *known == written.month => Outcome::Unchanged,
+            Some(known) if written.month.damaged > known.damaged => Outcome::Damaged,
+            Some(_) => Outcome::Replaced,
+        };
+        let done = MonthDone {
+            month,
+            outcome,
+            readings: written.month.readings,
+            files: written.month.files.len(),
+            sent_bytes: written.sent_bytes,
+            damaged: written.month.damaged,
+        };
+        match outcome {
+            Outcome::Added | Outcome::Replaced => {
+                let old: Vec<String> = known
+                    .iter()
+                    .flat_map(|known| &known.files)
+                    .map(|file| file.path.clone())
+                    .filter(|path| written.month.files.iter().all(|file| file.path != *path))
+                    .collect();
+                if system_ms() - began_ms > LONGEST_MS {
+                    written.discard(place);
+                    return Err(ArchiveError::TooLong);
+                }
+                (*number, *manifest) = self.exchange(*number, manifest, &written)?;
+                // Whoever still reads one of them finds it gone, and looks at the manifest again.
+                for path in old {
+                    place.delete(&path, i64::MAX)?;
+                }
+            }
+            _ => written.discard(place),
+        }
+        Ok(done)
+    }
+
+    /// Makes the month that was written the one that counts. If that fails, its files stay for a
+    /// while: a manifest may name them all the same.
+    fn exchange(
+        &self,
+        number: Number,
+        manifest: &Manifest,
+        written: &WrittenMonth,
+    ) -> Result<(Number, Manifest), ArchiveError> {
+        let manifest = manifest.with(written.month.clone());
+        let number = manifest.put_after(&self.place, number)?;
+        let meanwhile = || ArchiveError::Meanwhile(self.place.address().to_owned());
+        Ok((number.ok_or_else(meanwhile)?, manifest))
+    }
+
+    /// Looks at the files of a month: deletes those of runs that were cut off, and returns which are
+    /// missing or of another length.
+    fn sweep(&self, month: Month, manifest: &Manifest) -> Result<Vec<String>, ArchiveError> {
+        let folder = month.folder();
+        let old_ms = system_ms() - KEPT_MS;
+        let found = self.place.list(&folder)?;
+        let mut lengths: BTreeMap<String, u64> = BTreeMap::new();
+        let files = manifest.month(month).map_or(&[][..], |known| &known.files);
+        for object in found {
+            let path = format!("{folder}/{}", object.name);
+            let is_named = files.iter().any(|file| file.path == path);
+            if !is_named && object.written_ms < old_ms && is_ours(&object.name, month) {
+                self.place.delete(&path, old_ms)?;
+            }
+            lengths.insert(path, object.length);
+        }
+        let fault = |file: &super::manifest::ArchivedFile| match lengths.get(&file.path) {
+            Some(length) if *length == file.bytes => None,
+            Some(length) => {
+                Some(format!("{} has {length} bytes; the manifest says {}", file.path, file.bytes))
+            }
+            None => Some(format!("{} is missing", file.path)),
+        };
+        Ok(files.iter().filter_map(fault).collect())
+    }
+}
+
+/// Whether a file has the name of one that a run has written.
+fn is_ours(name: &str, month: Month) -> bool {
+    let inside =
+        name.strip_prefix(&format!("{month}-")).and_then(|name| name.strip_suffix(".parquet"));
+    inside.and_then(|inside| inside.split_once('-')).is_some_and(|(random, number)| {
+        random.len() == 8
+            && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && number.len() >= 4
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+impl MonthDone {
+    /// Of a month of which the record holds less than the archive.
+    fn as_known(month: Month, known: Option<&ArchivedMonth>) -> Self {
+        Self {
+            month,
+            outcome: if known.is_some() { Outcome::Kept } else { Outcome::Gone },
+            readings: known.map_or(0, |known| known.readings),
+            files: known.map_or(0, |known| known.files.len()),
+            sent_bytes: 0,
+            damaged: known.map_or(0, |known| known.damaged),
+        }
+    }
+}
+
+impl Summary {
+    /// Whether all months are in the archive, and whole.
+    fn is_whole(&self) -> bool {
+        let is_whole = |month: &MonthDone| month.damaged == 0 && month.outcome != Outcome::Gone;
+        self.faults.is_empty() && self.months.iter().all(is_whole)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Added => "added",
+            Self::Replaced => "written anew",
+            Self::Unchanged => "unchanged",
+            Self::Kept => "stays as it is: the record no longer holds all of it",
+            Self::Gone => "not in the archive: the record no longer holds it",
+            Self::Damaged => "stays as it is: more of the record is damaged now",
+        })
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for MonthDone { month, outcome, readings, files, sent_bytes, damaged } in &self.months {
+            write!(
+                f,
+                "{month}: {outcome}; {readings} readings, {files} files, {sent_bytes} bytes sent"
+            )?;
+            match damaged {
+                0 => writeln!(f)?,
+                _ => writeln!(f, "; {damaged} damaged blocks of the record are not in it")?,
+            }
+        }
+        if self.months.is_empty() {
+            writeln!(f, "no month is over; nothing to archive")?;
+        }
+        for fault in &self.faults {
+            writeln!(f, "fault: {fault}; delete it and run again, or put it back")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -1,0 +1,86 @@
+//! An archive of a record: the readings of whole months as Parquet in a folder or a bucket, asked in
+//! SQL by other programs, and by bulk export for what retention has deleted here.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | A month | `month.rs` |
+//! | What an archive holds: its manifest | `manifest.rs` |
+//! | The command `archive` | `command.rs` |
+//! | One month of a record, written | `write.rs` |
+//! | The readings of a station, for bulk export | `past.rs` |
+//!
+//! Files are in `year=…/month=…/` and never change. The manifest names those that count. It is one
+//! small object in `manifests/`, and the one with the highest number is the archive: the next is put
+//! where none may be, after the files that it names. So a month is there whole or not at all, and of
+//! two who write at the same time one is refused. What a manifest no longer names is deleted after it.
+
+mod command;
+mod manifest;
+mod month;
+mod past;
+mod write;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use command::{ArchiveFlags, archive_command};
+pub use past::Archive;
+
+use mesonet::export::ExportError;
+use mesonet::store::StoreError;
+
+use crate::backup::{BackupError, PlaceError, SendError};
+use crate::config::ConfigError;
+use manifest::ManifestError;
+
+/// Why an archive could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no record.
+    #[error("{} is not the folder of a record", .0.display())]
+    NoRecord(PathBuf),
+    /// The record cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The record has no name yet, and none can be given to it.
+    #[error(transparent)]
+    Name(#[from] BackupError),
+    /// The rows cannot be written as Parquet.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// The place cannot be read or written.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A file cannot be sent.
+    #[error(transparent)]
+    Send(#[from] SendError),
+    /// The manifest cannot be used.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The place is that of another record.
+    #[error(
+        "nothing was archived: {place} has the archive of another record, {other}; if this record \
+         goes on from that one, add --take-over"
+    )]
+    OfOther {
+        /// The place.
+        place: String,
+        /// The other record.
+        other: String,
+    },
+    /// Another run has written to the archive meanwhile.
+    #[error("{0}: another run has changed the archive meanwhile; what that wrote stays, run again")]
+    Meanwhile(String),
+    /// A run that took longer than unfinished files are spared.
+    #[error("the month took more than a day; run again")]
+    TooLong,
+    /// A time that months cannot be before.
+    #[error("before is \"{0}\"; it must be an RFC 3339 instant, for example 2024-08-01T00:00:00Z")]
+    Before(String),
+    /// The result, or a file until it is sent, cannot be written.
+    #[error("cannot write the result or a file in the temporary folder: {0}")]
+    Io(#[from] io::Error),
+}

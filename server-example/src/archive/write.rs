@@ -1,0 +1,201 @@
+//! Writes a month of a record into the files of an archive.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use mesonet::export::archive::ArchiveWriter;
+use mesonet::store::{Selection, StationRecord, StoreError, Watched};
+use mesonet::{ClosedWindow, Reader, StationId, Variable};
+use sha2::{Digest, Sha256};
+
+use super::ArchiveError;
+use super::manifest::{ArchivedFile, ArchivedMonth};
+use super::month::Month;
+use crate::backup::{Place, hex_sha256};
+use crate::credentials::hex;
+
+/// Number of readings after which a file ends, with the station that is being written.
+pub const FILE_READINGS: u64 = 4_000_000;
+
+/// Number of stations that are looked for at once.
+const STATIONS_AT_ONCE: usize = 512;
+
+/// A month that was written.
+pub struct WrittenMonth {
+    pub month: ArchivedMonth,
+    /// The files that were sent; the others were there.
+    pub sent: Vec<String>,
+    /// Number of their bytes.
+    pub sent_bytes: u64,
+}
+
+/// What is written, and where.
+pub struct MonthOf<'a> {
+    pub place: &'a Place,
+    pub store: &'a dyn Reader,
+    pub month: Month,
+    /// The part of the month that the record holds.
+    pub span_ms: Range<i64>,
+    /// What the archive has of it. Of its files those stay that would be the same.
+    pub known: Option<&'a ArchivedMonth>,
+    pub file_readings: u64,
+}
+
+impl MonthOf<'_> {
+    /// Writes the files of the month. Nothing names them yet.
+    ///
+    /// # Errors
+    /// The record cannot be read, or the place cannot be written. What was sent is deleted again, if
+    /// that is possible.
+    pub fn write(&self) -> Result<WrittenMonth, ArchiveError> {
+        let mut written = WrittenMonth {
+            month: ArchivedMonth {
+                month: self.month,
+                from: self.span_ms.start,
+                readings: 0,
+                damaged: 0,
+                files: Vec::new(),
+            },
+            sent: Vec::new(),
+            sent_bytes: 0,
+        };
+        let done = self.write_into(&mut written);
+        if done.is_err() {
+            written.discard(self.place);
+        }
+        done.map(|()| written)
+    }
+
+    fn write_into(&self, written: &mut WrittenMonth) -> Result<(), ArchiveError> {
+        let store = Watched::new(self.store);
+        let directory = store.directory()?;
+        // Differs from run to run, so that nobody deletes what another one has written.
+        let random = getrandom::u32().map_err(io::Error::from)?;
+        let mut open = None;
+        for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
+            for record in self.with_readings(&store, stations)? {
+                let mut writer = match open.take() {
+                    Some(writer) => writer,
+                    None => ArchiveWriter::new(Hashed::new()?)?,
+                };
+                writer.station(&store, record, self.span_ms.clone())?;
+                if writer.readings() >= self.file_readings {
+                    self.end_file(writer, random, written)?;
+                } else {
+                    open = Some(writer);
+                }
+            }
+        }
+        if let Some(writer) = open {
+            self.end_file(writer, random, written)?;
+        }
+        written.month.damaged = store.damage().blocks();
+        Ok(())
+    }
+
+    /// Those of some stations that have readings in the month: most have none in most months of a
+    /// record of years, and finding out for many at once is cheap.
+    fn with_readings<'d>(
+        &self,
+        store: &dyn Reader,
+        stations: &'d [Arc<StationRecord>],
+    ) -> Result<Vec<&'d StationRecord>, ArchiveError> {
+        let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
+        let series = stations.iter().flat_map(|record| &record.series);
+        let variables: BTreeSet<Variable> = series.map(|known| known.series.key.variable).collect();
+        let variables: Vec<Variable> = variables.into_iter().collect();
+        let (start_ms, last_ms) = (self.span_ms.start, self.span_ms.end - 1);
+        // A window has at least two instants.
+        let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
+        let window = window.map_err(|error| StoreError::Columns(error.to_string()))?;
+        let selection = Selection { stations: &ids, variables: &variables, window };
+        let mut found = Vec::new();
+        store.scan_latest(&selection, &mut |i, _| found.push(&*stations[i]))?;
+        Ok(found)
+    }
+
+    fn end_file(
+        &self,
+        writer: ArchiveWriter<Hashed>,
+        random: u32,
+        written: &mut WrittenMonth,
+    ) -> Result<(), ArchiveError> {
+        let Some((first, last)) = writer.stations() else { return Ok(()) };
+        let (Hashed { mut file, sha256 }, summary) = writer.finish()?;
+        let sha256 = hex(&sha256.finalize());
+        file.seek(SeekFrom::Start(summary.bytes - summary.tail))?;
+        let mut tail = Vec::new();
+        file.read_to_end(&mut tail)?;
+        written.month.readings += summary.readings;
+        if let Some(same) = self.same(&sha256, summary.bytes)? {
+            written.month.files.push(same.clone());
+            return Ok(());
+        }
+        let (month, at) = (self.month, written.month.files.len());
+        let path = format!("{}/{month}-{random:08x}-{at:04}.parquet", month.folder());
+        written.sent.push(path.clone());
+        self.place.put_file(&path, &sha256, &file, summary.bytes, |_| {})?;
+        written.sent_bytes += summary.bytes;
+        written.month.files.push(ArchivedFile {
+            path,
+            readings: summary.readings,
+            first,
+            last,
+            bytes: summary.bytes,
+            sha256,
+            tail: summary.tail,
+            tail_sha256: hex_sha256(&tail),
+        });
+        Ok(())
+    }
+
+    /// The file of the archive that has this content, if it is there.
+    fn same(&self, sha256: &str, bytes: u64) -> Result<Option<&ArchivedFile>, ArchiveError> {
+        let mut files = self.known.iter().flat_map(|known| &known.files);
+        let Some(same) = files.find(|file| file.sha256 == sha256 && file.bytes == bytes) else {
+            return Ok(None);
+        };
+        Ok((self.place.length(&same.path)? == Some(bytes)).then_some(same))
+    }
+}
+
+impl WrittenMonth {
+    /// Deletes what was sent, which nothing names. What cannot be deleted is so by a later run.
+    pub fn discard(&self, place: &Place) {
+        for path in &self.sent {
+            let _ = place.delete(path, i64::MAX);
+        }
+    }
+}
+
+/// A file in the temporary folder and the checksum of what was written into it.
+struct Hashed {
+    file: File,
+    sha256: Sha256,
+}
+
+impl Hashed {
+    fn new() -> io::Result<Self> {
+        Ok(Self { file: tempfile::tempfile()?, sha256: Sha256::new() })
+    }
+}
+
+impl Write for Hashed {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(buffer)?;
+        self.sha256.update(&buffer[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Whether a station may be in a file.
+pub fn may_have(file: &ArchivedFile, station: StationId) -> bool {
+    (file.first..=file.last).contains(&station)
+}

@@ -1,0 +1,528 @@
+//! Past months as Parquet: the command `archive`, and bulk export of what retention has deleted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime};
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use mesonet::access::Plan;
+use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+use mesonet::time::{DAY_MS, parse_instant};
+use mesonet::{EmbeddedStore, Intake, Quality, StationId, Store};
+use mesonet_server::{Clock, Config, Record, State};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::backup::{refused, run};
+use crate::child::Process;
+use crate::process::{PATIENCE, command, data, output};
+use crate::support::{AIR, Answer, Api, NOW_MS, report, station};
+
+/// A year of Tampa, and all stations at some hours of October 2022 and of August 2024.
+const FILES: [&str; 3] = [
+    "metar/ktpa_weather-reports_0.1.5.txt.gz",
+    "metar/awc_metars_cache_2022-10-23T1137Z.csv.gz",
+    "metar/liveairdata_metars_20240803T1732Z.csv.gz",
+];
+
+/// All of them, and later than all of them.
+const ALL: &str = "start=2020-01-01T00:00:00Z&end=2025-01-01T00:00:00Z";
+
+static ORIGINAL: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = TempDir::new().unwrap();
+    let files = FILES.map(data);
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    run(folder.path(), &[&["ingest"][..], &files].concat());
+    let store = EmbeddedStore::open(&folder.path().join("mesonet-data"), options()).unwrap();
+    store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
+    folder
+});
+
+fn options() -> EmbeddedOptions {
+    EmbeddedOptions::default()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let into = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &into);
+        } else {
+            fs::copy(entry.path(), into).unwrap();
+        }
+    }
+}
+
+/// A folder with a record of the files.
+fn record() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    copy(&ORIGINAL.path().join("mesonet-data"), &folder.path().join("mesonet-data"));
+    folder
+}
+
+/// A folder with a record of the files, archived whole.
+fn archived() -> TempDir {
+    static ARCHIVED: LazyLock<TempDir> = LazyLock::new(|| {
+        let folder = record();
+        archive(folder.path(), &[]);
+        folder
+    });
+    let folder = TempDir::new().unwrap();
+    copy(ARCHIVED.path(), folder.path());
+    folder
+}
+
+/// Runs the command, which must find everything whole.
+#[track_caller]
+fn archive(folder: &Path, args: &[&str]) -> Value {
+    let all = [&["archive", "--to", "archive", "--json"], args].concat();
+    serde_json::from_str(&run(folder, &all)).unwrap()
+}
+
+/// The months of a summary that have an outcome.
+fn months<'a>(summary: &'a Value, outcome: &str) -> Vec<&'a str> {
+    let months = summary["months"].as_array().unwrap().iter();
+    let of = months.filter(|month| month["outcome"] == outcome);
+    of.map(|month| month["month"].as_str().unwrap()).collect()
+}
+
+fn instant(text: &str) -> i64 {
+    parse_instant(text).unwrap()
+}
+
+/// A service over the record of a folder, which keeps what is not older than a time.
+fn served(folder: &Path, archive: Option<&str>, kept_from: Option<&str>) -> Api {
+    let config = Config {
+        data: folder.join("mesonet-data"),
+        assume_plan: Plan::Commercial,
+        archive: archive.map(|archive| folder.join(archive).display().to_string()),
+        ..Config::default()
+    };
+    let record = Record::on_disk(&config.data, options()).unwrap();
+    if let Some(kept_from) = kept_from {
+        record.maintain(Some(instant(kept_from))).unwrap();
+    }
+    let clock = Clock::stopped_at(NOW_MS);
+    Api::of(State::of_record(config, clock, record, Intake::default()).unwrap())
+}
+
+fn tampa() -> StationId {
+    StationId::new("METAR", "KTPA")
+}
+
+fn toronto() -> StationId {
+    StationId::new("METAR", "CYYZ")
+}
+
+fn page(api: &Api, of: StationId, query: &str, fields: &str, accept: &str) -> Answer {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::ACCEPT, accept)];
+    let body = format!(r#"{{"stationId":"{of}"{fields}}}"#);
+    let uri = format!("/api/v1/historical/bulk?{query}");
+    api.call(Method::POST, &uri, &headers, Body::from(body))
+}
+
+type Told = (u16, Vec<(String, String)>, Vec<u8>);
+
+/// All that an answer says.
+fn told(answer: &Answer) -> Told {
+    let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
+        (name.to_string(), value.to_str().unwrap().to_owned())
+    };
+    (answer.status.as_u16(), answer.headers.iter().map(text).collect(), answer.body.to_vec())
+}
+
+const CSV: &str = "text/csv";
+const FORMATS: [&str; 3] =
+    [CSV, "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"];
+
+/// Asks two services for the same, page by page, and returns the number of pages and of bytes.
+#[track_caller]
+fn alike(
+    [one, other]: [&Api; 2],
+    of: StationId,
+    query: &str,
+    fields: &str,
+    accept: &str,
+) -> (usize, usize) {
+    let (mut pages, mut bytes, mut cursor) = (0, 0, String::new());
+    loop {
+        let query = format!("{query}{cursor}");
+        let answers = [one, other].map(|api| page(api, of, &query, fields, accept));
+        let [one, other] = answers.each_ref().map(told);
+        assert_eq!((one.0, &one.1), (200, &other.1), "{query}");
+        assert!(one == other, "{query} {fields} {accept}");
+        (pages, bytes) = (pages + 1, bytes + one.2.len());
+        match answers[0].header("x-next-cursor") {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return (pages, bytes),
+        }
+    }
+}
+
+/// The main promise: nobody can tell that old months were deleted.
+#[test]
+fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
+    let (whole, cut) = (record(), archived());
+    let all = served(whole.path(), None, None);
+    // In a month of many reports, between two months, and in the last month.
+    for (kept_from, gone) in [
+        ("2021-03-15T07:00:00Z", "2021-03-15T06:59:00Z"),
+        ("2022-11-01T00:00:00Z", "2022-10-23T12:00:00Z"),
+        ("2024-08-03T17:00:00Z", "2024-08-03T16:59:00Z"),
+    ] {
+        let left = served(cut.path(), Some("archive"), Some(kept_from));
+        let both = [&all, &left];
+        for accept in FORMATS {
+            let (pages, bytes) = alike(both, tampa(), ALL, "", accept);
+            assert!(pages == 1 && bytes > 100_000, "{pages} {bytes}");
+            let paged = format!("{ALL}&pageSize=16411&qualifiers=true");
+            assert!(alike(both, tampa(), &paged, "", accept).0 > 5);
+            alike(both, toronto(), ALL, "", accept);
+        }
+        // Pages that end around the cutoff, at one time of many rows too.
+        let around = format!("start={}&end=2021-04-01T00:00:00Z&pageSize=7", &gone[..]);
+        let around = if kept_from.starts_with("2021") {
+            around.replace("2021-03-15T06:59:00Z", "2021-03-14T20:00:00Z")
+        } else {
+            "start=2021-03-30T00:00:00Z&end=2021-04-01T00:00:00Z&pageSize=7".to_owned()
+        };
+        assert!(alike(both, tampa(), &around, "", CSV).0 > 30);
+        let one = r#","requests":[{"name":"airTemperature","lowerValueBound":30.0}]"#;
+        alike(both, tampa(), &format!("{ALL}&pageSize=100"), one, CSV);
+        let none = r#","requests":[{"name":"snowDepth"}]"#;
+        alike(both, tampa(), ALL, none, CSV);
+        // A window that ends before the cutoff, one of a gap, and one before all readings.
+        for window in [
+            "start=2020-09-30T23:00:00Z&end=2020-10-01T01:00:00Z",
+            "start=2021-09-01T00:00:00Z&end=2022-01-01T00:00:00Z",
+            "start=1990-01-01T00:00:00Z&end=1999-01-01T00:00:00Z",
+        ] {
+            alike(both, tampa(), window, "", CSV);
+        }
+        // Without the archive the readings are gone.
+        drop(left);
+        let without = served(cut.path(), None, None);
+        let window = format!("start=2020-01-01T00:00:00Z&end={gone}");
+        let rows = |api| page(api, tampa(), &window, "", CSV).text().lines().count();
+        assert!(rows(&all) > 1_000 && rows(&without) == 1, "{kept_from}");
+    }
+}
+
+#[test]
+fn the_same_run_again_changes_nothing() {
+    let folder = archived();
+    let files = || {
+        let mut found = Vec::new();
+        walk(&folder.path().join("archive"), &mut |path| {
+            found.push((path.to_owned(), fs::metadata(path).unwrap().modified().unwrap()));
+        });
+        found.sort();
+        found
+    };
+    let before = files();
+    let again = archive(folder.path(), &[]);
+    assert_eq!(months(&again, "unchanged").len(), 49);
+    assert_eq!(again["months"].as_array().unwrap().len(), 49);
+    assert!(again["months"].as_array().unwrap().iter().all(|month| month["sentBytes"] == 0));
+    assert_eq!(files(), before);
+    let october = &again["months"][26];
+    assert_eq!((&october["month"], &october["files"]), (&json!("2022-10"), &json!(1)));
+    assert!(october["readings"].as_u64().unwrap() > 30_000);
+}
+
+fn walk(folder: &Path, visit: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { walk(&path, visit) } else { visit(&path) }
+    }
+}
+
+/// The files of a month.
+fn files(folder: &Path, month: &str) -> Vec<PathBuf> {
+    let (year, month) = month.split_once('-').unwrap();
+    let mut found = Vec::new();
+    let folder = folder.join(format!("archive/year={year}/month={month}"));
+    walk(&folder, &mut |path| found.push(path.to_owned()));
+    found
+}
+
+#[test]
+fn a_late_reading_and_a_new_verdict_write_their_months_anew_and_no_other() {
+    let folder = archived();
+    let before = files(folder.path(), "2021-05");
+    {
+        let data = folder.path().join("mesonet-data");
+        let store = EmbeddedStore::open(&data, options()).unwrap();
+        let late_ms = instant("2021-05-06T12:34:00Z");
+        let mut late = report("A", NOW_MS - late_ms, &AIR, 21.5, Quality::GOOD);
+        late.reports[0].station = tampa();
+        store.append(&late, &mut unjudged).unwrap();
+        let verdicts = mesonet::store::Verdicts {
+            station: tampa(),
+            series: AIR.id(),
+            ts_ms: vec![instant("2020-12-24T12:53:00Z")],
+            quality: vec![crate::support::DOUBTFUL],
+        };
+        let receipt = store.append(&mesonet::Batch::default(), &mut |_| Ok(vec![verdicts.clone()]));
+        assert_eq!(receipt.unwrap().revised, 1);
+    }
+    let again = archive(folder.path(), &[]);
+    assert_eq!(months(&again, "replaced"), ["2020-12", "2021-05"]);
+    let after = files(folder.path(), "2021-05");
+    assert!(after.len() == 1 && before.len() == 1 && after != before, "{before:?} {after:?}");
+    let whole = served(folder.path(), None, None);
+    let expected = page(&whole, tampa(), ALL, "", CSV).text();
+    assert!(expected.contains("2021-05-06T12:34:00Z,21.5,Good"));
+    drop(whole);
+    let left = served(folder.path(), Some("archive"), Some("2022-01-01T00:00:00Z"));
+    assert!(page(&left, tampa(), ALL, "", CSV).text() == expected);
+}
+
+#[test]
+fn what_the_record_no_longer_holds_stays_in_the_archive() {
+    let folder = archived();
+    drop(served(folder.path(), None, Some("2021-03-15T07:00:00Z")));
+    let again = archive(folder.path(), &[]);
+    let kept = months(&again, "kept");
+    assert_eq!((kept[0], kept[kept.len() - 1], kept.len()), ("2020-08", "2021-03", 8));
+    assert_eq!(months(&again, "unchanged").len(), 41);
+    // An archive that begins late has what is left.
+    let (ok, out, _) = output(folder.path(), &["archive", "--to", "late", "--json"]);
+    let late: Value = serde_json::from_str(&out).unwrap();
+    assert!(ok, "{late}");
+    assert_eq!(late["months"][0]["month"], "2021-03");
+    let left = served(folder.path(), Some("late"), Some("2021-04-01T00:00:00Z"));
+    let answer = page(&left, tampa(), ALL, "", CSV);
+    assert_eq!((answer.status.as_u16(), answer.header("x-mesonet-damaged")), (200, None));
+    let text = answer.text();
+    assert!(text.lines().nth(1).unwrap().contains(",2021-03-15T07:"), "{}", &text[..200]);
+}
+
+/// What of the answer is whole, and how many parts of it are said to be missing.
+fn damaged(api: &Api) -> (usize, Option<String>) {
+    let answer = page(api, tampa(), ALL, "", CSV);
+    assert_eq!(answer.status.as_u16(), 200);
+    let missing = answer.header("x-mesonet-damaged").map(str::to_owned);
+    (answer.text().lines().count(), missing)
+}
+
+#[test]
+fn an_answer_says_what_is_damaged_or_missing_in_the_archive() {
+    let folder = archived();
+    let left = served(folder.path(), Some("archive"), Some("2022-01-01T00:00:00Z"));
+    let (all, none) = damaged(&left);
+    assert_eq!(none, None);
+    let [file] = &files(folder.path(), "2021-02")[..] else { panic!() };
+    let whole = fs::read(file).unwrap();
+    let readings = |month: &str| {
+        let summary = archive(folder.path(), &[]);
+        let months = summary["months"].as_array().unwrap();
+        let of = months.iter().find(|of| of["month"] == month).unwrap();
+        of["readings"].as_u64().unwrap() as usize
+    };
+    let february = readings("2021-02");
+    // A flipped bit in a row group, one in the end, a file cut short, one that is gone.
+    for at in [whole.len() / 2, whole.len() - 20] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 4;
+        fs::write(file, bytes).unwrap();
+        assert_eq!(damaged(&left), (all - february, Some("1".to_owned())), "{at}");
+    }
+    fs::write(file, &whole[..whole.len() - 1]).unwrap();
+    assert_eq!(damaged(&left), (all - february, Some("1".to_owned())));
+    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
+    assert!(!ok && out.contains("bytes; the manifest says"), "{out}");
+    fs::remove_file(file).unwrap();
+    assert_eq!(damaged(&left), (all - february, Some("1".to_owned())));
+    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
+    assert!(!ok && out.contains("is missing; delete it and run again, or put it back"), "{out}");
+    // Elsewhere nothing is missing.
+    let window = "start=2021-03-01T00:00:00Z&end=2025-01-01T00:00:00Z";
+    assert_eq!(page(&left, tampa(), window, "", CSV).header("x-mesonet-damaged"), None);
+    // Put back, it is whole again, without a restart.
+    fs::write(file, &whole).unwrap();
+    assert_eq!(damaged(&left), (all, None));
+}
+
+#[test]
+fn a_file_that_is_lost_is_made_again_while_the_record_holds_its_month() {
+    let folder = archived();
+    let [file] = &files(folder.path(), "2021-02")[..] else { panic!() };
+    fs::remove_file(file).unwrap();
+    let again = archive(folder.path(), &[]);
+    assert_eq!(months(&again, "replaced"), ["2021-02"]);
+    assert_eq!(files(folder.path(), "2021-02").len(), 1);
+}
+
+#[test]
+fn months_that_were_never_archived_are_said_to_be_missing() {
+    let folder = record();
+    archive(folder.path(), &["--before", "2020-12-15T00:00:00Z"]);
+    // December and what follows it is deleted and in no archive: an answer says so.
+    let left = served(folder.path(), Some("archive"), Some("2021-02-10T00:00:00Z"));
+    let (_, missing) = damaged(&left);
+    assert_eq!(missing.as_deref(), Some("3"));
+    drop(left);
+    // The rest of February is there still.
+    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
+    assert!(!ok, "{out}");
+    assert!(out.contains("2020-12: not in the archive: the record no longer holds it"), "{out}");
+    let left = served(folder.path(), Some("archive"), Some("2021-06-01T00:00:00Z"));
+    assert_eq!(damaged(&left).1.as_deref(), Some("3"));
+}
+
+#[test]
+fn without_its_archive_a_server_answers_only_what_it_holds() {
+    let folder = archived();
+    let kept_from = "2022-01-01T00:00:00Z";
+    let held = format!("start={kept_from}&end=2025-01-01T00:00:00Z");
+    let later = "the data cannot be used right now; try again later";
+    let check = |archive: &str| {
+        let left = served(folder.path(), Some(archive), Some(kept_from));
+        page(&left, tampa(), ALL, "", CSV).refuses(503, later);
+        let answer = page(&left, tampa(), &held, "", CSV);
+        assert_eq!((answer.status.as_u16(), answer.header("x-mesonet-damaged")), (200, None));
+        assert!(answer.text().lines().count() > 10);
+    };
+    // A folder that is not there, one with no archive, and one whose manifest is damaged.
+    check("elsewhere");
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    check("empty");
+    let manifests = folder.path().join("archive/manifests");
+    let mut names: Vec<_> =
+        fs::read_dir(&manifests).unwrap().map(|at| at.unwrap().path()).collect();
+    names.sort();
+    let newest = names.last().unwrap();
+    let whole = fs::read_to_string(newest).unwrap();
+    fs::write(newest, whole.replacen("\"readings\": 1", "\"readings\": 2", 1)).unwrap();
+    check("archive");
+    let error = refused(folder.path(), &["archive", "--to", "archive"]);
+    assert!(error.contains(".json is damaged: it does not match its checksum"), "{error}");
+    fs::write(newest, whole.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
+    check("archive");
+    let error = refused(folder.path(), &["archive", "--to", "archive"]);
+    assert!(error.contains("has format 2; this version reads format 1"), "{error}");
+}
+
+#[test]
+fn an_archive_is_of_one_record() {
+    let (folder, other) = (archived(), TempDir::new().unwrap());
+    {
+        let data = other.path().join("mesonet-data");
+        let store = EmbeddedStore::open(&data, options()).unwrap();
+        let mut batch = station("A", -80.5, 44.0);
+        batch.reports = report("A", 400 * DAY_MS, &AIR, 20.5, Quality::GOOD).reports;
+        store.append(&batch, &mut unjudged).unwrap();
+    }
+    let place = folder.path().join("archive").display().to_string();
+    let error = refused(other.path(), &["archive", "--to", &place]);
+    assert!(error.contains("has the archive of another record"), "{error}");
+    run(other.path(), &["archive", "--to", "own"]);
+    let all = archive(folder.path(), &[]);
+    assert_eq!(months(&all, "unchanged").len(), 49);
+}
+
+#[test]
+fn what_is_not_allowed_is_said() {
+    let folder = TempDir::new().unwrap();
+    let of = |args: &[&str]| refused(folder.path(), &[&["archive", "--to", "a"], args].concat());
+    assert!(of(&[]).ends_with("mesonet-data is not the folder of a record\n"));
+    assert!(
+        of(&["--before", "noon"]).contains("before is \"noon\"; it must be an RFC 3339 instant")
+    );
+    assert!(
+        of(&["--before", "2024-01-01T00:00:00Z", "--days", "3"]).contains("cannot be used with")
+    );
+    assert!(!folder.path().join("a").exists());
+    let folder = record();
+    let error = refused(folder.path(), &["archive", "--to", "ftp://x"]);
+    assert!(
+        error.contains("\"ftp://x\" is not a place for backups or archives; it must be"),
+        "{error}"
+    );
+}
+
+#[test]
+fn retention_deletes_only_what_is_archived() {
+    let folder = record();
+    let retention = |args: &[&str]| {
+        let all = [&["retention", "--retention", "1d", "--dry-run", "--json"], args].concat();
+        output(folder.path(), &all)
+    };
+    let cutoff = |args: &[&str]| -> Value {
+        let (ok, out, error) = retention(args);
+        assert!(ok, "{error}");
+        serde_json::from_str::<Value>(&out).unwrap()["cutoff"].clone()
+    };
+    assert!(cutoff(&[]).as_str().unwrap().starts_with("2024-08-02T"));
+    let (ok, _, error) = retention(&["--archive", "nowhere"]);
+    assert!(!ok && error.contains("the archive") && error.contains("nowhere"), "{error}");
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_eq!(cutoff(&["--archive", "empty"]), Value::Null);
+    archive(folder.path(), &["--before", "2021-01-15T00:00:00Z"]);
+    assert_eq!(cutoff(&["--archive", "archive"]), json!("2021-01-01T00:00:00Z"));
+    archive(folder.path(), &[]);
+    assert!(cutoff(&["--archive", "archive"]).as_str().unwrap().starts_with("2024-08-02T"));
+}
+
+/// Whenever a run is killed, the archive is one of whole months, and the next run finishes it.
+#[test]
+fn a_run_that_is_killed_is_finished_by_the_next() {
+    let (folder, whole) = (record(), archived());
+    let expected = {
+        let left = served(whole.path(), Some("archive"), Some("2022-01-01T00:00:00Z"));
+        page(&left, tampa(), ALL, "", CSV).text()
+    };
+    let manifests = || {
+        let found = fs::read_dir(folder.path().join("archive/manifests"));
+        found.map_or(0, Iterator::count)
+    };
+    // At the first month, then in one after another.
+    for archived in [0, 1, 2, 9, 12, 30] {
+        let mut command = command(folder.path(), &["archive", "--to", "archive"]);
+        let process = Process::start(&mut command, PATIENCE);
+        let started = Instant::now();
+        while manifests() < archived {
+            assert!(started.elapsed() < PATIENCE, "{archived} months were not archived");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        process.kill();
+        assert!(manifests() < 49, "no run was killed in the middle");
+    }
+    // What a killed run has left is deleted once nobody can be writing it.
+    let orphan = folder.path().join("archive/year=2021/month=01/2021-01-0123abcd-0000.parquet");
+    let foreign = orphan.with_file_name("notes.parquet");
+    fs::create_dir_all(orphan.parent().unwrap()).unwrap();
+    for path in [&orphan, &foreign] {
+        fs::write(path, "half").unwrap();
+        let old = SystemTime::now() - Duration::from_secs(3 * 86_400);
+        fs::File::options().append(true).open(path).unwrap().set_modified(old).unwrap();
+    }
+    archive(folder.path(), &[]);
+    assert!(!orphan.exists() && foreign.exists());
+    fs::remove_file(foreign).unwrap();
+    let left = served(folder.path(), Some("archive"), Some("2022-01-01T00:00:00Z"));
+    assert!(page(&left, tampa(), ALL, "", CSV).text() == expected);
+}
+
+/// Two runs at once: one is refused or both find nothing to do; the archive is whole.
+#[test]
+fn of_two_runs_at_once_none_harms_the_other() {
+    let folder = record();
+    let args = ["archive", "--to", "archive"];
+    let mut commands = [0; 2].map(|_| command(folder.path(), &args));
+    let processes = commands.each_mut().map(|command| Process::start(command, PATIENCE));
+    let done = processes.map(Process::wait);
+    for (status, said) in &done {
+        let is_refused = said.err.contains("another run has changed the archive meanwhile");
+        assert!(status.success() || is_refused, "{}", said.err);
+    }
+    assert!(done.iter().any(|(status, _)| status.success()));
+    let again = archive(folder.path(), &[]);
+    assert_eq!(months(&again, "unchanged").len(), 49);
+    assert_eq!(again["faults"], json!([]));
+}
