@@ -75,7 +75,7 @@ impl ApiKeys {
             // A later use may replace the row before it is counted.
             let condition = |row: &ApiKeyRow| {
                 let ApiKeyRow { digest, revoked_ms, last_used_ms, .. } = row;
-                let digest: String = digest.bytes().map(|byte| format!("{byte:02X}")).collect();
+                let digest = sql::hex(digest);
                 format!(
                     "(hex(digest) = '{digest}' AND revoked_ms = toInt64('{revoked_ms}') \
                      AND last_used_ms >= toInt64('{last_used_ms}'))"

@@ -37,8 +37,7 @@ impl Marks {
     pub(crate) fn set(&self, name: &str, value: &str) -> Result<At, StoreError> {
         let change = self.newest(name)?.map_or(0, |row| row.change) + 1;
         let row = MarkRow { name: name.to_owned(), change, value: value.to_owned() };
-        let name: Vec<String> = name.bytes().map(|byte| format!("{byte:02X}")).collect();
-        let condition = format!("change = {change} AND hex(name) = '{}'", name.concat());
+        let condition = format!("change = {change} AND hex(name) = '{}'", sql::hex(name));
         self.link.insert(MARKS, vec![row], &Found { condition, rows: 1 })
     }
 

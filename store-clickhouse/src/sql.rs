@@ -73,3 +73,9 @@ pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");
 
 /// What was put of API keys.
 pub(crate) const API_KEYS: &str = include_str!("../queries/api_keys.sql");
+
+/// The bytes of a text as ClickHouse's function `hex` has them, for texts that are not bound.
+pub(crate) fn hex(text: &str) -> String {
+    let digits: Vec<String> = text.bytes().map(|byte| format!("{byte:02X}")).collect();
+    digits.concat()
+}

@@ -86,7 +86,7 @@ impl Continued {
                     variables.contains(&slice.series.key.variable) && !slice.ts_ms.is_empty()
                 };
                 let mut all: Vec<SeriesSlice<'_>> = past.iter().filter(wanted).copied().collect();
-                all.extend(held.iter().filter_map(|slice| slice.from_ms(held_ms)));
+                all.extend(held.iter().filter_map(|slice| slice.since(held_ms)));
                 // Stable: what is earlier stays first.
                 all.sort_by_key(|slice| slice.series.id);
                 if !all.is_empty() {

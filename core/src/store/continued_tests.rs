@@ -69,7 +69,7 @@ impl Reader for Forgetful {
     ) -> Result<Damage, StoreError> {
         let from_ms = self.held_from_ms()?;
         self.all.scan(selection, &mut |i, slices| {
-            let held: Vec<_> = slices.iter().filter_map(|slice| slice.from_ms(from_ms)).collect();
+            let held: Vec<_> = slices.iter().filter_map(|slice| slice.since(from_ms)).collect();
             if !held.is_empty() {
                 visit(i, &held);
             }

@@ -223,7 +223,7 @@ impl SeriesSlice<'_> {
     }
 
     /// The slice with its readings from an instant on; `None` if there are none.
-    fn from_ms(&self, from_ms: i64) -> Option<Self> {
+    fn since(&self, from_ms: i64) -> Option<Self> {
         let from = self.ts_ms.partition_point(|&ts_ms| ts_ms < from_ms);
         (from < self.ts_ms.len()).then(|| self.after(from))
     }

@@ -5,6 +5,7 @@
 //! If the place cannot be reached, or has no archive, there is no answer.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use mesonet::store::{Damage, Past, SeriesSlice, StationRecord, StoreError};
 use super::manifest::{ArchivedFile, ArchivedMonth, Manifest};
 use super::month::Month;
 use super::write::may_have;
-use crate::backup::{Place, hex_sha256};
+use crate::backup::{Place, PlaceError, hex_sha256};
 
 /// Numbers of the blocks of a file: its row groups, and one for its end.
 const BLOCKS: u32 = 1 << 12;
@@ -76,7 +77,7 @@ impl Archive {
         until_ms
     }
 
-    fn away(&self, cause: impl ToString) -> StoreError {
+    fn away(&self, cause: &dyn Display) -> StoreError {
         let path = format!("the archive {}", self.address);
         StoreError::Unavailable { path, cause: cause.to_string() }
     }
@@ -86,13 +87,13 @@ impl Archive {
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
-        let opened = Arc::new(Place::open(&self.address).map_err(|error| self.away(error))?);
+        let opened = Arc::new(Place::open(&self.address).map_err(|error| self.away(&error))?);
         Ok(Arc::clone(place.insert(opened)))
     }
 
     fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
         let newest = Manifest::newest(&*self.place()?);
-        newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(error))
+        newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(&error))
     }
 
     fn log(&self, fault: String) {
@@ -240,22 +241,26 @@ impl OpenArchive {
         for group in tail.groups_of(id, span_ms) {
             let is_same =
                 |held: &&Held| held.station == id && held.group == group && held.path == file.path;
-            let readings = match state.groups.iter().find(is_same) {
-                Some(held) => Arc::clone(&held.readings),
-                None => {
-                    let bytes = self.bytes(file, tail.bytes_of(group))?;
-                    match tail.read(group, bytes, station) {
-                        Ok(readings) => Arc::new(readings),
-                        Err(cause) => {
-                            self.archive.log(format!("{}: {cause}", file.path));
-                            let block = (group as u32).min(BLOCKS - 2);
-                            found.damage.add(-known.month.number(), at as u32 * BLOCKS + block);
-                            continue;
-                        }
-                    }
-                }
+            let held = state.groups.iter().find(is_same).map(|held| Arc::clone(&held.readings));
+            let read = || {
+                let bytes = self.bytes(file, tail.bytes_of(group))?;
+                Ok::<_, Fault>(tail.read(group, bytes, station).map(Arc::new))
             };
-            found.groups.push(Held { station: id, path: file.path.clone(), group, readings });
+            match held.map_or_else(read, |held| Ok(Ok(held)))? {
+                Ok(readings) => {
+                    found.groups.push(Held {
+                        station: id,
+                        path: file.path.clone(),
+                        group,
+                        readings,
+                    });
+                }
+                Err(cause) => {
+                    self.archive.log(format!("{}: {cause}", file.path));
+                    let block = (group as u32).min(BLOCKS - 2);
+                    found.damage.add(-known.month.number(), at as u32 * BLOCKS + block);
+                }
+            }
         }
         Ok(())
     }
@@ -271,7 +276,7 @@ impl OpenArchive {
     }
 
     fn bytes(&self, file: &ArchivedFile, range: Range<u64>) -> Result<Vec<u8>, Fault> {
-        let away = |error| Fault::Away(self.archive.away(error));
+        let away = |error: PlaceError| Fault::Away(self.archive.away(&error));
         let place = self.archive.place().map_err(Fault::Away)?;
         let length = range.end - range.start;
         match place.get_range(&file.path, range) {
@@ -320,7 +325,7 @@ impl Past for OpenArchive {
         let Some(first) = manifest.months.first() else {
             return Err(self
                 .archive
-                .away("there is no archive yet; mesonet-server archive writes it"));
+                .away(&"there is no archive yet; mesonet-server archive writes it"));
         };
         // What is older was gone before the archive began.
         let span_ms = span_ms.start.max(first.from)..span_ms.end;

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::parameters::START;
 use crate::access::{Allowed, Gate};
+use crate::archive::Archive;
 use crate::describe::{About, BulkRequest as DescribedRequest, Credentials, Part};
 use crate::door::Party;
 use crate::error::ApiError;
@@ -154,7 +155,7 @@ async fn bulk(
     let page_bytes = PAGE_BYTES + state.services.archive.as_ref().map_or(0, |_| ARCHIVE_BYTES);
     let begin = move || {
         // Planning reads all rows of the page, so it finds everything that is missing.
-        let archive = state.services.archive.as_ref().map(|archive| archive.open());
+        let archive = state.services.archive.as_ref().map(Archive::open);
         let record: Arc<dyn Reader + Send + Sync> = match &archive {
             Some(past) => {
                 Arc::new(Continued::new(Arc::clone(&state.services.store), Arc::clone(past) as _))
