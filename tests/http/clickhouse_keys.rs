@@ -7,7 +7,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::credentials::{bearer, comes_true, is_bulk_allowed, run, send};
-use crate::in_clickhouse::{Gate, own_database, place, server, sql};
+use crate::gate::Gate;
+use crate::in_clickhouse::{own_database, place, server, sql};
 use crate::process::{Server, output};
 
 /// How soon a key must be known, or refused, everywhere.
