@@ -65,6 +65,9 @@ pub enum Error {
     #[cfg(feature = "model-delivery")]
     #[error(transparent)]
     AccessRefusal(#[from] access::Refusal),
+    #[cfg(feature = "export")]
+    #[error(transparent)]
+    ArchiveDamage(#[from] export::archive::ArchiveDamage),
     #[cfg(feature = "check")]
     #[error(transparent)]
     Check(#[from] check::CheckError),
@@ -200,6 +203,8 @@ impl Error {
         match self {
             #[cfg(feature = "model-delivery")]
             Self::AccessRefusal(_) => ErrorKind::Refused,
+            #[cfg(feature = "export")]
+            Self::ArchiveDamage(_) => ErrorKind::Damaged,
             #[cfg(feature = "check")]
             Self::Check(_) => ErrorKind::Invalid,
             #[cfg(feature = "check")]

@@ -256,6 +256,7 @@ mod tests {
             "all/retention",
             "all/alerts",
             "all/marks",
+            "all/api_keys",
             "all/migrations",
             "all/shards",
         ];
