@@ -154,7 +154,8 @@ fn a_follower_answers_as_the_server_that_it_follows_and_takes_over_when_promoted
         answers(&follower) != first && answers(&writer) == answers(&follower)
     });
     let keys = |data: &str| run(path, &["keys", "list", "--data", data]);
-    assert_eq!(keys("mesonet-data"), keys("follower"));
+    // They are looked for apart from the backup.
+    wait_until("its keys follow", || keys("mesonet-data") == keys("follower"));
     let said = ready(&follower);
     assert!(said["asOf"].as_str().unwrap().starts_with("20"), "{said}");
     assert!((0..600).contains(&said["behindS"].as_i64().unwrap()), "{said}");
