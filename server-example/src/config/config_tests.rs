@@ -283,6 +283,11 @@ fn the_store_is_in_the_folder_or_in_clickhouse() {
             "read_only is true; it must be false where files are watched or fetched: such a server \
              takes nothing in",
         ),
+        (
+            "--read-only true --archive there",
+            "archive is a place; it must be left out with read_only: the server that writes answers \
+             from it",
+        ),
     ] {
         assert_eq!(place(&format!("--store {elsewhere} {more}")), Err(message.to_owned()));
     }

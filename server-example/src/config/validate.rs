@@ -202,6 +202,11 @@ impl Config {
                 "false where files are watched or fetched: such a server takes nothing in";
             return refused("read_only", &"true", allowed);
         }
+        // It hears of a cutoff a second after readings were dropped, which would be missing unsaid.
+        if self.read_only && self.archive.is_some() {
+            let allowed = "left out with read_only: the server that writes answers from it";
+            return refused("archive", &"a place", allowed);
+        }
         Ok(())
     }
 
