@@ -386,6 +386,7 @@ impl ClosedWindow {
 
     /// Returns the window without what is before an instant, which may leave a single one; `None` if
     /// nothing is left.
+    #[cfg(feature = "embedded")]
     pub(crate) fn since(self, from_ms: i64) -> Option<Self> {
         let start_ms = self.start_ms.max(from_ms);
         (start_ms <= self.end_ms).then_some(Self { start_ms, ..self })
