@@ -37,7 +37,7 @@ def test_the_manifest_counts_what_duckdb_finds(archived):
     _, place, summary, months, files = archived
     assert sorted(files) == sorted(map(str, place.glob("year=*/month=*/*.parquet")))
     found = duckdb.execute(
-        "select format('{:04d}-{:02d}', year, month), count(*) from read_parquet($files, hive_partitioning = true)"
+        "select format('{:04d}-{:02d}', year::int, month::int), count(*) from read_parquet($files, hive_partitioning = true)"
         " group by all order by all",
         {"files": files},
     ).fetchall()
