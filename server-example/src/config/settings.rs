@@ -260,7 +260,7 @@ settings! {
         /// Longest wait of a request for its turn
         rate_wait_ms: u64 = 2_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
         /// Redis in which several servers count the requests of an address together:
-        /// redis://[USER@]HOST:PORT[/DB], the same with rediss:// for TLS, or unix:/PATH
+        /// redis://USER@HOST:PORT/DB (USER@ and /DB may be left out), rediss:// for TLS, or unix:/PATH
         rate_redis: String, "MESONET_RATE_REDIS", "ADDRESS",
             by default "none: each server counts by itself";
         /// File with the password of Redis, one line
