@@ -79,7 +79,7 @@ enum Trouble {
     Late(Duration),
     #[error("{}", shown_name(&.0.to_string()))]
     Redis(#[from] RedisError),
-    #[error("an answer that is none: {0}")]
+    #[error("unexpected answer: {0}")]
     Nonsense(i64),
 }
 

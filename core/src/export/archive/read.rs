@@ -319,7 +319,7 @@ fn words<T: Copy>(
     let known = column.values().as_string::<i32>();
     let meanings = (0..known.len()).map(|at| {
         let word = known.value(at);
-        meaning(word).ok_or_else(|| damaged(format!("\"{word}\" is no word of this version")))
+        meaning(word).ok_or_else(|| damaged(format!("unknown quality or qualifier \"{word}\"")))
     });
     let meanings: Vec<T> = meanings.collect::<Result<_, _>>()?;
     let keys = column.keys().clone();
