@@ -102,10 +102,11 @@ pub fn a_record_has_the_shards_it_was_made_for(url: &str) {
 pub fn writers_on_several_replicas_take_turns(url: &str) {
     let options = migrated(url);
     let ways = [[1, 3], [2, 4], [2, 3]].map(|numbers| by_way_of(&options, &numbers));
+    let written = &AtomicUsize::new(0);
     let acknowledged: Vec<BTreeSet<i64>> = thread::scope(|scope| {
         let writers: Vec<_> = (0..)
             .zip(&ways)
-            .map(|(number, way)| scope.spawn(move || write_in_turns(way, number)))
+            .map(|(number, way)| scope.spawn(move || write_in_turns(way, number, written)))
             .collect();
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
@@ -124,29 +125,40 @@ pub fn writers_on_several_replicas_take_turns(url: &str) {
     println!("{generations} batches in {} turns", turns.trim());
 }
 
-/// Opens, writes until another has become the writer, waits a while and opens again.
-fn write_in_turns(options: &Options, number: i64) -> BTreeSet<i64> {
+/// Opens, writes until another has become the writer, waits a while and opens again: four times, and on
+/// a slow machine until two have written. `written` counts those that have.
+fn write_in_turns(options: &Options, number: i64, written: &AtomicUsize) -> BTreeSet<i64> {
     let (mut acknowledged, mut batch) = (BTreeSet::new(), number);
-    for _ in 0..4 {
-        let opened = ClickHouseStore::open(options);
-        let wait_ms = 900 + 400 * number as u64;
-        match opened {
-            Ok(store) => loop {
-                batch += WRITERS;
-                let reports = STATIONS.map(|name| report(name, batch, 0, batch as f64)).into();
-                match try_append(&store, reports) {
-                    Ok(_) => acknowledged.insert(batch),
-                    Err(StoreError::Locked { .. }) => break,
-                    Err(error) => panic!("{error}"),
-                };
-                // The last one is never refused.
-                if acknowledged.len() > 40 {
-                    return acknowledged;
+    let mut pause = Duration::from_millis(900 + 400 * number as u64);
+    let two_have_written = || written.load(Ordering::Relaxed) > 1;
+    let begin = Instant::now();
+    for turn in 1.. {
+        let before = acknowledged.len();
+        match ClickHouseStore::open(options) {
+            Ok(store) => {
+                for _ in 0..40 {
+                    batch += WRITERS;
+                    let reports = STATIONS.map(|name| report(name, batch, 0, batch as f64)).into();
+                    match try_append(&store, reports) {
+                        Ok(_) if acknowledged.is_empty() => written.fetch_add(1, Ordering::Relaxed),
+                        Ok(_) => 0,
+                        Err(StoreError::Locked { .. }) => break,
+                        Err(error) => panic!("{error}"),
+                    };
+                    acknowledged.insert(batch);
                 }
-            },
+            }
             Err(error) => assert!(matches!(error, StoreError::Locked { .. }), "{error}"),
         }
-        sleep(Duration::from_millis(wait_ms));
+        let is_enough = turn >= 4 || acknowledged.len() > 40;
+        if is_enough && two_have_written() || begin.elapsed() > Duration::from_secs(120) {
+            break;
+        }
+        // Whoever was overtaken before its first batch leaves the others more time.
+        if acknowledged.len() == before {
+            pause *= 2;
+        }
+        sleep(pause);
     }
     acknowledged
 }
