@@ -32,8 +32,9 @@ pub(crate) struct View {
     pub directory: Arc<Directory>,
     pub series: Arc<SeriesTable>,
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
-    /// Readings that are not in the tables yet, with the versions they will have.
+    /// Readings that are not in the tables yet, with the versions they will have, by station.
     pub fresh: Arc<[ReadingRow]>,
+    /// Likewise.
     pub fresh_weather: Arc<[WeatherRow]>,
 }
 
@@ -78,9 +79,8 @@ impl Reader for View {
         let query = self.seen(within(query.bind(List(&[station.to_string()])), &times));
         let shard = StationKey::from(station).shard(self.link.shards());
         let mut rows: Vec<WeatherRow> = self.rows("weather", shard, &query)?;
-        let of_station = |row: &&WeatherRow| row.station == StationKey::from(station);
-        let fresh = self.fresh_weather.iter().filter(of_station);
-        rows.extend(fresh.filter(|row| times.contains(&row.ts_ms)).cloned());
+        let fresh = of_station(&self.fresh_weather, station.into(), |row| row.station);
+        rows.extend(fresh.iter().filter(|row| times.contains(&row.ts_ms)).cloned());
         rows.sort_by_key(|row| (row.ts_ms, row.version, row.batch));
         for versions in rows.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
             if let Some(newest) = versions.last() {
@@ -218,7 +218,10 @@ impl View {
             self.seen(within(query, times))
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
-        let stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        let mut stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        // One may be asked for twice.
+        stations.sort_unstable();
+        stations.dedup();
         let mut rows = self.on_shards(&stations, |shard, ids| match which {
             Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
                 let rows: Vec<LatestRow> = self.rows("readings", shard, &ask(sql::LATEST, ids))?;
@@ -226,25 +229,20 @@ impl View {
             }
             _ => self.rows("readings", shard, &ask(sql::WINDOW, ids)),
         })?;
-        if !self.fresh.is_empty() {
-            let mut keys: Vec<StationKey> = group.iter().map(|&(_, id)| id.into()).collect();
-            keys.sort_unstable();
-            rows.extend(self.fresh.iter().filter(|row| {
-                times.contains(&row.ts_ms)
-                    && asked.binary_search(&row.series).is_ok()
-                    && keys.binary_search(&row.station).is_ok()
-            }));
+        let is_asked = |row: &&ReadingRow| {
+            times.contains(&row.ts_ms) && asked.binary_search(&row.series).is_ok()
+        };
+        for &id in &stations {
+            let fresh = of_station(&self.fresh, id.into(), |row| row.station);
+            rows.extend(fresh.iter().filter(is_asked));
         }
         // Stable, which is fast here: the answer is made of parts that are in order.
         rows.sort_by_key(|row| (row.station, row.series, row.ts_ms, row.version, row.batch));
         let mut columns = Columns::default();
         for &(i, id) in group {
-            let key = StationKey::from(id);
-            let from = rows.partition_point(|row| row.station < key);
-            let of_station = &rows[from..];
-            let of_station = &of_station[..of_station.partition_point(|row| row.station == key)];
-            if !of_station.is_empty() {
-                columns.fill(of_station, &self.series);
+            let rows = of_station(&rows, id.into(), |row| row.station);
+            if !rows.is_empty() {
+                columns.fill(rows, &self.series);
                 visit(i, &columns.slices(which));
             }
         }
@@ -285,6 +283,12 @@ impl View {
         }
         Ok(stored)
     }
+}
+
+/// The rows of a station among such that are in the order of their stations.
+fn of_station<R>(rows: &[R], key: StationKey, station: impl Fn(&R) -> StationKey) -> &[R] {
+    let rows = &rows[rows.partition_point(|row| station(row) < key)..];
+    &rows[..rows.partition_point(|row| station(row) == key)]
 }
 
 pub(crate) fn within(query: Query, times: &Times) -> Query {

@@ -68,6 +68,14 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(Some(known))
     }
 
+    /// Reads some stations together that will be asked about, as far back as it matters.
+    pub(super) fn read(&mut self, variable: usize, places: Vec<usize>) -> Result<(), StoreError> {
+        if !places.is_empty() {
+            self.known(variable, places)?;
+        }
+        Ok(())
+    }
+
     /// Whether the neighbours do not share a change that is still in a reading, whose value is
     /// `level` deviations from what they say; or why this cannot be told.
     pub(super) fn judge(

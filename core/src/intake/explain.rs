@@ -81,7 +81,7 @@ impl Intake {
         let (directory, nearby) = (&*directory, &*nearby);
         let mut found = None;
         Judging { checker, record: store, directory, nearby }.scan(
-            &[(place, ts_ms, ts_ms)],
+            vec![(place, ts_ms, ts_ms)],
             |_, site, slices| {
                 let parts = Parts::of_station(slices)?;
                 let which = parts.iter().position(|of| of.series().id == type_id);

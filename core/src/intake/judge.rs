@@ -6,6 +6,8 @@
 //! stations, and those with them. Finally, calculated values are judged again where a nearby
 //! comparison changed a verdict.
 
+use std::collections::HashSet;
+
 use super::Touched;
 use super::derived::Inputs;
 use super::known::Neighbourhood;
@@ -13,7 +15,7 @@ use super::nearby::Nearby;
 use super::neighbourhood::{Findings, given};
 use super::parts::Parts;
 use super::station::{Change, Judged};
-use crate::check::{Checker, OneSeries, Own, StationSite, combined};
+use crate::check::{Checker, OneSeries, StationSite, Tally, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
@@ -35,17 +37,43 @@ pub(super) fn around_ms(checker: &Checker) -> i64 {
     reach.back_ms.saturating_add(reach.ahead_ms).saturating_add(HOUR_MS)
 }
 
+/// The first and the last moment of some spans.
+fn hull(spans: &[Span]) -> (i64, i64) {
+    let extend =
+        |of: (i64, i64), &(_, first_ms, last_ms): &Span| (of.0.min(first_ms), of.1.max(last_ms));
+    spans.iter().fold((i64::MAX, i64::MIN), extend)
+}
+
+/// How many of some spans are read together, each of another station: those within a day, and more as
+/// long as at most twice as much time is read as they need.
+fn at_once(spans: &[Span], around_ms: i64) -> usize {
+    let read_ms = |(first_ms, last_ms): (i64, i64)| {
+        i128::from(last_ms) - i128::from(first_ms) + 2 * i128::from(around_ms)
+    };
+    let (mut needed_ms, mut all) = (0, (i64::MAX, i64::MIN));
+    let mut places = HashSet::new();
+    for (before, &(place, first_ms, last_ms)) in spans.iter().enumerate() {
+        all = (all.0.min(first_ms), all.1.max(last_ms));
+        needed_ms += read_ms((first_ms, last_ms));
+        let is_wide = all.1.saturating_sub(all.0) > DAY_MS
+            && read_ms(all) * (before as i128 + 1) > 2 * needed_ms;
+        if before > 0 && is_wide || !places.insert(place) {
+            return before;
+        }
+    }
+    spans.len()
+}
+
 impl Judging<'_> {
     /// Returns the verdicts that differ from those in the record, given the readings that came in.
     pub(super) fn judge(&self, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
-        let mut spans: Vec<Span> = touched
+        let spans: Vec<Span> = touched
             .iter()
             .filter_map(|&(id, first_ms, last_ms)| Some((self.place(id)?, first_ms, last_ms)))
             .collect();
-        spans.sort_unstable();
 
         let mut judged = Judged::default();
-        self.scan(&spans, |(place, first_ms, last_ms), site, slices| {
+        self.scan(spans, |(place, first_ms, last_ms), site, slices| {
             judged.judge(self.checker, place, site, (first_ms, last_ms), slices)
         })?;
         let Judged { mut changes, compared } = judged;
@@ -54,23 +82,16 @@ impl Judging<'_> {
         let findings = Neighbourhood { checker, record, directory, nearby }.compare(compared)?;
         let Findings { changes: found, unknown, mut moments } = findings;
         changes.extend(found);
-        for (change, tally, agrees) in unknown {
-            let at = (change.place, change.ts_ms);
-            let Some((own, source)) = self.own_verdict(at, change.series)? else { continue };
-            let verdict = combined(tally, source, given(own, agrees));
-            if verdict != change.stored {
-                changes.push(Change { verdict, ..change });
-                moments.push(at);
-            }
+        for change in self.judge_again(unknown)? {
+            changes.push(change);
+            moments.push((change.place, change.ts_ms));
         }
         settle(&mut changes);
 
-        moments.sort_unstable();
-        moments.dedup();
         let mut derived = Vec::new();
-        for (place, ts_ms) in moments {
-            self.judge_derived(place, ts_ms, &changes, &mut derived)?;
-        }
+        self.at_moments(moments, |site, parts, moments| {
+            self.judge_derived(site, parts, moments, &changes, &mut derived);
+        })?;
         changes.append(&mut derived);
         settle(&mut changes);
         Ok(self.verdicts(&changes))
@@ -80,22 +101,22 @@ impl Judging<'_> {
         self.directory.stations.binary_search_by_key(&id, |known| known.station.id).ok()
     }
 
-    /// Visits stations with everything that the verdicts in their spans depend on.
+    /// Visits stations with everything that the verdicts in their spans depend on. Those are read
+    /// together whose spans are near each other, the earliest first: a record elsewhere is asked a few
+    /// times only.
     pub(super) fn scan(
         &self,
-        spans: &[Span],
+        mut spans: Vec<Span>,
         mut visit: impl FnMut(Span, &StationSite, &[SeriesSlice<'_>]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let first_ms = spans.iter().map(|&(_, first_ms, _)| first_ms).min().unwrap_or(0);
-        let last_ms = spans.iter().map(|&(.., last_ms)| last_ms).max().unwrap_or(0);
-        // Searching a few more days of readings costs little.
-        let together = last_ms.saturating_sub(first_ms) <= DAY_MS;
-        let at_once = if together { spans.len().max(1) } else { 1 };
         let around_ms = around_ms(self.checker);
-        let mut result = Ok(());
-        for spans in spans.chunks(at_once) {
-            let first_ms = spans.iter().map(|&(_, first_ms, _)| first_ms).min().unwrap_or(0);
-            let last_ms = spans.iter().map(|&(.., last_ms)| last_ms).max().unwrap_or(0);
+        spans.sort_unstable_by_key(|&(place, first_ms, _)| (first_ms, place));
+        let (mut result, mut rest) = (Ok(()), &mut spans[..]);
+        while !rest.is_empty() {
+            let (spans, later) = rest.split_at_mut(at_once(rest, around_ms));
+            rest = later;
+            spans.sort_unstable();
+            let (first_ms, last_ms) = hull(spans);
             let (from_ms, to_ms) =
                 (first_ms.saturating_sub(around_ms), last_ms.saturating_add(around_ms));
             let Ok(window) = ClosedWindow::new(from_ms, to_ms) else { continue };
@@ -112,57 +133,89 @@ impl Judging<'_> {
         result
     }
 
-    /// Returns the verdict of the station's own checks on a reading, and the source's.
-    fn own_verdict(
+    /// Visits the stations of some moments with the readings around them, and with those moments of the
+    /// station that are near each other, in order.
+    fn at_moments(
         &self,
-        (place, ts_ms): (usize, i64),
-        series: SeriesId,
-    ) -> Result<Option<(Own, Quality)>, StoreError> {
-        let mut found = None;
-        self.scan(&[(place, ts_ms, ts_ms)], |_, site, slices| {
-            let parts = Parts::of_station(slices)?;
-            let readings = |of: &Parts<'_, '_>| {
-                if of.series().id == series { of.between(ts_ms, ts_ms) } else { 0..0 }
-            };
-            let ranges: Vec<_> = parts.iter().map(readings).collect();
-            self.checker.pass(site, &parts).run(&ranges, |which, reading, verdict| {
-                found = Some((verdict, parts[which].source(reading)));
-            });
+        mut moments: Vec<(usize, i64)>,
+        mut visit: impl FnMut(&StationSite, &[Parts<'_, '_>], &[(usize, i64)]),
+    ) -> Result<(), StoreError> {
+        moments.sort_unstable();
+        moments.dedup();
+        let near = |one: &(usize, i64), next: &(usize, i64)| {
+            one.0 == next.0 && next.1.saturating_sub(one.1) <= DAY_MS
+        };
+        let span = |of: &[(usize, i64)]| (of[0].0, of[0].1, of[of.len() - 1].1);
+        let spans: Vec<Span> = moments.chunk_by(near).map(span).collect();
+        self.scan(spans, |(place, first_ms, last_ms), site, slices| {
+            let from = moments.partition_point(|of| *of < (place, first_ms));
+            let until = moments.partition_point(|of| *of <= (place, last_ms));
+            visit(site, &Parts::of_station(slices)?, &moments[from..until]);
             Ok(())
-        })?;
-        Ok(found)
+        })
     }
 
-    /// Judges the calculated readings of a moment, from the changes or else from the record.
+    /// Returns the verdicts of readings whose own checks must run again, where they are not those in
+    /// the record.
+    fn judge_again(
+        &self,
+        mut unknown: Vec<(Change, Tally, bool)>,
+    ) -> Result<Vec<Change>, StoreError> {
+        let at = |of: &(Change, Tally, bool)| (of.0.place, of.0.ts_ms);
+        unknown.sort_by_key(at);
+        let mut changes = Vec::new();
+        self.at_moments(unknown.iter().map(at).collect(), |site, parts, moments| {
+            let from = unknown.partition_point(|of| at(of) < moments[0]);
+            let until = unknown.partition_point(|of| at(of) <= moments[moments.len() - 1]);
+            let mut pass = self.checker.pass(site, parts);
+            for &(change, tally, agrees) in &unknown[from..until] {
+                let readings = |of: &Parts<'_, '_>| {
+                    let is_it = of.series().id == change.series;
+                    if is_it { of.between(change.ts_ms, change.ts_ms) } else { 0..0 }
+                };
+                let ranges: Vec<_> = parts.iter().map(readings).collect();
+                let mut found = None;
+                pass.run(&ranges, |which, reading, own| {
+                    found = Some((own, parts[which].source(reading)));
+                });
+                let Some((own, source)) = found else { continue };
+                let verdict = combined(tally, source, given(own, agrees));
+                if verdict != change.stored {
+                    changes.push(Change { verdict, ..change });
+                }
+            }
+        })?;
+        Ok(changes)
+    }
+
+    /// Judges the calculated readings of some moments, from the changes or else from the record.
     fn judge_derived(
         &self,
-        place: usize,
-        ts_ms: i64,
+        site: &StationSite,
+        parts: &[Parts<'_, '_>],
+        moments: &[(usize, i64)],
         changes: &[Change],
         found: &mut Vec<Change>,
-    ) -> Result<(), StoreError> {
-        self.scan(&[(place, ts_ms, ts_ms)], |_, site, slices| {
-            let parts = Parts::of_station(slices)?;
-            let mut verdicts: Vec<Option<Quality>> = parts
-                .iter()
-                .map(|of| {
-                    let key = (place, of.series().id, ts_ms);
-                    let change = changes.binary_search_by_key(&key, Change::key).ok();
-                    let stored = || of.at(ts_ms).map(|at| of.stored(at));
-                    change.map(|at| changes[at].verdict).or_else(stored)
-                })
-                .collect();
-            let calculated = Inputs::of_station(&parts);
-            let mut ranges = vec![0..0; parts.len()];
+    ) {
+        let calculated = Inputs::of_station(parts);
+        let mut pass = self.checker.pass(site, parts);
+        let mut verdicts: Vec<Option<Quality>> = Vec::new();
+        let mut ranges = vec![0..0; parts.len()];
+        for &(place, ts_ms) in moments {
+            verdicts.clear();
+            verdicts.extend(parts.iter().map(|of| {
+                let key = (place, of.series().id, ts_ms);
+                let change = changes.binary_search_by_key(&key, Change::key).ok();
+                let stored = || of.at(ts_ms).map(|at| of.stored(at));
+                change.map(|at| changes[at].verdict).or_else(stored)
+            }));
             for &(derived, _) in &calculated {
                 ranges[derived] = parts[derived].between(ts_ms, ts_ms);
             }
-            self.checker.pass(site, &parts).run(&ranges, |which, _, own| {
-                verdicts[which] = Some(own.verdict);
-            });
+            pass.run(&ranges, |which, _, own| verdicts[which] = Some(own.verdict));
             for (derived, inputs) in &calculated {
                 let verdict = |of: usize, _| verdicts[of].unwrap_or(Quality::UNCHECKED);
-                if let Some(worst) = inputs.worst(&parts, ts_ms, verdict) {
+                if let Some(worst) = inputs.worst(parts, ts_ms, verdict) {
                     verdicts[*derived] = Some(worst);
                 }
                 if let (Some(at), Some(verdict)) = (parts[*derived].at(ts_ms), verdicts[*derived]) {
@@ -171,8 +224,7 @@ impl Judging<'_> {
                     found.push(Change { place, series, ts_ms, stored, verdict });
                 }
             }
-            Ok(())
-        })
+        }
     }
 
     /// Returns the changes as verdicts on series.
@@ -207,4 +259,36 @@ fn settle(changes: &mut Vec<Change>) {
         same
     });
     changes.retain(|change| change.verdict != change.stored);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AROUND_MS: i64 = 174 * HOUR_MS;
+
+    #[test]
+    fn spans_of_several_stations_are_read_together() {
+        let day = |place, days: i64| (place, days * DAY_MS, days * DAY_MS + HOUR_MS);
+        // Within a day, and at about the same time for longer.
+        assert_eq!(at_once(&[day(0, 5), day(1, 5), day(2, 6)], HOUR_MS), 2);
+        let same = |place| (place, 0, 29 * HOUR_MS);
+        assert_eq!(at_once(&(0..3_000).map(same).collect::<Vec<_>>(), AROUND_MS), 3_000);
+    }
+
+    #[test]
+    fn more_than_twice_of_what_is_needed_is_not_read() {
+        let at = |place, days: i64| (place, days * DAY_MS, days * DAY_MS);
+        let far = [at(0, 0), at(1, 1), at(2, 400), at(3, 401)];
+        assert_eq!((at_once(&far, AROUND_MS), at_once(&far[2..], AROUND_MS)), (2, 2));
+        // As far apart as instants can be.
+        let farthest = [(0, i64::MIN, i64::MIN), (1, i64::MAX, i64::MAX)];
+        assert_eq!(at_once(&farthest, AROUND_MS), 1);
+    }
+
+    #[test]
+    fn a_station_is_read_once_at_a_time() {
+        let twice = [(1, 0, HOUR_MS), (0, HOUR_MS, HOUR_MS), (1, 2 * HOUR_MS, 3 * HOUR_MS)];
+        assert_eq!(at_once(&twice, AROUND_MS), 2);
+    }
 }

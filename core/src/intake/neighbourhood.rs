@@ -31,6 +31,16 @@ pub(super) struct Findings {
 /// A neighbour's value at the time of a reading: place, distance in km, value.
 type Near = (usize, f64, Held);
 
+/// A reading that was compared with its neighbours: the result, how many deviations it is from what
+/// they say, and whether that is so near that they agree.
+#[derive(Clone, Copy)]
+struct ComparedOne {
+    due: Due,
+    tally: Tally,
+    level: Option<f64>,
+    agrees: bool,
+}
+
 /// The verdict of a station's own checks, given whether nearby stations agree with the value.
 pub(super) fn given(own: Own, agrees: bool) -> Quality {
     if agrees { own.cleared } else { own.verdict }
@@ -88,14 +98,20 @@ impl Neighbourhood<'_> {
         let affected = self.affected(&mut known, now)?;
         self.mark_affected(&mut known, affected, &mut due)?;
 
-        let mut changes = Changes::new(self, &known, (from_ms, to_ms), all);
-        let mut concluded = Ok(());
+        let mut compared = Vec::with_capacity(due.len());
         self.settle(&mut known, due, |known, due, near| {
-            if concluded.is_ok() {
-                concluded = self.conclude(known, due, near, &mut changes, findings);
-            }
+            compared.extend(self.compare_one(known, due, near));
         })?;
-        concluded
+        let mut changes = Changes::new(self, &known, (from_ms, to_ms), all);
+        for variable in 0..known.variables.len() {
+            let of_variable = compared.iter().filter(|one| one.due.1 == variable);
+            let needed = of_variable.filter(|one| self.needs_changes(&known, one));
+            changes.read(variable, needed.map(|one| one.due.0).collect())?;
+        }
+        for one in compared {
+            self.conclude(&known, one, &mut changes, findings)?;
+        }
+        Ok(())
     }
 
     /// Marks the readings of stations as due that have a changed one among their nearest values,
@@ -112,10 +128,14 @@ impl Neighbourhood<'_> {
                 let already = wanted.len();
                 let nearest = known.variables[of.variable].1.nearest;
                 let is_nearer = |&(_, distance_km): &(usize, f64)| distance_km < of.distance_km;
-                let nearer = self.around(known, of.place).take_while(is_nearer);
-                let is_surely = nearer.take(nearest).count() < nearest;
+                let mut is_surely = None;
                 let is_neighbour = |known: &Known<'_>, ts_ms| {
-                    if is_surely {
+                    let has_few = || {
+                        let nearer = self.around(known, of.place).take_while(is_nearer);
+                        nearer.take(nearest).count() < nearest
+                    };
+                    // Found for the first reading that is not due yet: mostly all are.
+                    if *is_surely.get_or_insert_with(has_few) {
                         return true;
                     }
                     let (mut nearer, from) = (0, wanted.len());
@@ -196,28 +216,45 @@ impl Neighbourhood<'_> {
         wanted.len() == already
     }
 
-    /// Compares a reading, and combines the result with the verdict of the station's own checks.
+    fn compare_one(&self, known: &Known<'_>, due: Due, near: &[Near]) -> Option<ComparedOne> {
+        let (variable, held) = (known.variables[due.1].0, known.held(due)?);
+        let (tally, level) =
+            self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
+        let rule = self.checker.change_rule(variable).filter(|_| tally.tripped().is_none());
+        let agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
+        Some(ComparedOne { due, tally, level, agrees })
+    }
+
+    /// Whether the verdict on a reading depends on those of the hours before.
+    fn needs_changes(&self, known: &Known<'_>, one: &ComparedOne) -> bool {
+        let ComparedOne { due, tally, level, agrees } = *one;
+        let Some(rule) = self.checker.change_rule(known.variables[due.1].0) else { return false };
+        let is_far = || tally.tripped().is_none() && level.is_some_and(|level| rule.is_far(level));
+        let may_have_jumped = || {
+            let reading = known.reading(due);
+            !agrees && reading.is_some_and(|(_, reading)| reading.own.is_none())
+        };
+        is_far() || may_have_jumped()
+    }
+
+    /// Combines the result of a comparison with the verdict of the station's own checks.
     fn conclude(
         &self,
         known: &Known<'_>,
-        due: Due,
-        near: &[Near],
+        one: ComparedOne,
         changes: &mut Changes<'_, '_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
+        let ComparedOne { due, mut tally, level, mut agrees } = one;
         let Some((series, reading)) = known.reading(due) else { return Ok(()) };
-        let Some(held) = known.held(due) else { return Ok(()) };
         let (place, variable) = (due.0, known.variables[due.1].0);
         let Reading { ts_ms, source, stored, own, .. } = *reading;
-        let (mut tally, level) =
-            self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
         if tally.tripped().is_none() {
             let found = changes.judge((place, due.1, series), ts_ms, level)?;
             self.checker.note_change(variable, found, &mut tally);
         }
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
-        let rule = self.checker.change_rule(variable).filter(|_| tally.tripped().is_none());
-        let agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
+        agrees &= tally.tripped().is_none();
         let concluded = match own {
             Some(own) => Some(combined(tally, source, given(own, agrees))),
             // Agreement may have cleared a jump, or does so now.
