@@ -1,4 +1,5 @@
-//! How long a server and a follower of it take for the same requests, side by side.
+//! How long a server, a follower of it and a server over ClickHouse take for the same requests, side by
+//! side.
 //!
 //! `cargo build --release -p mesonet-server && cargo run --release -p mesonet-server --example
 //! follower_latency -- [COUNT [DIR]]` starts a server over the bundled sample (or over the record in
@@ -6,6 +7,9 @@
 //! both in turn COUNT times (200) for a snapshot of all stations, a grid of readings, a series and a
 //! bulk export. It prints the median and the 99th percentile of each, and how long a backup and the
 //! first fetch took. Each server is alone while it answers.
+//!
+//! Built with the feature `clickhouse` and run by `tests/cluster` (or `tests/cluster --replicated`), it
+//! also copies the record there and asks a server over the copy.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -33,13 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Answers of one moment: the sample's last minutes. A record of one's own is live.
     let now = if given.len() < 2 { "2024-08-03T21:15:00Z" } else { "live" };
+    drop(Server::start(&data, now, &[])?);
+    let clickhouse = cluster().map(|store| copied(&data, store, folder.path(), now)).transpose()?;
     let writer = Server::start(&data, now, &[])?;
     let began = Instant::now();
-    let backup = binary()?;
-    let args = [Path::new("backup"), Path::new("--data"), &data, Path::new("--to"), &place];
-    if !Command::new(backup).args(args).stdout(Stdio::null()).status()?.success() {
-        return Err("the backup failed".into());
-    }
+    run(["backup", "--data"], &[&data, Path::new("--to"), &place])?;
     let backed_up = began.elapsed();
     let began = Instant::now();
     let follower = Server::start(&follower, now, &[Path::new("--follow"), &place])?;
@@ -54,15 +56,49 @@ fn main() -> Result<(), Box<dyn Error>> {
         backed_up.as_secs_f64(),
         fetched.as_secs_f64()
     );
-    println!("{:<10} {:>10} {:>18} {:>18}", "", "bytes", "server p50/p99", "follower p50/p99");
+    let mut servers = vec![("server", &writer), ("follower", &follower)];
+    servers.extend(clickhouse.as_ref().map(|server| ("ClickHouse", server)));
+    print!("{:<10}", "p50/p99");
+    servers.iter().for_each(|(name, _)| print!(" {name:>18} {:>9}", "bytes"));
+    println!();
     for (name, request) in requests(newest_ms) {
-        let (bytes, of_writer) = measure(&writer, &request, count)?;
-        let (same, of_follower) = measure(&follower, &request, count)?;
-        // Both clocks run, and what is shown of ages may change between the two.
-        let bytes = if bytes == same { bytes.to_string() } else { format!("{bytes}/{same}") };
-        println!("{name:<10} {bytes:>10} {of_writer:>18} {of_follower:>18}");
+        print!("{name:<10}");
+        for (_, server) in &servers {
+            // All clocks run, and what is shown of ages may change from one to the next.
+            let (bytes, took) = measure(server, &request, count)?;
+            print!(" {took:>18} {bytes:>9}");
+        }
+        println!();
     }
     Ok(())
+}
+
+/// The place of a database of its own, beside a ClickHouse that `tests/cluster` has started.
+fn cluster() -> Option<String> {
+    let database = format!("latency_{}", std::process::id());
+    let url = std::env::var("MESONET_TEST_CLICKHOUSE").ok()?;
+    let nodes = std::env::var("MESONET_TEST_CLICKHOUSE_NODES").unwrap_or_default();
+    let nodes: Vec<&str> =
+        nodes.split_whitespace().map(|node| node.trim_start_matches("http://")).collect();
+    Some(match nodes.as_slice() {
+        [] => format!("clickhouse:{url}/{database}"),
+        nodes => format!("clickhouse:http://{}/{database}/test", nodes.join(",")),
+    })
+}
+
+/// A server over a copy of a record in ClickHouse.
+fn copied(data: &Path, store: String, folder: &Path, now: &str) -> Result<Server, Box<dyn Error>> {
+    let from = format!("embedded:{}", data.display());
+    run(["copy", "--from"], &[Path::new(&from), Path::new("--to"), Path::new(&store)])?;
+    let args = [Path::new("--store"), Path::new(&store)];
+    Server::start(&folder.join("clickhouse"), now, &args)
+}
+
+/// Runs a command of the server.
+fn run(begin: [&str; 2], rest: &[&Path]) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new(binary()?);
+    let done = command.args(begin).args(rest).stdout(Stdio::null()).status()?;
+    if done.success() { Ok(()) } else { Err(format!("{} failed", begin[0]).into()) }
 }
 
 /// The requests: their names, and head and body.
