@@ -264,6 +264,33 @@ fn the_time_between_distant_reports_is_not_read() {
     }
 }
 
+/// A regression: a record elsewhere was asked for each station, and for each moment at which a comparison
+/// changes what is said of calculated values: 43,000 times for the bundled sample.
+#[test]
+fn a_batch_of_many_stations_reads_them_together() {
+    const STATIONS: usize = 120;
+    let stations: Vec<Station> = (0..STATIONS).map(station).collect();
+    let mut reports = Vec::new();
+    for place in 0..STATIONS {
+        let wrong = if place % 10 == 5 { 14.0 } else { 0.0 };
+        let of_hour = |hour: i64| {
+            let values = [(Variable::AirTemperature, 20.0 + wrong), (Variable::DewPointTemperature, 10.0 + wrong)];
+            report(place, hour * 60, 0, &values)
+        };
+        // Some of long before, as an archive has them.
+        reports.extend((0..30).chain([-9_000]).map(of_hour));
+    }
+    let (intake, store) = (Intake::default(), Watched::default());
+    intake.take_in(&store, Batch { stations, reports }).unwrap();
+    let humidity = key(Variable::RelativeHumidity).calculated().id();
+    let doubted = held_of(&store, STATIONS).into_iter().filter(|((_, series, _), (.., quality))| {
+        *series == humidity && quality.base == BaseQuality::Doubtful
+    });
+    assert!(doubted.count() > 100);
+    let scans = store.1.into_inner().unwrap().len();
+    assert!(scans < STATIONS / 2, "{scans} scans for {STATIONS} stations");
+}
+
 /// Reports at irregular minutes, with gaps, jumps, spikes, corrections and impossible values.
 fn any_reports() -> impl Strategy<Value = Vec<Report>> {
     let value = prop_oneof![
