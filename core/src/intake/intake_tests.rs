@@ -272,9 +272,18 @@ fn a_batch_of_many_stations_reads_them_together() {
     let stations: Vec<Station> = (0..STATIONS).map(station).collect();
     let mut reports = Vec::new();
     for place in 0..STATIONS {
-        let wrong = if place % 10 == 5 { 14.0 } else { 0.0 };
+        let sign = if place % 2 == 0 { 1.0 } else { -1.0 };
         let of_hour = |hour: i64| {
-            let values = [(Variable::AirTemperature, 20.0 + wrong), (Variable::DewPointTemperature, 10.0 + wrong)];
+            // Some are wrong throughout. Others change as nobody near them does, so that hours before matter.
+            let wrong = match place % 10 {
+                5 => 14.0,
+                0..3 if hour > 10 + place as i64 % 5 => 2.0 * sign,
+                _ => 0.0,
+            };
+            let values = [
+                (Variable::AirTemperature, 20.0 + wrong),
+                (Variable::DewPointTemperature, 10.0 + wrong),
+            ];
             report(place, hour * 60, 0, &values)
         };
         // Some of long before, as an archive has them.
@@ -283,9 +292,10 @@ fn a_batch_of_many_stations_reads_them_together() {
     let (intake, store) = (Intake::default(), Watched::default());
     intake.take_in(&store, Batch { stations, reports }).unwrap();
     let humidity = key(Variable::RelativeHumidity).calculated().id();
-    let doubted = held_of(&store, STATIONS).into_iter().filter(|((_, series, _), (.., quality))| {
-        *series == humidity && quality.base == BaseQuality::Doubtful
-    });
+    let doubted =
+        held_of(&store, STATIONS).into_iter().filter(|((_, series, _), (.., quality))| {
+            *series == humidity && quality.base == BaseQuality::Doubtful
+        });
     assert!(doubted.count() > 100);
     let scans = store.1.into_inner().unwrap().len();
     assert!(scans < STATIONS / 2, "{scans} scans for {STATIONS} stations");
