@@ -15,6 +15,7 @@ use crate::config::{Config, ConfigError, Flags, RecordFlags};
 use crate::credentials::KeyFile;
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
+use crate::record::{RecordPlace, lock_folder};
 use crate::zones::{ZoneSet, ZonesError};
 
 /// Where damaged files go, below the data folder.
@@ -78,6 +79,9 @@ pub struct VerifyFlags {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Verified {
+    /// Where the record is, if it is not in the folder: then nothing of it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record_in: Option<String>,
     stations: usize,
     segments: usize,
     sealed_readings: u64,
@@ -107,33 +111,40 @@ struct Finding {
     set_aside: bool,
 }
 
-/// Checks every file of a record and of its raster products and model runs, and prints the result.
-/// Returns whether everything is intact. Nothing is written unless something is to be set aside.
+/// Checks every file of a record and of its raster products and model runs, and prints the result. Of a
+/// record in ClickHouse those that are beside it in the folder. Returns whether everything is intact. Nothing is written unless something is to be set aside.
 ///
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     let VerifyFlags { set_aside, rebuild, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
-    config.on_disk(
-        "verify",
-        "ClickHouse checks what it stores when it is read; CHECK TABLE asks for it",
-    )?;
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }
     if *rebuild {
+        config.on_disk("verify --rebuild", "ClickHouse has no catalogue beside its tables")?;
         return rebuild_record(&config.data);
     }
     let mut verified = Verified::default();
-    verified.record(&config.data, *set_aside)?;
+    // No server writes to the folder meanwhile: the record on disk has its own lock.
+    let _locked = match config.place() {
+        RecordPlace::Embedded(_) => {
+            verified.record(&config.data, *set_aside)?;
+            None
+        }
+        place @ RecordPlace::ClickHouse(_) => {
+            verified.record_in = Some(place.to_string());
+            Some(lock_folder(&config.data)?)
+        }
+    };
     verified.check_products(&config, *set_aside)?;
     verified.check_models(&config, *set_aside)?;
     verified.check_keys(&config);
     verified.note_foreign(&config.data)?;
     // Damage is dealt with first: unpacking the zones takes longer than all of the checks of a small
     // record.
-    if verified.faults.is_empty() {
+    if verified.faults.is_empty() && verified.record_in.is_none() {
         verified.find_zones(&config)?;
     }
     let mut out = io::stdout().lock();
@@ -274,7 +285,14 @@ impl Verified {
         Ok(())
     }
 
-    fn print(&self, out: &mut impl Write, set_aside: bool) -> io::Result<()> {
+    fn print_record(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(place) = &self.record_in {
+            return writeln!(
+                out,
+                "not checked: readings, stations and alerts are in {place}; ClickHouse checks what it \
+                 stores when it is read, and CHECK TABLE asks for it"
+            );
+        }
         writeln!(out, "{} stations", self.stations)?;
         let Self { segments, sealed_readings, sealed_bytes, .. } = self;
         writeln!(
@@ -288,7 +306,11 @@ impl Verified {
             writeln!(out, "zones of alerts without a known outline: {}", codes.join(", "))?;
         }
         let Self { journal_batches, journal_readings, .. } = self;
-        writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")?;
+        writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")
+    }
+
+    fn print(&self, out: &mut impl Write, set_aside: bool) -> io::Result<()> {
+        self.print_record(out)?;
         writeln!(out, "{} raster products in {} bytes", self.products, self.product_bytes)?;
         let Self { model_runs, model_files, model_bytes, .. } = self;
         writeln!(out, "{model_runs} model runs with {model_files} files in {model_bytes} bytes")?;

@@ -173,7 +173,10 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     let (ok, out, error) = with(&["quality", "CYYZ"]);
     assert!(!ok && error.contains("no station with readings"), "{out}{error}");
     for (command, reason) in [
-        (&["verify"][..], "error: verify is for a record on disk; store is clickhouse:http://"),
+        (
+            &["verify", "--rebuild"][..],
+            "error: verify --rebuild is for a record on disk; store is clickhouse:http://",
+        ),
         (&["backup", "--to", "backups"], "error: backup is for a record on disk; store is"),
         (&["promote"], "error: promote is for a record on disk; store is"),
     ] {
@@ -182,6 +185,14 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     }
     let (ok, out, error) = with(&["ingest", "--json", &metars]);
     assert!(ok, "{out}{error}");
+    // What is in the folder is checked, and it is said of the rest that it is not.
+    let (ok, out, error) = with(&["verify"]);
+    let elsewhere =
+        format!("not checked: readings, stations and alerts are in {place}; ClickHouse ");
+    assert!(ok && out.starts_with(&elsewhere) && out.ends_with("no fault\n"), "{out}{error}");
+    let (ok, out, error) = with(&["verify", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(ok && told["recordIn"] == place.as_str() && told["modelRuns"] == 0, "{out}{error}");
     let (ok, out, error) = with(&["quality", "CYYZ"]);
     assert!(ok && out.contains("airTemperature"), "{out}{error}");
     let readings = || sql(&options, "SELECT count() FROM readings").trim().parse::<u64>().unwrap();

@@ -1,11 +1,9 @@
 //! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
 
-use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::fs::File;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mesonet::durable::create_folder;
 use mesonet::store::copy::NOTE;
 use mesonet::store::{AlertStore, InFront, Judge, Maintained, Receipt, StoreError, StoreHealth};
 use mesonet::time::HOUR_MS;
@@ -13,7 +11,7 @@ use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
 
 use super::clickhouse_keys::KeysInClickHouse;
-use super::{ClickHouseAddress, Kept, RecordPlace};
+use super::{ClickHouseAddress, Kept, RecordPlace, lock_folder};
 use crate::clock::system_ms;
 use crate::config::Config;
 use crate::copy::refuse_unfinished;
@@ -55,7 +53,7 @@ pub(super) fn open(
 ) -> Result<(Arc<dyn Kept>, AlertStore), StoreError> {
     let options = options(address, config)?;
     refuse_half(&options, address)?;
-    let (folder, is_empty) = lock(&config.data)?;
+    let (folder, is_empty) = lock_folder(&config.data)?;
     let store = ClickHouseStore::open(&options)?;
     let alerts = store.open_alerts()?;
     let is_new = is_empty && alerts.record().messages.is_empty();
@@ -68,27 +66,6 @@ pub(super) fn open(
     let kept = InClickHouse { store, is_new, _folder: folder };
     kept.say_written()?;
     Ok((Arc::new(kept), alerts))
-}
-
-/// Locks the folder of the server, which is created if missing. Also returns whether nothing is in it.
-fn lock(folder: &Path) -> Result<(File, bool), StoreError> {
-    let path = folder.display().to_string();
-    let failed = |error: std::io::Error| StoreError::Storage {
-        path: path.clone(),
-        cause: error.to_string(),
-    };
-    create_folder(folder).map_err(failed)?;
-    let mut entries = std::fs::read_dir(folder).map_err(failed)?.filter_map(Result::ok);
-    let is_empty = entries.all(|entry| entry.file_name() == "lock");
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
-    let file = file.map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok((file, is_empty)),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-        Err(TryLockError::WouldBlock) => {
-            Err(StoreError::Locked { path, holder: "another process".to_owned() })
-        }
-    }
 }
 
 /// Refuses a record that a server writes to.

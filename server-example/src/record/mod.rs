@@ -18,10 +18,13 @@ mod on_disk;
 mod place;
 
 use std::fmt::Debug;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use mesonet::durable::create_folder;
 use mesonet::store::{AlertStore, EmbeddedOptions, Maintained, StoreError, StoreHealth};
 use mesonet::{Reader, Store};
 
@@ -46,6 +49,26 @@ pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
 
 /// How often at most it is found out whether the store takes readings.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// Locks the folder of a server whose record is elsewhere, which is created if missing. Also returns
+/// whether nothing is in it.
+pub(crate) fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
+    let path = folder.display().to_string();
+    let failed =
+        |error: io::Error| StoreError::Storage { path: path.clone(), cause: error.to_string() };
+    create_folder(folder).map_err(failed)?;
+    let mut entries = fs::read_dir(folder).map_err(failed)?.filter_map(Result::ok);
+    let is_empty = entries.all(|entry| entry.file_name() == "lock");
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
+    let file = file.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok((file, is_empty)),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { path, holder: "another process".to_owned() })
+        }
+    }
+}
 
 /// What a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
