@@ -12,10 +12,15 @@ use crate::rows::{BatchRow, List, SeriesRow, StationRow};
 use crate::sql;
 use crate::write::{BATCHES, COMMITTED};
 
+/// The last committed batch; that of an empty record has the number 0.
+pub(crate) fn newest_committed(link: &Link) -> Result<BatchRow, StoreError> {
+    let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
+    Ok(committed.first().copied().unwrap_or_default())
+}
+
 /// Reads the record after the last committed batch.
 pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
-    let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
-    let last = committed.first().copied().unwrap_or_default();
+    let last = newest_committed(link)?;
     let mut uncommitted: Vec<u64> = vec![0];
     uncommitted.extend(link.rows::<u64>(BATCHES, None, &link.query(sql::UNCOMMITTED))?);
     let visible = Visible {

@@ -12,7 +12,7 @@ use mesonet::{Batch, Reading, Series, StationId};
 use crate::fence::Fence;
 use crate::known::{Known, SeriesTable};
 use crate::link::{At, Found, Link, Place};
-use crate::load::{load, station_row};
+use crate::load::{load, newest_committed, station_row};
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
@@ -60,6 +60,11 @@ impl Writer {
     fn begin(link: Arc<Link>, fence: Arc<Fence>) -> Result<Self, StoreError> {
         let batch = fence.first_number();
         let mut known = load(&link)?;
+        // The writer before may have committed its last batch while this one was asking: neither found
+        // as committed nor as left, it would count and be missing from what is known.
+        while newest_committed(&link)?.batch > known.visible.up_to {
+            known = load(&link)?;
+        }
         confirm_last(&link, known.visible.up_to)?;
         let left = known.visible.uncommitted.iter().filter(|&&left| left > 0 && left < batch);
         let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
