@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Answers of one moment: the sample's last minutes. A record of one's own is live.
     let now = if given.len() < 2 { "2024-08-03T21:15:00Z" } else { "live" };
     drop(Server::start(&data, now, &[])?);
-    let clickhouse = cluster().map(|store| copied(&data, store, folder.path(), now)).transpose()?;
+    let clickhouse =
+        cluster().map(|store| copied(&data, &store, folder.path(), now)).transpose()?;
     let writer = Server::start(&data, now, &[])?;
     let began = Instant::now();
     run(["backup", "--data"], &[&data, Path::new("--to"), &place])?;
@@ -59,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut servers = vec![("server", &writer), ("follower", &follower)];
     servers.extend(clickhouse.as_ref().map(|server| ("ClickHouse", server)));
     print!("{:<10}", "p50/p99");
-    servers.iter().for_each(|(name, _)| print!(" {name:>18} {:>9}", "bytes"));
+    for (name, _) in &servers {
+        print!(" {name:>18} {:>9}", "bytes");
+    }
     println!();
     for (name, request) in requests(newest_ms) {
         print!("{name:<10}");
@@ -87,10 +90,10 @@ fn cluster() -> Option<String> {
 }
 
 /// A server over a copy of a record in ClickHouse.
-fn copied(data: &Path, store: String, folder: &Path, now: &str) -> Result<Server, Box<dyn Error>> {
+fn copied(data: &Path, store: &str, folder: &Path, now: &str) -> Result<Server, Box<dyn Error>> {
     let from = format!("embedded:{}", data.display());
-    run(["copy", "--from"], &[Path::new(&from), Path::new("--to"), Path::new(&store)])?;
-    let args = [Path::new("--store"), Path::new(&store)];
+    run(["copy", "--from"], &[Path::new(&from), Path::new("--to"), Path::new(store)])?;
+    let args = [Path::new("--store"), Path::new(store)];
     Server::start(&folder.join("clickhouse"), now, &args)
 }
 
