@@ -10,6 +10,8 @@ import { word } from "./words";
 const typed = signal("");
 const chosen = signal(0);
 const isOpen = signal(false);
+/** Closes the list after the focus has gone, not if it is back by then. */
+let closing: ReturnType<typeof setTimeout> | undefined;
 const MOST = 9;
 /** So many towns at most where stations are found too. */
 const MOST_TOWNS = 4;
@@ -99,10 +101,13 @@ export function Search() {
           isOpen.value = true;
         }}
         onFocus={() => {
+          clearTimeout(closing);
           isOpen.value = true;
           void loadTowns();
         }}
-        onBlur={() => setTimeout(() => (isOpen.value = false), 150)}
+        onBlur={() => {
+          closing = setTimeout(() => (isOpen.value = false), 150);
+        }}
         onKeyDown={onKeyDown}
       />
       <ul id="found" role="listbox" aria-label={word("found")} hidden={!isShown}>
