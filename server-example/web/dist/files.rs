@@ -2,7 +2,7 @@
     ("index.html", include_bytes!("index.html")),
     ("basemap-Dqs2PD3o.bin", include_bytes!("explorer/basemap-Dqs2PD3o.bin")),
     ("decode-NDxW0Rnf.js", include_bytes!("explorer/decode-NDxW0Rnf.js")),
-    ("index-DOvEMB_Q.js", include_bytes!("explorer/index-DOvEMB_Q.js")),
+    ("index-DMiI4j5D.js", include_bytes!("explorer/index-DMiI4j5D.js")),
     ("index-DVtN_f3W.css", include_bytes!("explorer/index-DVtN_f3W.css")),
     ("mesonet.wasm", include_bytes!("explorer/mesonet.wasm")),
     ("places-BO2_Ju-5.bin", include_bytes!("explorer/places-BO2_Ju-5.bin")),
