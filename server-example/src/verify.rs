@@ -119,11 +119,13 @@ struct Finding {
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     let VerifyFlags { set_aside, rebuild, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    if *rebuild {
+        config.on_disk("verify --rebuild", "ClickHouse has no catalogue beside its tables")?;
+    }
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }
     if *rebuild {
-        config.on_disk("verify --rebuild", "ClickHouse has no catalogue beside its tables")?;
         return rebuild_record(&config.data);
     }
     let mut verified = Verified::default();
