@@ -34,7 +34,7 @@ pub(crate) struct View {
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
     /// Readings that are not in the tables yet, with the versions they will have, by station.
     pub fresh: Arc<[ReadingRow]>,
-    /// Likewise.
+    /// Weather that is not in the tables yet, with the versions it will have, by station.
     pub fresh_weather: Arc<[WeatherRow]>,
 }
 

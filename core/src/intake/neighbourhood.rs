@@ -225,7 +225,8 @@ impl Neighbourhood<'_> {
         Some(ComparedOne { due, tally, level, agrees })
     }
 
-    /// Whether the verdict on a reading depends on those of the hours before.
+    /// Whether [`conclude`](Self::conclude) will probably ask for the readings of the hours before, which are
+    /// then read for all stations at once. It may be wrong: what is missing is read for that station alone.
     fn needs_changes(&self, known: &Known<'_>, one: &ComparedOne) -> bool {
         let ComparedOne { due, tally, level, agrees } = *one;
         let Some(rule) = self.checker.change_rule(known.variables[due.1].0) else { return false };

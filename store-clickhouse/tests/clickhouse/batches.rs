@@ -16,6 +16,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
 
+use crate::between::before_it_is_asked;
 use crate::support::{append, held, id, migrated, open, options_of, report, sql, station};
 
 /// Each opening of the record leaves a batch, which must not become a part of each query.
@@ -64,6 +65,32 @@ pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
     let expected = [(10, -99.0), (20, 2.0), (30, -99.0)];
     assert_eq!(held(&store, "A"), expected);
     assert_eq!(held(&open(&options), "A"), expected);
+}
+
+/// The writer before commits its last batch after the next has asked for the last that is committed, and
+/// before it asks which were left.
+pub fn a_batch_that_is_committed_while_the_next_writer_opens_is_known_to_it(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    let last: u64 = sql(&options, "SELECT max(batch) FROM batches").trim().parse().unwrap();
+    let next = last + 1;
+    sql(&options, &format!("INSERT INTO batches VALUES ({next}, 1, 2, 1)"));
+    let columns = "station, series, ts_ms + 10, version, batch + 1, 2, quality, source, revision";
+    let rows = format!("SELECT {columns}, qualifier FROM readings WHERE batch = {last}");
+    sql(&options, &format!("INSERT INTO readings {rows}"));
+    let commit = {
+        let options = options.clone();
+        move || drop(sql(&options, &format!("INSERT INTO batches VALUES ({next}, 2, 2, 1)")))
+    };
+    let urls = vec![before_it_is_asked(url, "max(state) != 2", commit)];
+    let opened = open(&Options { urls, ..options.clone() });
+    assert_eq!(opened.directory().unwrap().generation, 2);
+    assert_eq!(append(&opened, vec![report("A", 30, 0, 3.0)]).added, 1);
+    for store in [opened, open(&options)] {
+        assert_eq!(held(&store, "A"), [(10, 1.0), (20, 2.0), (30, 3.0)]);
+        assert_eq!(store.directory().unwrap().generation, 3);
+    }
 }
 
 /// The readings of this one are in the table when it fails, and those of the next are newer.

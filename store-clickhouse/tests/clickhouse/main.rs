@@ -2,6 +2,7 @@
 //! pass, and what is this one's own. Without a ClickHouse there is nothing to test.
 
 mod batches;
+mod between;
 mod copies;
 mod readers;
 mod replicas;
@@ -72,6 +73,7 @@ fn main() {
     let killed: &[(&str, Test)] = if nodes().is_empty() {
         add(&tests![
             batches::a_batch_that_failed_halfway_is_never_seen,
+            batches::a_batch_that_is_committed_while_the_next_writer_opens_is_known_to_it,
             batches::a_batch_that_was_not_committed_is_never_seen,
             copies::a_copy_that_was_interrupted_goes_on,
             copies::a_reading_that_is_missing_in_a_copy_is_named,
