@@ -3,13 +3,12 @@
 //!
 //! `cargo build --release -p mesonet-server && cargo run --release -p mesonet-server --example
 //! follower_latency -- [COUNT [DIR]]` starts a server over the bundled sample (or over the record in
-//! DIR, whose backup is then made to the folder beside it), backs it up, starts a follower, and asks
-//! both in turn COUNT times (200) for a snapshot of all stations, a grid of readings, a series and a
-//! bulk export. It prints the median and the 99th percentile of each, and how long a backup and the
-//! first fetch took. Each server is alone while it answers.
+//! DIR), backs it up, starts a follower, and asks each in turn COUNT times (200) for a snapshot of all
+//! stations, a grid of readings, a series and a bulk export. It prints the median and the 99th percentile
+//! of each, and how long a backup and the first fetch took. Each server is alone while it answers.
 //!
 //! Built with the feature `clickhouse` and run by `tests/cluster` (or `tests/cluster --replicated`), it
-//! also copies the record there and asks a server over the copy.
+//! also copies the record there, and asks a third server, over the copy.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -37,7 +36,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Answers of one moment: the sample's last minutes. A record of one's own is live.
     let now = if given.len() < 2 { "2024-08-03T21:15:00Z" } else { "live" };
-    drop(Server::start(&data, now, &[])?);
     let clickhouse =
         cluster().map(|store| copied(&data, &store, folder.path(), now)).transpose()?;
     let writer = Server::start(&data, now, &[])?;
@@ -91,6 +89,8 @@ fn cluster() -> Option<String> {
 
 /// A server over a copy of a record in ClickHouse.
 fn copied(data: &Path, store: &str, folder: &Path, now: &str) -> Result<Server, Box<dyn Error>> {
+    // The first start reads the sample in, and a record that a server has open is not copied.
+    drop(Server::start(data, now, &[])?);
     let from = format!("embedded:{}", data.display());
     run(["copy", "--from"], &[Path::new(&from), Path::new("--to"), Path::new(store)])?;
     let args = [Path::new("--store"), Path::new(store)];

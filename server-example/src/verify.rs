@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mesonet::model::move_aside;
-use mesonet::store::{AlertStore, Fault, StoreError};
+use mesonet::store::{AlertStore, Fault, StoreError, share_folder};
 use mesonet::{EmbeddedStore, alert, model, zone};
 use serde::Serialize;
 
@@ -111,8 +111,10 @@ struct Finding {
     set_aside: bool,
 }
 
-/// Checks every file of a record and of its raster products and model runs, and prints the result. Of a
-/// record in ClickHouse those that are beside it in the folder. Returns whether everything is intact. Nothing is written unless something is to be set aside.
+/// Checks every file of a record and of its raster products and model runs, and prints the result. If the
+/// record is in ClickHouse, only the products, model runs and keys in the folder are checked, and the result
+/// says so. Returns whether everything that was checked is intact. Nothing is written unless something is to
+/// be set aside.
 ///
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
@@ -129,7 +131,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
         return rebuild_record(&config.data);
     }
     let mut verified = Verified::default();
-    // No server writes to the folder meanwhile: the record on disk has its own lock.
+    // No server writes to the folder meanwhile: the check of a record on disk has a lock of its own.
     let _locked = match config.place() {
         RecordPlace::Embedded(_) => {
             verified.record(&config.data, *set_aside)?;
@@ -137,7 +139,11 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
         }
         place @ RecordPlace::ClickHouse(_) => {
             verified.record_in = Some(place.to_string());
-            Some(lock_folder(&config.data)?)
+            if *set_aside {
+                Some(lock_folder(&config.data)?.0)
+            } else {
+                share_folder(&config.data)?
+            }
         }
     };
     verified.check_products(&config, *set_aside)?;

@@ -2,6 +2,8 @@
 //! such a record.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::Output;
 
 use mesonet_clickhouse::{Options, SCHEMA_VERSION};
@@ -139,7 +141,7 @@ fn a_database_that_cannot_be_used_is_refused_at_the_start_with_the_reason() {
     assert!(nonsense.ends_with(&said), "{nonsense}");
     let wrong = refusal(&place(&options), &[("CLICKHOUSE_PASSWORD", "hunter2")]);
     assert!(wrong.contains("password") && !wrong.contains("hunter2"), "{wrong}");
-    std::fs::write(folder.path().join("password"), "hunter3\n").unwrap();
+    fs::write(folder.path().join("password"), "hunter3\n").unwrap();
     let in_file = [("MESONET_STORE_PASSWORD_FILE", "password"), ("CLICKHOUSE_PASSWORD", "")];
     let wrong = refusal(&place(&options), &in_file);
     assert!(wrong.contains("password") && !wrong.contains("hunter3"), "{wrong}");
@@ -193,6 +195,7 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     let (ok, out, error) = with(&["verify", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert!(ok && told["recordIn"] == place.as_str() && told["modelRuns"] == 0, "{out}{error}");
+    verify_shares_the_folder(path, &place);
     let (ok, out, error) = with(&["quality", "CYYZ"]);
     assert!(ok && out.contains("airTemperature"), "{out}{error}");
     let readings = || sql(&options, "SELECT count() FROM readings").trim().parse::<u64>().unwrap();
@@ -218,4 +221,28 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
         !ok && error.starts_with("error: store is embedded; it must be clickhouse:"),
         "{error}"
     );
+}
+
+/// Several may check a folder, and nothing is written; a server keeps them out.
+#[track_caller]
+fn verify_shares_the_folder(path: &Path, place: &str) {
+    let verified = || output(path, &["verify", "--store", place]);
+    let data = path.join("mesonet-data");
+    let names = || fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name());
+    let lock = File::options().write(true).open(data.join("lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let (ok, out, error) = verified();
+    assert!(ok, "{out}{error}");
+    let (ok, _, error) = output(path, &["verify", "--set-aside", "--store", place]);
+    assert!(!ok && error.contains("is in use by another process"), "{error}");
+    lock.unlock().unwrap();
+    lock.lock().unwrap();
+    let (ok, _, error) = verified();
+    assert!(!ok && error.contains("is in use by another process"), "{error}");
+    drop(lock);
+    fs::remove_file(data.join("lock")).unwrap();
+    let before: BTreeSet<_> = names().collect();
+    let (ok, out, error) = verified();
+    assert!(ok, "{out}{error}");
+    assert_eq!(names().collect::<BTreeSet<_>>(), before);
 }

@@ -25,7 +25,7 @@ pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
     EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
-    Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo,
+    Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
 };
 pub use in_front::InFront;
 pub use memory::MemoryStore;

@@ -41,7 +41,7 @@ impl Access {
             let done = read(&access);
             attempts -= 1;
             // When the writer goes, so does what its readers share with it.
-            let is_over = || matches!(access, Self::Live) && unwritten::share(dir).is_ok();
+            let is_over = || matches!(access, Self::Live) && unwritten::share_folder(dir).is_ok();
             if done.is_ok() || attempts == 0 || !is_over() {
                 return done;
             }
@@ -49,7 +49,7 @@ impl Access {
     }
 
     fn of(dir: &Path) -> Result<Self, StoreError> {
-        match unwritten::share(dir) {
+        match unwritten::share_folder(dir) {
             Ok(lock) => Ok(Self::Still { _lock: lock }),
             Err(StoreError::Locked { .. }) => Ok(Self::Live),
             Err(error) => Err(error),

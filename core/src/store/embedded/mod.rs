@@ -68,6 +68,7 @@ use folder::Folder;
 pub use frozen::{Frozen, FrozenSegment};
 pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
+pub use unwritten::share_folder;
 use view::View;
 use write::State;
 

@@ -58,7 +58,7 @@ pub struct WouldGo {
 
 impl Survey {
     pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
-        let lock = unwritten::share(dir)?;
+        let lock = unwritten::share_folder(dir)?;
         let mut survey = Self {
             dir: dir.to_owned(),
             series: SeriesTable::default(),

@@ -18,9 +18,26 @@ use crate::store::StoreError;
 /// file cannot be locked for writing.
 const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
 
-/// Keeps writers out of a folder while the file is open; readers can share it. A folder that was
-/// never opened has no lock file, and gets none.
-pub(super) fn share(dir: &Path) -> Result<Option<File>, StoreError> {
+/// Keeps writers out of the folder of a store while the returned file is open. Nothing is written, and any
+/// number of readers can share it. A folder that no writer has opened has no lock file, and gets none.
+///
+/// # Errors
+/// A writer has the folder open, or its lock file cannot be read.
+///
+/// ```
+/// use mesonet::store::{EmbeddedStore, EmbeddedOptions, share_folder};
+///
+/// let folder = tempfile::tempdir()?;
+/// assert!(share_folder(folder.path())?.is_none());
+/// let store = EmbeddedStore::open(folder.path(), EmbeddedOptions::default())?;
+/// assert!(share_folder(folder.path()).is_err());
+/// drop(store);
+/// let shared = share_folder(folder.path())?;
+/// assert!(shared.is_some() && share_folder(folder.path()).is_ok());
+/// assert!(EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn share_folder(dir: &Path) -> Result<Option<File>, StoreError> {
     let path = dir.join(LOCK);
     let lock = match File::open(&path) {
         Ok(lock) => lock,

@@ -51,7 +51,7 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
     let guard = if set_aside {
         Guard::Alone(Folder::lock(dir)?)
     } else {
-        Guard::Shared { _lock: unwritten::share(dir)? }
+        Guard::Shared { _lock: unwritten::share_folder(dir)? }
     };
     let mut report = VerifyReport::default();
     let mut damaged = check_readings(dir, &mut report)?;
