@@ -67,6 +67,7 @@
 
 mod alerts;
 mod api_keys;
+mod client;
 mod cluster;
 mod duplicate;
 mod fence;

@@ -16,6 +16,7 @@ use clickhouse::{Client, RowOwned, RowRead, RowWrite};
 use mesonet::store::StoreError;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::client::{client, with_causes};
 use crate::cluster::{Cluster, Standing};
 use crate::options::Options;
 
@@ -84,7 +85,7 @@ impl fmt::Debug for Link {
 
 impl Link {
     pub(crate) fn new(options: &Options) -> Result<Self, StoreError> {
-        let Options { urls, cluster, database, user, password, timeout } = options;
+        let Options { urls, cluster, database, timeout, .. } = options;
         let of_cluster = cluster.as_ref().map(|cluster| format!("cluster {cluster} of "));
         let name =
             format!("{}{} database {database}", of_cluster.unwrap_or_default(), urls.join(", "));
@@ -100,21 +101,7 @@ impl Link {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string()))?;
-        let seconds = timeout.as_secs().max(1).to_string();
-        // Releases before 2023 cannot describe the columns of an answer, so the client does not ask.
-        let mut client = Client::default()
-            .with_validation(false)
-            .with_setting("max_execution_time", &seconds)
-            .with_setting("receive_timeout", &seconds)
-            .with_setting("send_timeout", &seconds);
-        if let Some(user) = user {
-            client = client.with_user(user);
-        }
-        if let Some(password) = password {
-            // Without a name it would be that of nobody.
-            client = client.with_user(user.as_deref().unwrap_or("default"));
-            client = client.with_password(password);
-        }
+        let client = client(options).map_err(failed)?;
         let node = |url: &String| {
             let client = client.clone().with_url(url);
             Node { url: url.clone(), client, standing: Standing::default() }
@@ -270,7 +257,7 @@ impl Link {
             let _ = answer.send(result.unwrap_or(Err(Error::TimedOut)));
         });
         // The sender is dropped without a message if the future panics.
-        answered.recv().unwrap_or(Err(Error::TimedOut))
+        answered.recv().unwrap_or(Err(Error::TimedOut)).map_err(with_causes)
     }
 
     /// What ClickHouse or the network refuses.

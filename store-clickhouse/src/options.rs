@@ -15,7 +15,8 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
     /// Addresses of the HTTP interface, such as `http://127.0.0.1:8123`: one, or those of all nodes of
-    /// a cluster in any order.
+    /// a cluster in any order. With `https://` the server must have a certificate that this machine trusts;
+    /// the environment variable `SSL_CERT_FILE` names a file of other authorities to trust.
     pub urls: Vec<String>,
     /// The name of a cluster, if the tables are replicated and sharded: letters, digits, `_`, `-`
     /// and `.`. It is a part of their paths in Keeper.

@@ -17,6 +17,8 @@ mod clickhouse_keys;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
+mod clickhouse_tls;
+#[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;
 #[cfg(unix)]
 mod copying;

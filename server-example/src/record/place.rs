@@ -18,8 +18,8 @@ const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
 /// What a place may be.
 const PLACES: &str = if cfg!(feature = "clickhouse") {
     "embedded:FOLDER, clickhouse:http://HOST:PORT/DATABASE, or for a cluster \
-     clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER with all its nodes; with USER@ before \
-     the first HOST for a user other than ClickHouse's default"
+     clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER with all its nodes; https:// is encrypted; \
+     with USER@ before the first HOST for a user other than ClickHouse's default"
 } else {
     "embedded:FOLDER; this server was built without the feature clickhouse"
 };
@@ -38,8 +38,8 @@ pub enum RecordPlace {
     /// `embedded:FOLDER`: in files of a folder.
     Embedded(PathBuf),
     /// `clickhouse:http://HOST:PORT/DATABASE`: in a ClickHouse database, or
-    /// `clickhouse:http://HOST:PORT,HOST:PORT/DATABASE/CLUSTER`: in one on the nodes of a cluster. A
-    /// server that was built without the feature `clickhouse` refuses it.
+    /// `clickhouse:http://HOST:PORT,HOST:PORT/DATABASE/CLUSTER`: in one on the nodes of a cluster. With
+    /// `https://` all connections are encrypted. A server that was built without the feature `clickhouse` refuses it.
     ClickHouse(ClickHouseAddress),
 }
 
@@ -101,11 +101,12 @@ impl fmt::Display for RecordPlace {
         match self {
             Self::Embedded(folder) => write!(f, "embedded:{}", folder.display()),
             Self::ClickHouse(ClickHouseAddress { urls, database, cluster, user }) => {
-                let host = |url: &String| url.strip_prefix("http://").unwrap_or(url).to_owned();
-                let hosts = urls.iter().map(host).collect::<Vec<_>>().join(",");
+                let (schemes, hosts): (Vec<_>, Vec<_>) =
+                    urls.iter().filter_map(|url| url.split_once("://")).unzip();
+                let (scheme, hosts) = (schemes.first().unwrap_or(&"http"), hosts.join(","));
                 let (user, at) = user.as_ref().map_or(("", ""), |user| (user, "@"));
                 let (slash, cluster) = cluster.as_ref().map_or(("", ""), |name| ("/", name));
-                write!(f, "clickhouse:http://{user}{at}{hosts}/{database}{slash}{cluster}")
+                write!(f, "clickhouse:{scheme}://{user}{at}{hosts}/{database}{slash}{cluster}")
             }
         }
     }
@@ -113,7 +114,8 @@ impl fmt::Display for RecordPlace {
 
 impl ClickHouseAddress {
     fn read(text: &str) -> Option<Self> {
-        let (authority, path) = text.strip_prefix("http://")?.split_once('/')?;
+        let (scheme, rest) = text.split_once("://")?;
+        let (authority, path) = rest.split_once('/')?;
         let (user, hosts) = match authority.rsplit_once('@') {
             Some((user, hosts)) => (Some(user), hosts),
             None => (None, authority),
@@ -122,7 +124,7 @@ impl ClickHouseAddress {
             Some((database, cluster)) => (database, Some(cluster)),
             None => (path, None),
         };
-        let urls: Option<Vec<String>> = hosts.split(',').map(url_of).collect();
+        let urls: Option<Vec<String>> = hosts.split(',').map(|host| url_of(scheme, host)).collect();
         let urls = urls.filter(|urls| urls.len() == 1 || cluster.is_some())?;
         let is_named = is_name(database) && user.is_none_or(is_name);
         (is_named && cluster.is_none_or(is_cluster)).then(|| Self {
@@ -152,13 +154,14 @@ impl ClickHouseAddress {
     }
 }
 
-/// The address of a node, whose port must be told: the default port of `http://` is not that of
-/// ClickHouse.
-fn url_of(host: &str) -> Option<String> {
-    let uri: Uri = format!("http://{host}/").parse().ok()?;
+/// The address of a node, whose port must be told: the default ports of `http://` and `https://` are not
+/// those of ClickHouse.
+fn url_of(scheme: &str, host: &str) -> Option<String> {
+    let uri: Uri = format!("{scheme}://{host}/").parse().ok()?;
     let authority = uri.authority()?;
     let is_plain = authority.as_str() == host && !uri.host()?.is_empty() && !host.contains('@');
-    (is_plain && authority.port().is_some()).then(|| format!("http://{host}"))
+    let is_known = ["http", "https"].contains(&scheme);
+    (is_known && is_plain && authority.port().is_some()).then(|| format!("{scheme}://{host}"))
 }
 
 /// Letters, digits, `_`, `-` and `.`, as in a path of Keeper.

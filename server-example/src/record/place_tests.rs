@@ -36,6 +36,7 @@ fn a_database_has_an_address_and_perhaps_a_user() {
         ("http://db.example.org:8123", Some("writer"))
     );
     assert_eq!(read("clickhouse:http://[::1]:8123/a").urls, ["http://[::1]:8123"]);
+    assert_eq!(read("clickhouse:https://me@[::1]:8443/a").urls, ["https://[::1]:8443"]);
     let options = address.options(None).unwrap();
     assert_eq!(
         (options.database, options.user.as_deref()),
@@ -46,6 +47,9 @@ fn a_database_has_an_address_and_perhaps_a_user() {
 #[cfg(feature = "clickhouse")]
 #[test]
 fn a_cluster_has_the_addresses_of_its_nodes_and_a_name() {
+    let secure = "clickhouse:https://ch1:8443,ch2:8443/mesonet/weather";
+    let place: RecordPlace = secure.parse().unwrap();
+    assert_eq!(place.to_string(), secure);
     let text = "clickhouse:http://me@ch1:8123,ch2:8124,[::1]:8123/mesonet/weather-1";
     let place: RecordPlace = text.parse().unwrap();
     assert_eq!(place.to_string(), text);
@@ -66,6 +70,11 @@ fn what_is_not_a_place_is_refused_with_what_is() {
         "clickhouse:",
         "clickhouse:mesonet",
         "clickhouse:http://127.0.0.1/mesonet",
+        "clickhouse:https://127.0.0.1/mesonet",
+        "clickhouse:HTTPS://127.0.0.1:8443/mesonet",
+        "clickhouse:tcp://127.0.0.1:9000/mesonet",
+        "clickhouse://127.0.0.1:8123/mesonet",
+        "clickhouse:http://a:8123,https://b:8443/mesonet/b",
         "clickhouse:http://:8123/mesonet",
         "clickhouse:http://127.0.0.1:8123",
         "clickhouse:http://127.0.0.1:8123/",
