@@ -8,6 +8,7 @@ mod readers;
 mod replicas;
 mod rig;
 mod support;
+mod three;
 mod upkeep;
 mod wide;
 
@@ -90,6 +91,12 @@ fn main() {
             upkeep::the_password_is_not_in_the_debug_text,
         ]);
         &tests![batches::a_killed_server_loses_nothing_acknowledged,]
+    } else if nodes().len() == 3 {
+        &tests![
+            three::of_three_replicas_one_may_be_away,
+            three::of_three_keepers_one_may_be_away,
+            three::of_three_replicas_and_keepers_kills_lose_nothing,
+        ]
     } else {
         add(&tests![
             replicas::a_record_has_the_shards_it_was_made_for,

@@ -22,7 +22,7 @@ use crate::support::{
 const WRITERS: i64 = 3;
 
 /// Enough stations that both shards have some.
-const STATIONS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
+pub const STATIONS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
 /// The shard of a station: 0 or 1.
 fn shard_of(name: &str) -> usize {
@@ -35,17 +35,17 @@ fn of_shard(shard: usize) -> &'static str {
 }
 
 /// The database by way of some of the nodes.
-fn by_way_of(options: &Options, numbers: &[usize]) -> Options {
+pub fn by_way_of(options: &Options, numbers: &[usize]) -> Options {
     let urls = numbers.iter().map(|number| nodes()[number - 1].clone()).collect();
     Options { urls, ..options.clone() }
 }
 
-fn try_append(store: &ClickHouseStore, reports: Vec<Report>) -> Result<Receipt, StoreError> {
+pub fn try_append(store: &ClickHouseStore, reports: Vec<Report>) -> Result<Receipt, StoreError> {
     let stations = STATIONS.map(station).into();
     store.append(&Batch { stations, reports }, &mut unjudged)
 }
 
-fn refusal(error: &StoreError) -> String {
+pub fn refusal(error: &StoreError) -> String {
     let is_clear = matches!(error, StoreError::Storage { .. } | StoreError::Unavailable { .. });
     assert!(is_clear, "{error}");
     error.to_string()
@@ -164,7 +164,7 @@ fn write_in_turns(options: &Options, number: i64, written: &AtomicUsize) -> BTre
 }
 
 /// How many readings of each batch there are; a batch is known by its value.
-fn counted(store: &dyn Reader) -> Result<BTreeMap<i64, usize>, StoreError> {
+pub fn counted(store: &dyn Reader) -> Result<BTreeMap<i64, usize>, StoreError> {
     let selection = Selection {
         stations: &STATIONS.map(id),
         variables: &[Variable::AirTemperature],
@@ -273,7 +273,7 @@ pub fn without_a_quorum_nothing_is_acknowledged(url: &str) {
     }
 }
 
-fn append_at_last(store: &ClickHouseStore, reports: &[Report]) {
+pub fn append_at_last(store: &ClickHouseStore, reports: &[Report]) {
     let started = Instant::now();
     while let Err(error) = try_append(store, reports.to_vec()) {
         assert!(started.elapsed() < Duration::from_secs(60), "{error}");
@@ -326,14 +326,14 @@ const TARGETS: [&[Process]; 7] = [
     &[Process::Node(3)],
     &[Process::Node(4)],
     &[Process::Node(3), Process::Node(4)],
-    &[Process::Keeper],
+    &[Process::Keeper(1)],
     &[Process::Node(1), Process::Node(2)],
 ];
 
 #[derive(Debug, Default)]
-struct Tally {
+pub struct Tally {
     acknowledged: usize,
-    refused: usize,
+    pub refused: usize,
     reads: usize,
     read_errors: usize,
     longest_ms: u128,
@@ -341,6 +341,12 @@ struct Tally {
 
 /// Nothing that was acknowledged is lost, and a reader sees each batch whole or not at all, or gets an error.
 pub fn kills_lose_nothing_acknowledged(url: &str) {
+    let tally = killed(url, &TARGETS, &[&[1, 3], &[2, 4]]);
+    assert!(tally.refused > 0, "no kill hit anything: {tally:?}");
+}
+
+/// Writes and reads while processes are killed, and looks at the record by way of some nodes afterwards.
+pub fn killed(url: &str, targets: &[&[Process]], ways: &[&[usize]]) -> Tally {
     let kills: usize =
         env::var("MESONET_CLICKHOUSE_KILLS").map_or(7, |kills| kills.parse().unwrap());
     let options = Options { timeout: Duration::from_secs(8), ..migrated(url) };
@@ -360,7 +366,7 @@ pub fn kills_lose_nothing_acknowledged(url: &str) {
                 let before = written.load(Ordering::Relaxed);
                 wait_for("another batch", || written.load(Ordering::Relaxed) > before + 1);
                 sleep(Duration::from_millis(97 * (kill % 5) as u64));
-                let target = TARGETS[kill % TARGETS.len()];
+                let target = targets[kill % targets.len()];
                 for process in target {
                     process.kill();
                 }
@@ -411,7 +417,8 @@ pub fn kills_lose_nothing_acknowledged(url: &str) {
     });
     append_at_last(&store, &batch_of(-1));
     wait_for_replicas(&options);
-    for way in [options.clone(), by_way_of(&options, &[1, 3]), by_way_of(&options, &[2, 4])] {
+    let ways = ways.iter().map(|numbers| by_way_of(&options, numbers));
+    for way in ways.chain([options.clone()]) {
         let counts = counted(&open_at_last(&way)).unwrap();
         assert!(counts.values().all(|&count| count == whole), "{counts:?}");
         let lost: Vec<_> = acknowledged.iter().filter(|of| !counts.contains_key(of)).collect();
@@ -420,7 +427,7 @@ pub fn kills_lose_nothing_acknowledged(url: &str) {
     tally.acknowledged = acknowledged.len();
     println!("{kills} kills: {tally:?}");
     assert!(tally.reads > kills, "{tally:?}");
-    assert!(tally.refused > 0, "no kill hit anything: {tally:?}");
+    tally
 }
 
 pub fn nobody_answers(url: &str) {

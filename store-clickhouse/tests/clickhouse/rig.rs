@@ -1,4 +1,4 @@
-//! The processes that `tests/cluster --replicated` keeps running: killed, kept down, brought back.
+//! The processes of a cluster that `tests/cluster` keeps running: killed, kept down, brought back.
 
 use std::env;
 use std::fs;
@@ -12,11 +12,11 @@ use mesonet_clickhouse::{ClickHouseStore, Options};
 
 use crate::support::{nodes, sql_at};
 
-/// One process: node 1 to 4, or Keeper.
+/// One process: node 1 to 4, or Keeper 1 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Process {
     Node(usize),
-    Keeper,
+    Keeper(usize),
 }
 
 impl Process {
@@ -24,7 +24,7 @@ impl Process {
         let all = PathBuf::from(env::var("MESONET_TEST_CLICKHOUSE_FOLDER").unwrap());
         match self {
             Self::Node(number) => all.join(number.to_string()),
-            Self::Keeper => all.join("keeper"),
+            Self::Keeper(number) => all.join(format!("keeper{number}")),
         }
     }
 
