@@ -305,7 +305,7 @@ def table(found):
     row("Read in, with checks", f"{found['ingest_s']:.0f} s, {found['readings'] / found['ingest_s']:,.0f} a second")
     row("Record", mb(found["record_bytes"]))
     rate = found["archived"] / found["archive_s"]
-    row("`archive`, first run", f"{found['archive_s']:.0f} s, {rate:,.0f} readings a second, {mb(found['archive_memory'])} of memory")
+    row("`archive`, first run", f"{found['archive_s']:.0f} s, {rate:,.0f} readings a second, {mb(found['archive_memory'])} resident, mapped files of the record among it")
     row("`archive` again, nothing new", f"{found['again_s']:.0f} s")
     each = found["archive_bytes"] / found["archived"]
     row("Archive", f"{mb(found['archive_bytes'])}, {found['archive_files']} files, {each:.1f} bytes a reading")
