@@ -41,6 +41,7 @@ def check(work, report):
     with Server(work / "whole", *serve) as server:
         whole = answers(server)
     full_disk(work, report, origin / "data", serve, whole)
+    full_for_archive(work, report)
     read_only(work, report, origin / "data", whole)
 
 
@@ -91,6 +92,55 @@ def full_disk(work, report, origin, serve, whole):
             if "error: " not in str(refused):
                 wrong.append(str(refused))
         report.trial("a full disk", "start", ("start on a full disk", outcome, wrong))
+
+
+def full_for_archive(work, report):
+    """`archive` without room for a file until it is sent, and without room in the place: it says which, what was
+    archived stays, and with room the next run goes on and has all that one with room from the start has."""
+    data, place, expected = work / "archived", work / "archive", work / "archive-with-room"
+    run("ingest", "--data", data, DATA / "metar/ktpa_weather-reports_0.1.5.txt.gz", ok=True)
+    archive = ["archive", "--data", data, "--to"]
+    run(*archive, expected, ok=True)
+    with mounted(work / "few", "-t", "tmpfs", "-o", "size=16k", "tmpfs") as few, \
+            mounted(place, "-t", "tmpfs", "-o", "size=200k", "tmpfs") as disk:
+        if few is None or disk is None:
+            report.skip("a full disk, archive", "this user may not mount a file system")
+            return
+        wrong = []
+        code, _, error = run(*archive, place, wrap=["env", f"TMPDIR={few}"])
+        if code != 1 or f"error: {few}, where a file is until it is sent: No space left" not in error:
+            wrong.append(f"without room in TMPDIR: {code} {error}")
+        if files(place) or any(few.iterdir()):
+            wrong.append(f"without room in TMPDIR it left {files(place)} and {list(few.iterdir())}")
+        report.trial("a full disk", "archive, TMPDIR", ("a file until it is sent", "refused", wrong))
+
+        wrong = []
+        code, _, error = run(*archive, place)
+        if code != 1 or f"no space is left in {place}; what is there stays whole" not in error:
+            wrong.append(f"without room in the place: {code} {error}")
+        before = files(place)
+        fill(place / "ballast")
+        code, _, error = run(*archive, place)
+        (place / "ballast").unlink()
+        if code != 1 or "no space is left" not in error:
+            wrong.append(f"where not a byte is left: {code} {error}")
+        if files(place) != before or not before:
+            wrong.append(f"it was {sorted(before)}, and is {sorted(files(place))}")
+        subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True)
+        code, out, error = run(*archive, place)
+        now = files(place)
+        is_kept = all(now.get(path) == content for path, content in before.items())
+        if code != 0 or ": unchanged;" not in out or not is_kept:
+            wrong.append(f"with room again: {code} {out}{error}")
+        months = lambda of: {path: content for path, content in of.items() if path.endswith(".parquet")}
+        if sorted(months(now).values()) != sorted(months(files(expected)).values()):
+            wrong.append("the archive is not that of a run with room")
+        report.trial("a full disk", "archive, place", ("the place", "refused, then whole", wrong))
+
+
+def files(folder):
+    """The content of each file."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def read_only(work, report, origin, whole):

@@ -1,4 +1,4 @@
-//! Past months as Parquet: the command `archive`, and bulk export of what retention has deleted.
+//! The command `archive`: past months as Parquet. What a server makes of them is in `archive_serves.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ use crate::process::{PATIENCE, command, data, output};
 use crate::support::{AIR, Answer, Api, NOW_MS, report, station};
 
 /// A year of Tampa, and all stations at some hours of October 2022 and of August 2024.
-const FILES: [&str; 3] = [
+pub const FILES: [&str; 3] = [
     "metar/ktpa_weather-reports_0.1.5.txt.gz",
     "metar/awc_metars_cache_2022-10-23T1137Z.csv.gz",
     "metar/liveairdata_metars_20240803T1732Z.csv.gz",
 ];
 
 /// All of them, and later than all of them.
-const ALL: &str = "start=2020-01-01T00:00:00Z&end=2025-01-01T00:00:00Z";
+pub const ALL: &str = "start=2020-01-01T00:00:00Z&end=2025-01-01T00:00:00Z";
 
 static ORIGINAL: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
@@ -58,14 +58,14 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A folder with a record of the files.
-fn record() -> TempDir {
+pub fn record() -> TempDir {
     let folder = TempDir::new().unwrap();
     copy(&ORIGINAL.path().join("mesonet-data"), &folder.path().join("mesonet-data"));
     folder
 }
 
 /// A folder with a record of the files, archived whole.
-fn archived() -> TempDir {
+pub fn archived() -> TempDir {
     static ARCHIVED: LazyLock<TempDir> = LazyLock::new(|| {
         let folder = record();
         archive(folder.path(), &[]);
@@ -78,24 +78,24 @@ fn archived() -> TempDir {
 
 /// Runs the command, which must find everything whole.
 #[track_caller]
-fn archive(folder: &Path, args: &[&str]) -> Value {
+pub fn archive(folder: &Path, args: &[&str]) -> Value {
     let all = [&["archive", "--to", "archive", "--json"], args].concat();
     serde_json::from_str(&run(folder, &all)).unwrap()
 }
 
 /// The months of a summary that have an outcome.
-fn months<'a>(summary: &'a Value, outcome: &str) -> Vec<&'a str> {
+pub fn months<'a>(summary: &'a Value, outcome: &str) -> Vec<&'a str> {
     let months = summary["months"].as_array().unwrap().iter();
     let of = months.filter(|month| month["outcome"] == outcome);
     of.map(|month| month["month"].as_str().unwrap()).collect()
 }
 
-fn instant(text: &str) -> i64 {
+pub fn instant(text: &str) -> i64 {
     parse_instant(text).unwrap()
 }
 
 /// A service over the record of a folder, which keeps what is not older than a time.
-fn served(folder: &Path, archive: Option<&str>, kept_from: Option<&str>) -> Api {
+pub fn served(folder: &Path, archive: Option<&str>, kept_from: Option<&str>) -> Api {
     let config = Config {
         data: folder.join("mesonet-data"),
         assume_plan: Plan::Commercial,
@@ -110,104 +110,22 @@ fn served(folder: &Path, archive: Option<&str>, kept_from: Option<&str>) -> Api 
     Api::of(State::of_record(config, clock, record, Intake::default()).unwrap())
 }
 
-fn tampa() -> StationId {
+pub fn tampa() -> StationId {
     StationId::new("METAR", "KTPA")
 }
 
-fn toronto() -> StationId {
+pub fn toronto() -> StationId {
     StationId::new("METAR", "CYYZ")
 }
 
-fn page(api: &Api, of: StationId, query: &str, fields: &str, accept: &str) -> Answer {
+pub fn page(api: &Api, of: StationId, query: &str, fields: &str, accept: &str) -> Answer {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::ACCEPT, accept)];
     let body = format!(r#"{{"stationId":"{of}"{fields}}}"#);
     let uri = format!("/api/v1/historical/bulk?{query}");
     api.call(Method::POST, &uri, &headers, Body::from(body))
 }
 
-type Told = (u16, Vec<(String, String)>, Vec<u8>);
-
-/// All that an answer says.
-fn told(answer: &Answer) -> Told {
-    let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
-        (name.to_string(), value.to_str().unwrap().to_owned())
-    };
-    (answer.status.as_u16(), answer.headers.iter().map(text).collect(), answer.body.to_vec())
-}
-
-const CSV: &str = "text/csv";
-const FORMATS: [&str; 3] =
-    [CSV, "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"];
-
-/// Asks two services for the same, page by page, and returns the number of pages and of bytes.
-#[track_caller]
-fn alike(
-    [one, other]: [&Api; 2],
-    of: StationId,
-    query: &str,
-    fields: &str,
-    accept: &str,
-) -> (usize, usize) {
-    let (mut pages, mut bytes, mut cursor) = (0, 0, String::new());
-    loop {
-        let query = format!("{query}{cursor}");
-        let answers = [one, other].map(|api| page(api, of, &query, fields, accept));
-        let [one, other] = answers.each_ref().map(told);
-        assert_eq!((one.0, &one.1), (200, &other.1), "{query}");
-        assert!(one == other, "{query} {fields} {accept}");
-        (pages, bytes) = (pages + 1, bytes + one.2.len());
-        match answers[0].header("x-next-cursor") {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return (pages, bytes),
-        }
-    }
-}
-
-/// The main promise: nobody can tell that old months were deleted.
-#[test]
-fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
-    let (whole, cut) = (record(), archived());
-    let all = served(whole.path(), None, None);
-    // In a month of many reports, between two months, and in the last month.
-    for (kept_from, gone) in [
-        ("2021-03-15T07:00:00Z", "2021-03-15T06:59:00Z"),
-        ("2022-11-01T00:00:00Z", "2022-10-23T12:00:00Z"),
-        ("2024-08-03T17:00:00Z", "2024-08-03T16:59:00Z"),
-    ] {
-        let left = served(cut.path(), Some("archive"), Some(kept_from));
-        let both = [&all, &left];
-        for accept in FORMATS {
-            let (pages, bytes) = alike(both, tampa(), ALL, "", accept);
-            assert!(pages == 1 && bytes > 100_000, "{pages} {bytes}");
-            let paged = format!("{ALL}&pageSize=16411&qualifiers=true");
-            assert!(alike(both, tampa(), &paged, "", accept).0 > 5);
-            alike(both, toronto(), ALL, "", accept);
-        }
-        // Pages that end around the cutoff, at one time of many rows too.
-        let from = if kept_from.starts_with("2021") { "03-14T20" } else { "03-30T00" };
-        let around = format!("start=2021-{from}:00:00Z&end=2021-04-01T00:00:00Z&pageSize=7");
-        assert!(alike(both, tampa(), &around, "", CSV).0 > 30);
-        let one = r#","requests":[{"name":"airTemperature","lowerValueBound":30.0}]"#;
-        alike(both, tampa(), &format!("{ALL}&pageSize=100"), one, CSV);
-        let none = r#","requests":[{"name":"snowDepth"}]"#;
-        alike(both, tampa(), ALL, none, CSV);
-        // A window that ends before the cutoff, one of a gap, and one before all readings.
-        for window in [
-            "start=2020-09-30T23:00:00Z&end=2020-10-01T01:00:00Z",
-            "start=2021-09-01T00:00:00Z&end=2022-01-01T00:00:00Z",
-            "start=1990-01-01T00:00:00Z&end=1999-01-01T00:00:00Z",
-        ] {
-            alike(both, tampa(), window, "", CSV);
-        }
-        // Without the archive the readings are gone.
-        drop(left);
-        let without = served(cut.path(), None, None);
-        let window = format!("start=2020-01-01T00:00:00Z&end={gone}");
-        let rows = |api| page(api, tampa(), &window, "", CSV).text().lines().count();
-        assert!(rows(&all) > 1_000 && rows(&without) == 1, "{kept_from}");
-    }
-}
-
+pub const CSV: &str = "text/csv";
 #[test]
 fn the_same_run_again_changes_nothing() {
     let folder = archived();
@@ -238,7 +156,7 @@ fn walk(folder: &Path, visit: &mut impl FnMut(&Path)) {
 }
 
 /// The files of a month.
-fn files(folder: &Path, month: &str) -> Vec<PathBuf> {
+pub fn files(folder: &Path, month: &str) -> Vec<PathBuf> {
     let (year, month) = month.split_once('-').unwrap();
     let mut found = Vec::new();
     let folder = folder.join(format!("archive/year={year}/month={month}"));
@@ -298,52 +216,6 @@ fn what_the_record_no_longer_holds_stays_in_the_archive() {
     assert!(text.lines().nth(1).unwrap().contains(",2021-03-15T07:"), "{}", &text[..200]);
 }
 
-/// What of the answer is whole, and how many parts of it are said to be missing.
-fn damaged(api: &Api) -> (usize, Option<String>) {
-    let answer = page(api, tampa(), ALL, "", CSV);
-    assert_eq!(answer.status.as_u16(), 200);
-    let missing = answer.header("x-mesonet-damaged").map(str::to_owned);
-    (answer.text().lines().count(), missing)
-}
-
-#[test]
-fn an_answer_says_what_is_damaged_or_missing_in_the_archive() {
-    let folder = archived();
-    let left = served(folder.path(), Some("archive"), Some("2022-01-01T00:00:00Z"));
-    let (all, none) = damaged(&left);
-    assert_eq!(none, None);
-    let [file] = &files(folder.path(), "2021-02")[..] else { panic!() };
-    let whole = fs::read(file).unwrap();
-    let readings = |month: &str| {
-        let summary = archive(folder.path(), &[]);
-        let months = summary["months"].as_array().unwrap();
-        let of = months.iter().find(|of| of["month"] == month).unwrap();
-        of["readings"].as_u64().unwrap() as usize
-    };
-    let february = readings("2021-02");
-    // A flipped bit in a row group, one in the end, a file cut short, one that is gone.
-    for at in [whole.len() / 2, whole.len() - 20] {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 4;
-        fs::write(file, bytes).unwrap();
-        assert_eq!(damaged(&left), (all - february, Some("1".to_owned())), "{at}");
-    }
-    fs::write(file, &whole[..whole.len() - 1]).unwrap();
-    assert_eq!(damaged(&left), (all - february, Some("1".to_owned())));
-    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
-    assert!(!ok && out.contains("bytes; the manifest says"), "{out}");
-    fs::remove_file(file).unwrap();
-    assert_eq!(damaged(&left), (all - february, Some("1".to_owned())));
-    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
-    assert!(!ok && out.contains("is missing; delete it and run again, or put it back"), "{out}");
-    // Elsewhere nothing is missing.
-    let window = "start=2021-03-01T00:00:00Z&end=2025-01-01T00:00:00Z";
-    assert_eq!(page(&left, tampa(), window, "", CSV).header("x-mesonet-damaged"), None);
-    // Put back, it is whole again, without a restart.
-    fs::write(file, &whole).unwrap();
-    assert_eq!(damaged(&left), (all, None));
-}
-
 #[test]
 fn a_file_that_is_lost_is_made_again_while_the_record_holds_its_month() {
     let folder = archived();
@@ -352,56 +224,6 @@ fn a_file_that_is_lost_is_made_again_while_the_record_holds_its_month() {
     let again = archive(folder.path(), &[]);
     assert_eq!(months(&again, "replaced"), ["2021-02"]);
     assert_eq!(files(folder.path(), "2021-02").len(), 1);
-}
-
-#[test]
-fn months_that_were_never_archived_are_said_to_be_missing() {
-    let folder = record();
-    archive(folder.path(), &["--before", "2020-12-15T00:00:00Z"]);
-    // December and what follows it is deleted and in no archive: an answer says so.
-    let left = served(folder.path(), Some("archive"), Some("2021-02-10T00:00:00Z"));
-    let (_, missing) = damaged(&left);
-    assert_eq!(missing.as_deref(), Some("3"));
-    drop(left);
-    // The rest of February is there still.
-    let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
-    assert!(!ok, "{out}");
-    assert!(out.contains("2020-12: not in the archive: the record no longer holds it"), "{out}");
-    let left = served(folder.path(), Some("archive"), Some("2021-06-01T00:00:00Z"));
-    assert_eq!(damaged(&left).1.as_deref(), Some("3"));
-}
-
-#[test]
-fn without_its_archive_a_server_answers_only_what_it_holds() {
-    let folder = archived();
-    let kept_from = "2022-01-01T00:00:00Z";
-    let held = format!("start={kept_from}&end=2025-01-01T00:00:00Z");
-    let later = "the data cannot be used right now; try again later";
-    let check = |archive: &str| {
-        let left = served(folder.path(), Some(archive), Some(kept_from));
-        page(&left, tampa(), ALL, "", CSV).refuses(503, later);
-        let answer = page(&left, tampa(), &held, "", CSV);
-        assert_eq!((answer.status.as_u16(), answer.header("x-mesonet-damaged")), (200, None));
-        assert!(answer.text().lines().count() > 10);
-    };
-    // A folder that is not there, one with no archive, and one whose manifest is damaged.
-    check("elsewhere");
-    fs::create_dir(folder.path().join("empty")).unwrap();
-    check("empty");
-    let manifests = folder.path().join("archive/manifests");
-    let mut names: Vec<_> =
-        fs::read_dir(&manifests).unwrap().map(|at| at.unwrap().path()).collect();
-    names.sort();
-    let newest = names.last().unwrap();
-    let whole = fs::read_to_string(newest).unwrap();
-    fs::write(newest, whole.replacen("\"readings\": 1", "\"readings\": 2", 1)).unwrap();
-    check("archive");
-    let error = refused(folder.path(), &["archive", "--to", "archive"]);
-    assert!(error.contains(".json is damaged: it does not match its checksum"), "{error}");
-    fs::write(newest, whole.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
-    check("archive");
-    let error = refused(folder.path(), &["archive", "--to", "archive"]);
-    assert!(error.contains("has format 2; this version reads format 1"), "{error}");
 }
 
 #[test]

@@ -6,12 +6,22 @@ mod alerts_zones;
 #[cfg(unix)]
 mod archive;
 #[cfg(unix)]
+mod archive_bucket;
+#[cfg(unix)]
+mod archive_full;
+#[cfg(unix)]
+mod archive_serves;
+#[cfg(unix)]
 mod backup;
 mod bombs;
+#[cfg(unix)]
+mod bucket;
 mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_archive;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_keys;
 #[cfg(feature = "clickhouse")]

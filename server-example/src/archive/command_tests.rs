@@ -1,5 +1,5 @@
 use mesonet::observation::Identifiers;
-use mesonet::store::{Damage, Directory, Selection, SeriesSlice, unjudged};
+use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, unjudged};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -8,6 +8,7 @@ use mesonet::{
 use std::cell::Cell;
 use tempfile::TempDir;
 
+use super::super::Archive;
 use super::*;
 
 const JUNE: &str = "2024-06-01T00:00:00Z";
@@ -186,6 +187,24 @@ fn a_damaged_month_is_archived_with_what_is_left_and_says_so_until_it_is_whole()
     assert!(
         summary.is_whole() && Manifest::newest(&place(&folder)).unwrap().1.months[0].damaged == 0
     );
+}
+
+/// Also where a month ends between them.
+#[test]
+fn readings_of_a_series_come_in_the_order_of_time() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    run(&folder, &store).unwrap();
+    let archive = Arc::new(Archive::new(&folder.path().display().to_string()));
+    let span_ms = instant("2024-06-29T00:00:00Z")..instant("2024-07-03T00:00:00Z");
+    let expected: Vec<i64> = span_ms.clone().step_by(6 * HOUR_MS as usize).collect();
+    for record in &store.directory().unwrap().stations {
+        let mut found = Vec::new();
+        let mut visit = |slices: &[SeriesSlice<'_>]| {
+            found.extend(slices.iter().flat_map(|slice| slice.ts_ms));
+        };
+        let damage = archive.open().scan(record, span_ms.clone(), &mut visit).unwrap();
+        assert_eq!((found, damage.blocks()), (expected.clone(), 0));
+    }
 }
 
 #[test]

@@ -80,7 +80,19 @@ pub enum ArchiveError {
     /// A time that months cannot be before.
     #[error("before is \"{0}\"; it must be an RFC 3339 instant, for example 2024-08-01T00:00:00Z")]
     Before(String),
-    /// The result, or a file until it is sent, cannot be written.
-    #[error("cannot write the result or a file in the temporary folder: {0}")]
+    /// There is no room for a file until it is sent, or it cannot be written or read.
+    #[error(
+        "{}, where a file is until it is sent: {cause}; what was archived stays, and the environment \
+         variable TMPDIR may name another folder",
+        .folder.display()
+    )]
+    Temporary {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The result cannot be written, or the system has no random number.
+    #[error("cannot write the result: {0}")]
     Io(#[from] io::Error),
 }

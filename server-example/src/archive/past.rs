@@ -17,7 +17,7 @@ use mesonet::store::{Damage, Past, SeriesSlice, StationRecord, StoreError};
 use super::manifest::{ArchivedFile, ArchivedMonth, Manifest};
 use super::month::Month;
 use super::write::may_have;
-use crate::backup::{Place, PlaceError, hex_sha256};
+use crate::backup::{Place, PlaceError, RANGE_PATIENCE, hex_sha256};
 
 /// Numbers of the blocks of a file: its row groups, and one for its end.
 const BLOCKS: u32 = 1 << 12;
@@ -87,8 +87,9 @@ impl Archive {
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
-        let opened = Arc::new(Place::open(&self.address).map_err(|error| self.away(&error))?);
-        Ok(Arc::clone(place.insert(opened)))
+        let opened = Place::open(&self.address).map_err(|error| self.away(&error))?;
+        let opened = opened.patient_for(RANGE_PATIENCE);
+        Ok(Arc::clone(place.insert(Arc::new(opened))))
     }
 
     fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {

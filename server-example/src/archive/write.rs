@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use mesonet::export::ExportError;
 use mesonet::export::archive::ArchiveWriter;
 use mesonet::store::{Selection, StationRecord, StoreError, Watched};
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
@@ -74,23 +75,24 @@ impl MonthOf<'_> {
         let directory = store.directory()?;
         // Differs from run to run, so that nobody deletes what another one has written.
         let random = getrandom::u32().map_err(io::Error::from)?;
+        let beside = Temporary::default();
         let mut open = None;
         for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
             for record in self.with_readings(&store, stations)? {
                 let mut writer = match open.take() {
                     Some(writer) => writer,
-                    None => ArchiveWriter::new(Hashed::new()?)?,
+                    None => beside.of(ArchiveWriter::new(beside.file()?))?,
                 };
-                writer.station(&store, record, self.span_ms.clone())?;
+                beside.of(writer.station(&store, record, self.span_ms.clone()))?;
                 if writer.readings() >= self.file_readings {
-                    self.end_file(writer, random, written)?;
+                    self.end_file(writer, &beside, random, written)?;
                 } else {
                     open = Some(writer);
                 }
             }
         }
         if let Some(writer) = open {
-            self.end_file(writer, random, written)?;
+            self.end_file(writer, &beside, random, written)?;
         }
         written.month.damaged = store.damage().blocks();
         Ok(())
@@ -120,15 +122,17 @@ impl MonthOf<'_> {
     fn end_file(
         &self,
         writer: ArchiveWriter<Hashed>,
+        beside: &Temporary,
         random: u32,
         written: &mut WrittenMonth,
     ) -> Result<(), ArchiveError> {
         let Some((first, last)) = writer.stations() else { return Ok(()) };
-        let (Hashed { mut file, sha256 }, summary) = writer.finish()?;
+        let (Hashed { mut file, sha256, .. }, summary) = beside.of(writer.finish())?;
         let sha256 = hex(&sha256.finalize());
-        file.seek(SeekFrom::Start(summary.bytes - summary.tail))?;
         let mut tail = Vec::new();
-        file.read_to_end(&mut tail)?;
+        let end = SeekFrom::Start(summary.bytes - summary.tail);
+        let read = file.seek(end).and_then(|_| file.read_to_end(&mut tail));
+        read.map_err(Temporary::failed)?;
         written.month.readings += summary.readings;
         if let Some(same) = self.same(&sha256, summary.bytes)? {
             written.month.files.push(same.clone());
@@ -171,21 +175,42 @@ impl WrittenMonth {
     }
 }
 
+/// The temporary folder, and why it could not be written: of an error in the middle of Parquet only a
+/// text is left.
+#[derive(Default)]
+struct Temporary(Arc<Mutex<Option<io::Error>>>);
+
+impl Temporary {
+    fn file(&self) -> Result<Hashed, ArchiveError> {
+        let file = tempfile::tempfile().map_err(Self::failed)?;
+        Ok(Hashed { file, sha256: Sha256::new(), failure: Arc::clone(&self.0) })
+    }
+
+    fn of<T>(&self, done: Result<T, ExportError>) -> Result<T, ArchiveError> {
+        done.map_err(|error| {
+            let cause = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            cause.map_or(error.into(), Self::failed)
+        })
+    }
+
+    fn failed(cause: io::Error) -> ArchiveError {
+        ArchiveError::Temporary { folder: std::env::temp_dir(), cause }
+    }
+}
+
 /// A file in the temporary folder and the checksum of what was written into it.
 struct Hashed {
     file: File,
     sha256: Sha256,
-}
-
-impl Hashed {
-    fn new() -> io::Result<Self> {
-        Ok(Self { file: tempfile::tempfile()?, sha256: Sha256::new() })
-    }
+    failure: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Write for Hashed {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(buffer)?;
+        let written = self.file.write(buffer).inspect_err(|error| {
+            let error = io::Error::new(error.kind(), error.to_string());
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        })?;
         self.sha256.update(&buffer[..written]);
         Ok(written)
     }

@@ -51,7 +51,9 @@ pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
-pub use place::{PLACES, Place, PlaceError, SendError, absolute, hex_sha256, is_address};
+pub use place::{
+    PLACES, Place, PlaceError, RANGE_PATIENCE, SendError, absolute, hex_sha256, is_address,
+};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};

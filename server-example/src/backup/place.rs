@@ -30,7 +30,7 @@ const PART_BYTES: usize = 8 << 20;
 const PARTS_AT_ONCE: usize = 4;
 
 /// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
-const RANGE_PATIENCE: Duration = Duration::from_secs(10);
+pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a place may be.
 pub const PLACES: &str = if cfg!(feature = "s3") {
@@ -97,7 +97,12 @@ pub struct Place {
     /// As it was given.
     address: String,
     runtime: Background,
+    /// How long each step of reading may take; what writes is left to the store's own patience.
+    patience: Duration,
 }
+
+/// How long reading may take where nobody waits for it. The store gives up long before.
+const UNHURRIED: Duration = Duration::from_secs(3600);
 
 /// A runtime that may be dropped anywhere, also where nobody may wait.
 #[derive(Debug)]
@@ -159,7 +164,12 @@ impl Place {
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let runtime = Background(Some(runtime));
-        Ok(Self { store, prefix, address: address.to_owned(), runtime })
+        Ok(Self { store, prefix, address: address.to_owned(), runtime, patience: UNHURRIED })
+    }
+
+    /// Gives up reading after so long: somebody waits for what is read.
+    pub fn patient_for(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The address as it was given.
@@ -174,6 +184,19 @@ impl Place {
 
     fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, PlaceError> {
         self.runtime.block_on(work).map_err(|error| self.failed(&error))
+    }
+
+    /// A step of reading, if it comes in time.
+    fn read<T>(
+        &self,
+        patience: Duration,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Result<T, Error>, PlaceError> {
+        // Within the runtime: it has the timer.
+        self.runtime.block_on(async { timeout(patience, work).await }).map_err(|_| {
+            let cause = format!("no answer within {} s", patience.as_secs());
+            PlaceError::Failed { place: self.address.clone(), cause }
+        })
     }
 
     fn failed(&self, error: &Error) -> PlaceError {
@@ -265,16 +288,19 @@ impl Place {
         name: &str,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let got = self.runtime.block_on(self.store.get(&self.path(name)));
-        let mut stream = match got {
+        let got = self.read(self.patience, self.store.get(&self.path(name)));
+        let mut stream = match got? {
             Ok(got) => got.into_stream(),
             Err(Error::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(self.failed(&error).into()),
         };
-        while let Some(piece) = self.wait(stream.try_next())? {
-            take(&piece)?;
+        loop {
+            let piece = self.read(self.patience, stream.try_next())?;
+            match piece.map_err(|error| self.failed(&error))? {
+                Some(piece) => take(&piece)?,
+                None => return Ok(true),
+            }
         }
-        Ok(true)
     }
 
     /// Returns bytes of an object, all of them.
@@ -283,13 +309,7 @@ impl Place {
     /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
     pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
         let path = self.path(name);
-        let get = self.store.get_range(&path, bytes);
-        // Within the runtime: it has the timer.
-        let got = self.runtime.block_on(async { timeout(RANGE_PATIENCE, get).await });
-        let Ok(got) = got else {
-            let cause = format!("no answer within {} s", RANGE_PATIENCE.as_secs());
-            return Err(PlaceError::Failed { place: self.address.clone(), cause });
-        };
+        let got = self.read(RANGE_PATIENCE, self.store.get_range(&path, bytes))?;
         got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
@@ -298,7 +318,7 @@ impl Place {
     /// # Errors
     /// The place cannot be read.
     pub fn length(&self, name: &str) -> Result<Option<u64>, PlaceError> {
-        match self.runtime.block_on(self.store.head(&self.path(name))) {
+        match self.read(self.patience, self.store.head(&self.path(name)))? {
             Ok(object) => Ok(Some(object.size)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.failed(&error)),
@@ -311,7 +331,8 @@ impl Place {
     /// The place cannot be read.
     pub fn list(&self, folder: &str) -> Result<Vec<Object>, PlaceError> {
         let folder = self.path(folder);
-        let found = self.wait(self.store.list(Some(&folder)).try_collect::<Vec<_>>())?;
+        let list = self.store.list(Some(&folder)).try_collect::<Vec<_>>();
+        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
         let object = |object: ObjectMeta| {
             let name = object.location.filename()?.to_owned();
             let written_ms = object.last_modified.timestamp_millis();

@@ -42,7 +42,13 @@ const SOURCE_BASE: &str = "source_base";
 const SOURCE_REASON: &str = "source_reason";
 const REVISION: &str = "revision";
 
-/// A file of an archive that is not as it was written.
+/// A file of an archive that is not as it was written, and in what.
+///
+/// ```
+/// use mesonet::export::archive::ArchiveTail;
+/// let damage = ArchiveTail::parse(b"PAR1", 4).unwrap_err();
+/// assert_eq!(damage.to_string(), "its end is cut short");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ArchiveDamage(pub(crate) String);

@@ -48,7 +48,42 @@ const COLUMNS: [&str; 10] = [
 /// Length of the footer's own end: its length and the magic number.
 const FOOTER_END: usize = 8;
 
-/// The end of a file of an archive, which says where everything else is.
+/// The end of a file of an archive, which says where everything else is. So a reader of one station
+/// fetches the tail and the row groups that may have it, and not the file.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, Reader, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// # let mut writer = mesonet::export::archive::ArchiveWriter::new(Vec::new())?;
+/// # for record in &store.directory()?.stations {
+/// #     writer.station(&store, record, 0..i64::MAX)?;
+/// # }
+/// # let (file, summary) = writer.finish()?;
+/// use mesonet::StationId;
+/// use mesonet::export::archive::ArchiveTail;
+///
+/// let from = (summary.bytes - summary.tail) as usize;
+/// let tail = ArchiveTail::parse(&file[from..], summary.bytes)?;
+/// let directory = store.directory()?;
+/// let toronto = directory.get(StationId::new("METAR", "CYYZ")).expect("it has reported");
+/// // Milliseconds since 1970: the third of August 2024.
+/// let day_ms = 1_722_643_200_000..1_722_729_600_000;
+/// for group in tail.groups_of(toronto.station.id, &day_ms) {
+///     let bytes = tail.bytes_of(group);
+///     let bytes = file[bytes.start as usize..bytes.end as usize].to_vec();
+///     let readings = tail.read(group, bytes, toronto)?;
+///     assert!(readings.slices(&day_ms).any(|slice| slice.value == [29.0]));
+/// }
+/// // A byte that is not as it was written is found.
+/// let mut bytes = file[..tail.bytes_of(0).end as usize].to_vec();
+/// bytes[20] ^= 1;
+/// let damage = tail.read(0, bytes, toronto).unwrap_err();
+/// assert_eq!(damage.to_string(), "row group 0 does not match its checksum");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ArchiveTail {
     about: ArrowReaderMetadata,
@@ -57,10 +92,14 @@ pub struct ArchiveTail {
 }
 
 impl ArchiveTail {
-    /// Reads the tail of a file of a length.
+    /// Reads the tail of a file of `file_bytes` bytes, which [`ArchiveSummary::tail`] told when the file
+    /// was written. That it is the same tail is for the caller to know, by a checksum of it.
+    ///
+    /// [`ArchiveSummary::tail`]: super::ArchiveSummary::tail
     ///
     /// # Errors
-    /// It is not the tail of such a file.
+    /// It is not the tail of a file of an archive of that length: cut short, of another program, or with
+    /// row groups where the file has none.
     pub fn parse(tail: &[u8], file_bytes: u64) -> Result<Self, ArchiveDamage> {
         let cut = || damaged("its end is cut short");
         let end = tail.len().checked_sub(FOOTER_END).ok_or_else(cut)?;
@@ -82,7 +121,8 @@ impl ArchiveTail {
         Ok(Self { about, groups, bytes: file_bytes })
     }
 
-    /// Returns the row groups that may have readings of a station in a span of time, its end excluded.
+    /// Returns the numbers of the row groups that may have readings of a station in a span of time
+    /// (milliseconds since 1970, its end excluded), ascending. They may also have none; no other has any.
     pub fn groups_of(&self, station: StationId, span_ms: &Range<i64>) -> Vec<usize> {
         let station = station.to_string();
         let may_have = |at: &usize| {
@@ -108,15 +148,23 @@ impl ArchiveTail {
         (0..self.groups.len()).filter(may_have).collect()
     }
 
-    /// Where a row group is in the file.
+    /// Where a row group is in the file, in bytes from its start.
+    ///
+    /// # Panics
+    /// If there is no such group; [`groups_of`](Self::groups_of) returns those that there are.
     pub fn bytes_of(&self, group: usize) -> Range<u64> {
         self.groups[group].bytes.clone()
     }
 
-    /// Reads the readings of a station from the bytes of a row group.
+    /// Reads the readings of a station from the bytes of a row group. The record of the station tells
+    /// what its series are; a file has their numbers only.
     ///
     /// # Errors
-    /// The bytes are not those of the row group, or the station does not have a series of theirs.
+    /// The bytes are not those of the row group, the station does not have a series of theirs, a quality
+    /// or qualifier is unknown, or rows are out of order.
+    ///
+    /// # Panics
+    /// If there is no such group.
     pub fn read(
         &self,
         group: usize,
@@ -190,7 +238,13 @@ impl ChunkReader for Part {
     }
 }
 
-/// Readings of a station from a row group: columns of each series, ascending in time.
+/// Readings of a station from a row group: columns of each series, ascending in time. An example is at
+/// [`ArchiveTail`].
+///
+/// ```
+/// use mesonet::export::archive::ArchiveReadings;
+/// assert_eq!(ArchiveReadings::default().slices(&(i64::MIN..i64::MAX)).count(), 0);
+/// ```
 #[derive(Debug, Default)]
 pub struct ArchiveReadings {
     /// Sorted by id.
@@ -209,7 +263,8 @@ struct OfSeries {
 }
 
 impl ArchiveReadings {
-    /// The readings in a span of time, its end excluded, as a store hands them out.
+    /// The readings in a span of time (milliseconds since 1970, its end excluded), as a store hands them
+    /// out: a slice for each series that has any, by the ids of the series.
     pub fn slices(&self, span_ms: &Range<i64>) -> impl Iterator<Item = SeriesSlice<'_>> {
         self.series.iter().filter_map(move |of| {
             let at = |end_ms: i64| of.ts_ms.partition_point(|&ts_ms| ts_ms < end_ms);

@@ -21,7 +21,31 @@ use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationRecord};
 
-/// A file of an archive that is being written. The same readings make the same bytes.
+/// A file of an archive that is being written: columnar, with the row groups that [`ArchiveTail`] finds.
+/// The same readings make the same bytes. Memory does not grow with the file, but for some 30 bytes for
+/// each of its row groups.
+///
+/// [`ArchiveTail`]: super::ArchiveTail
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, Reader, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// use mesonet::export::archive::ArchiveWriter;
+///
+/// let mut writer = ArchiveWriter::new(Vec::new())?;
+/// // Milliseconds since 1970: the third of August 2024.
+/// let day_ms = 1_722_643_200_000..1_722_729_600_000;
+/// for record in &store.directory()?.stations {
+///     writer.station(&store, record, day_ms.clone())?;
+/// }
+/// assert!(writer.readings() > 5);
+/// let (file, summary) = writer.finish()?;
+/// assert_eq!((&file[..4], summary.bytes), (&b"PAR1"[..], file.len() as u64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ArchiveWriter<W: Write + Send> {
     file: ArrowWriter<Summed<W>>,
     groups: Vec<Group>,
@@ -30,13 +54,22 @@ pub struct ArchiveWriter<W: Write + Send> {
 }
 
 /// What was written into a file.
+///
+/// ```
+/// use mesonet::export::archive::{ArchiveSummary, ArchiveWriter};
+/// let (file, summary) = ArchiveWriter::new(Vec::new())?.finish()?;
+/// assert_eq!((summary.readings, summary.bytes), (0, file.len() as u64));
+/// // Without readings there is nothing before the tail.
+/// assert_eq!(summary, ArchiveSummary { tail: summary.bytes, ..summary });
+/// # Ok::<(), mesonet::export::ExportError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveSummary {
     /// Number of readings.
     pub readings: u64,
-    /// Number of bytes.
+    /// Length of the file in bytes.
     pub bytes: u64,
-    /// How many of them are the tail.
+    /// Length of its tail, its last bytes, which [`ArchiveTail::parse`](super::ArchiveTail::parse) takes.
     pub tail: u64,
 }
 
@@ -61,11 +94,12 @@ impl<W: Write + Send> ArchiveWriter<W> {
         Ok(Self { file, groups, summary, first_last: None })
     }
 
-    /// Adds the readings of a station in a span of time, its end excluded, and returns their number.
-    /// Stations come by their ids, each once.
+    /// Adds the readings of a station in a span of time (milliseconds since 1970, its end excluded), and
+    /// returns their number. Stations come by their ids, each once.
     ///
     /// # Errors
-    /// The store cannot be read, the file cannot be written, or the station is out of order.
+    /// The store cannot be read, the file cannot be written, or the station is out of order:
+    /// "station … comes after …". The file is of no use then.
     pub fn station(
         &mut self,
         store: &dyn Reader,
@@ -106,12 +140,12 @@ impl<W: Write + Send> ArchiveWriter<W> {
         }
     }
 
-    /// The number of readings so far.
+    /// The number of readings so far, of all stations.
     pub fn readings(&self) -> u64 {
         self.summary.readings
     }
 
-    /// The first and the last station; `None` without readings.
+    /// The first and the last station that had readings; `None` without readings.
     pub fn stations(&self) -> Option<(StationId, StationId)> {
         self.first_last
     }
@@ -126,10 +160,10 @@ impl<W: Write + Send> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Ends the file, and returns what it was written into.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Its last row group or its tail cannot be written.
     pub fn finish(mut self) -> Result<(W, ArchiveSummary), ExportError> {
         if self.file.in_progress_rows() > 0 {
             self.end_group()?;

@@ -1,0 +1,49 @@
+//! A run of `archive` that has no room for the file of a month until it is sent. Where the place is full:
+//! `tests/faults/disk.py`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::archive::{ALL, CSV, archive, months, page, record, served, tampa};
+use crate::process::binary;
+
+/// Runs the command with files that may grow to so many blocks of 512 or 1024 bytes, by the shell; the
+/// signal is ignored, so that a write fails, as on a full disk. Returns the reason.
+fn without_room(folder: &Path, blocks: u32) -> String {
+    let binary = binary();
+    let limited =
+        format!("trap '' XFSZ; ulimit -f {blocks}; exec {} archive --to archive", binary.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limited]).env_clear().env("TMPDIR", folder).current_dir(folder);
+    let out = shell.output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    said
+}
+
+#[test]
+fn a_run_without_room_says_where_and_the_next_one_goes_on() {
+    let folder = record();
+    let path = folder.path();
+    let manifests = || fs::read_dir(path.join("archive/manifests")).map_or(0, Iterator::count);
+    for blocks in [4, 400] {
+        let said = without_room(path, blocks);
+        let place = format!("error: {}, where a file is until it is sent: ", path.display());
+        assert!(said.starts_with(&place) && said.contains("TMPDIR may name another"), "{said}");
+        // What fitted is archived.
+        assert_eq!(manifests() > 0, blocks == 400, "{blocks}");
+        let in_folder = fs::read_dir(path).unwrap().count();
+        assert_eq!(in_folder, 2, "nothing but the record and the archive is left");
+    }
+    let so_far = manifests();
+    let done = archive(path, &[]);
+    assert_eq!(
+        (months(&done, "unchanged").len(), months(&done, "added").len()),
+        (so_far, 49 - so_far)
+    );
+    let text =
+        |archive, kept_from| page(&served(path, archive, kept_from), tampa(), ALL, "", CSV).text();
+    let whole = text(None, None);
+    assert!(text(Some("archive"), Some("2022-01-01T00:00:00Z")) == whole);
+}
