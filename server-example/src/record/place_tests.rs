@@ -87,7 +87,6 @@ fn what_is_not_a_place_is_refused_with_what_is() {
         "clickhouse:http://127.0.0.1:8123/a?b=c",
         "clickhouse:http://127.0.0.1:8123/a-b",
         "clickhouse:http://@127.0.0.1:8123/a",
-        "clickhouse:https://127.0.0.1:8123/a",
         "clickhouse:tcp://127.0.0.1:9000/a",
         "sqlite:file",
     ] {
