@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::follower::{KEY, post, push, start, wait_until};
 use crate::gate::Gate;
-use crate::in_clickhouse::{own_database, place, server};
+use crate::in_clickhouse::{own_database, place, server, sql};
 
 const TORONTO: &str = "/api/v1/stations/readings?names=airTemperature&minLat=43&minLon=-80&maxLat=44\
-                       &maxLon=-79&start=2024-08-03T17:00:00Z&end=2024-08-03T18:00:00Z&step=5";
+                       &maxLon=-79&start=2024-08-03T17:00:00Z&end=2024-08-03T18:00:00Z&step=1";
 const MARKERS: &str = "/api/v1/stations/map/markers?minLat=43&minLon=-80&maxLat=44&maxLon=-79";
 const PUSH: &str = "/api/v1/ingest?name=sa_20240803.txt";
 
@@ -131,20 +131,27 @@ fn a_full_disk_of_clickhouse_refuses_pushes_and_loses_nothing() {
     disk.fill();
     for minute in 20..24 {
         let (head, body) = post(&server, PUSH, &report(minute));
-        println!("POST {head} {body}");
+        assert!(head.contains(" 507 "), "{head}");
+        assert_eq!(body, "\"no room is left for readings; send it again later\"");
         let (head, body) = server.get(TORONTO);
         assert!(head.contains(" 200 "), "{head}");
         assert_eq!(body, whole);
     }
-    let ready = server.get("/readyz");
-    println!("{ready:?}");
+    // It reads.
+    assert!(server.get("/readyz").0.contains(" 200 "));
     fs::remove_file(disk.ballast()).unwrap();
     for minute in 20..24 {
         wait_until("it is taken", || push(&server, &report(minute)).contains(" 200 "));
     }
-    let (head, body) = server.get(TORONTO);
-    println!("{head} {body}");
+    let (_, body) = server.get(TORONTO);
+    for minute in [10, 20, 21, 22, 23] {
+        assert!(body.contains(&format!("2024-08-03T17:{minute}:00Z")), "{body}");
+    }
     let (code, log) = server.stop();
-    println!("{log}");
     assert_eq!(code, Some(0), "{log}");
+    assert_eq!(log.matches("a push was refused: the store is full").count(), 4, "{log}");
+    // Or their merges would miss the disk.
+    for table in sql(&options, "SHOW TABLES").lines() {
+        sql(&options, &format!("DROP TABLE {table}"));
+    }
 }
