@@ -176,3 +176,34 @@ pub(crate) async fn watched<T>(
 fn is_within(at: Option<Instant>, limit: Duration) -> bool {
     at.is_some_and(|at| at.elapsed() < limit)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_to_a_silent_node_ends() {
+        // It takes connections, and says nothing.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::default().with_url(format!("http://{}", silent.local_addr().unwrap()));
+        let limit = PATIENCE + ANSWER + Duration::from_millis(50);
+        let answer = timeout(limit, watched(client, pending::<Result<(), Error>>())).await;
+        assert!(matches!(answer, Ok(Err(Error::TimedOut))), "{answer:?}");
+    }
+
+    #[test]
+    fn a_node_in_doubt_is_greeted_once_for_all() {
+        let standing = Standing::default();
+        assert!(standing.greeted(|| panic!("of a new node nothing is known")).is_ok());
+        standing.failed();
+        assert!(standing.greeted(|| Err(Error::TimedOut)).is_err());
+        let shared = standing.greeted(|| panic!("it was greeted in vain just now"));
+        assert!(matches!(shared, Err(Error::TimedOut)));
+        *standing.in_vain.lock().unwrap() = Instant::now().checked_sub(FRESH);
+        assert!(standing.greeted(|| Ok(())).is_ok());
+        assert!(standing.greeted(|| panic!("it has answered")).is_ok());
+    }
+}
