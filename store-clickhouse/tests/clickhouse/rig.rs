@@ -57,9 +57,8 @@ impl Process {
         if !comes_true(answers) {
             for file in ["out", "errors"] {
                 let text = fs::read_to_string(self.folder().join(file)).unwrap_or_default();
-                let lines: Vec<&str> = text.lines().rev().take(30).collect();
-                eprintln!("{file}:");
-                lines.iter().rev().for_each(|line| eprintln!("  {line}"));
+                let skipped = text.lines().count().saturating_sub(30);
+                eprintln!("{file}:\n{}", text.lines().skip(skipped).collect::<Vec<_>>().join("\n"));
             }
             panic!("{self:?} does not come");
         }
@@ -69,8 +68,12 @@ impl Process {
 /// Starts processes, and waits until they answer.
 pub fn bring_back(processes: &[Process]) {
     // A node may need the Keeper that is behind it in the list.
-    processes.iter().for_each(|process| process.start());
-    processes.iter().for_each(|process| process.wait_until_it_answers());
+    for process in processes {
+        process.start();
+    }
+    for process in processes {
+        process.wait_until_it_answers();
+    }
 }
 
 pub fn wait_for(what: &str, is_there: impl Fn() -> bool) {
