@@ -2,10 +2,9 @@
 //!
 //! The argument that an answer is whole is in the documentation of the crate.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use clickhouse::Row;
@@ -16,18 +15,10 @@ use serde::Deserialize;
 use crate::link::{At, Found, Link, Node, Place};
 use crate::options::Options;
 use crate::sql;
+use crate::standing::{CONNECT, GREETING, Identity};
 
 /// On how many replicas a block is before it is acknowledged.
 pub(crate) const QUORUM: usize = 2;
-
-/// How long a node may take to answer at all.
-const CONNECT: Duration = Duration::from_secs(2);
-
-/// For how long it counts that a node has answered, or that it lacked nothing up to a batch. A machine that has lost what was in its memory takes longer to start.
-const FRESH: Duration = Duration::from_secs(1);
-
-/// For how long others are asked before a node that did not answer, or lacked something.
-const AVOIDED: Duration = Duration::from_secs(5);
 
 /// How long to wait for replicas to fetch what they lack, and between two looks.
 const CATCH_UP: Duration = Duration::from_secs(4);
@@ -82,56 +73,8 @@ impl Cluster {
     }
 }
 
-/// What is known of a node.
-#[derive(Default)]
-pub(crate) struct Standing(Mutex<Known>);
-
-#[derive(Default)]
-struct Known {
-    identity: Option<Identity>,
-    answered: Option<Instant>,
-    avoided: Option<Instant>,
-    /// Up to which batch it lacked nothing of a table, and when.
-    whole: HashMap<&'static str, (u64, Instant)>,
-}
-
-/// What a node says of itself.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub shard: String,
-    pub replica: String,
-    /// Settings of inserts that its release knows, and an older one does not.
-    newer_settings: Vec<&'static str>,
-}
-
 /// Settings without which a newer release would not wait for the quorum of each insert in turn.
 const NEWER_SETTINGS: [&str; 2] = ["insert_quorum_parallel", "async_insert"];
-
-impl Standing {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn failed(&self) {
-        let mut known = self.known();
-        known.avoided = Some(Instant::now());
-        known.answered = None;
-        known.whole.clear();
-    }
-
-    fn lags(&self) {
-        self.known().avoided = Some(Instant::now());
-    }
-
-    fn answered(&self) {
-        let mut known = self.known();
-        known.answered = Some(Instant::now());
-    }
-}
-
-fn is_within(at: Option<Instant>, limit: Duration) -> bool {
-    at.is_some_and(|at| at.elapsed() < limit)
-}
 
 /// Why a node was not the one to ask.
 enum Refusal {
@@ -228,7 +171,7 @@ impl Link {
         let first = self.cluster.as_ref().map_or(0, |cluster| cluster.first);
         let count = self.nodes.len();
         let mut nodes: Vec<At> = (first..first + count).map(|at| At(at % count)).collect();
-        nodes.sort_by_key(|at| is_within(self.nodes[at.0].standing.known().avoided, AVOIDED));
+        nodes.sort_by_key(|at| self.nodes[at.0].standing.is_avoided());
         nodes
     }
 
@@ -275,11 +218,8 @@ impl Link {
             .is_of(node, place.shard)
             .and_then(|()| self.is_whole(node, place, up_to))
             .and_then(|()| Ok(ask(node)?));
-        match &asked {
-            Ok(_) => node.standing.answered(),
-            Err(Refusal::Lags(_)) => node.standing.lags(),
-            Err(Refusal::Failed(Error::Network(_) | Error::TimedOut)) => node.standing.failed(),
-            Err(_) => {}
+        if let Err(Refusal::Lags(_)) = &asked {
+            node.standing.lags();
         }
         asked
     }
@@ -291,18 +231,17 @@ impl Link {
         if wanted.is_some_and(|wanted| wanted != identity.shard) {
             return Err(Refusal::Elsewhere);
         }
-        if !is_within(node.standing.known().answered, FRESH) {
-            let hello = self.fetch::<u8>(node, "SELECT 1", CONNECT);
+        if !node.standing.is_fresh() {
+            let hello = self.fetch::<u8>(node, GREETING, CONNECT);
             hello.inspect_err(|_| node.standing.failed())?;
-            node.standing.answered();
         }
         Ok(())
     }
 
     /// What a node says of itself, which does not change.
     pub(crate) fn identity(&self, node: &Node) -> Result<Identity, Error> {
-        if let Some(identity) = &node.standing.known().identity {
-            return Ok(identity.clone());
+        if let Some(identity) = node.standing.identity() {
+            return Ok(identity);
         }
         let asked: Result<_, Error> = (|| {
             let macros: Vec<(String, String)> = self.fetch(node, sql::MACROS, CONNECT)?;
@@ -318,15 +257,15 @@ impl Link {
         let newer = NEWER_SETTINGS.into_iter().filter(|name| settings.iter().any(|of| of == name));
         let (shard, replica) = (named("shard")?, named("replica")?);
         let identity = Identity { shard, replica, newer_settings: newer.collect() };
-        node.standing.known().identity = Some(identity.clone());
+        node.standing.identify(identity.clone());
         Ok(identity)
     }
 
     /// What is sent with an insert.
     pub(crate) fn insert_settings(&self, node: &Node) -> Vec<(&'static str, String)> {
         let Some(cluster) = &self.cluster else { return Vec::new() };
-        let known = node.standing.known();
-        let newer = known.identity.iter().flat_map(|identity| &identity.newer_settings);
+        let identity = node.standing.identity();
+        let newer = identity.iter().flat_map(|identity| &identity.newer_settings);
         let mut settings: Vec<_> = newer.map(|name| (*name, "0".to_owned())).collect();
         settings.push(("insert_quorum", QUORUM.to_string()));
         settings.push(("insert_quorum_timeout", cluster.quorum_timeout_ms.clone()));
@@ -336,10 +275,7 @@ impl Link {
     /// Whether a replica lacks nothing of a table: it knows of all that was inserted before, and has
     /// nothing left to fetch.
     fn is_whole(&self, node: &Node, place: Place, up_to: Option<u64>) -> Result<(), Refusal> {
-        let known = node.standing.known().whole.get(place.table).copied();
-        let is_known =
-            |up_to| known.is_some_and(|(was, at)| was >= up_to && is_within(Some(at), FRESH));
-        if up_to.is_some_and(is_known) {
+        if up_to.is_some_and(|up_to| node.standing.is_whole(place.table, up_to)) {
             return Ok(());
         }
         if let Some(up_to) = up_to {
@@ -372,8 +308,7 @@ impl Link {
             awaited.retain(|name| left.contains(name));
             if awaited.is_empty() {
                 if let Some(up_to) = up_to {
-                    let whole = (up_to, Instant::now());
-                    node.standing.known().whole.insert(place.table, whole);
+                    node.standing.was_whole(place.table, up_to);
                 }
                 return Ok(());
             }

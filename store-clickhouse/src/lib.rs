@@ -80,6 +80,7 @@ mod reader;
 mod rows;
 mod schema;
 mod sql;
+mod standing;
 mod store;
 mod upkeep;
 mod versions;

@@ -17,8 +17,9 @@ use mesonet::store::StoreError;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::client::{client, with_causes};
-use crate::cluster::{Cluster, Standing};
+use crate::cluster::Cluster;
 use crate::options::Options;
+use crate::standing::{Standing, greet, watched};
 
 /// How often a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
@@ -131,7 +132,7 @@ impl Link {
     /// Runs a statement that has no answer on one node, as it is written.
     pub(crate) fn run(&self, At(node): At, statement: &str) -> Result<(), StoreError> {
         let node = &self.nodes[node];
-        let ran = self.ask(self.timeout, node.client.query_raw(statement).execute());
+        let ran = self.ask(node, self.timeout, node.client.query_raw(statement).execute());
         ran.map_err(|error| self.refused_at(node, &error))
     }
 
@@ -139,7 +140,7 @@ impl Link {
     pub(crate) fn execute(&self, place: Place, query: &Query) -> Result<(), StoreError> {
         let sql = query.sql_display().to_string();
         self.on_replica(place, None, |node| {
-            self.ask(self.timeout, node.client.query_raw(&sql).execute())
+            self.ask(node, self.timeout, node.client.query_raw(&sql).execute())
         })
     }
 
@@ -178,7 +179,7 @@ impl Link {
     where
         R: RowOwned + RowRead + Send + 'static,
     {
-        self.ask(limit, node.client.query_raw(sql).fetch_all::<R>())
+        self.ask(node, limit, node.client.query_raw(sql).fetch_all::<R>())
     }
 
     /// Inserts rows as one block, and says where. One that may have been lost on its way is sent again
@@ -234,7 +235,7 @@ impl Link {
         for (name, value) in self.insert_settings(node) {
             client = client.with_setting(name, value);
         }
-        self.ask(timeout, async move {
+        self.ask(node, timeout, async move {
             let insert = client.insert::<R>(table).await?;
             let mut insert = insert.with_timeouts(Some(timeout), Some(timeout));
             for row in rows.iter() {
@@ -244,7 +245,22 @@ impl Link {
         })
     }
 
+    /// Asks a node, and notes whether it answered.
     fn ask<T: Send + 'static>(
+        &self,
+        node: &Node,
+        limit: Duration,
+        asked: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        if self.cluster.is_none() {
+            node.standing.greeted(|| self.wait(limit, greet(node.client.clone())))?;
+        }
+        let answer = self.wait(limit, watched(node.client.clone(), asked));
+        node.standing.note(&answer);
+        answer
+    }
+
+    fn wait<T: Send + 'static>(
         &self,
         limit: Duration,
         asked: impl Future<Output = Result<T, Error>> + Send + 'static,

@@ -27,6 +27,8 @@ mod clickhouse_keys;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
+mod clickhouse_silent;
+#[cfg(feature = "clickhouse")]
 mod clickhouse_tls;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;

@@ -13,7 +13,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, StationId, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Migrated, Options, SCHEMA_VERSION, migrate};
 
-use crate::rig::{Process, open_at_last, wait_for, wait_for_replicas};
+use crate::rig::{Process, bring_back, open_at_last, wait_for, wait_for_replicas};
 use crate::support::{
     append, held, id, migrated, nodes, open, options, report, sql, sql_at, sql_with, station,
 };
@@ -348,7 +348,7 @@ pub fn kills_lose_nothing_acknowledged(url: &str) {
 /// Writes and reads while processes are killed, and looks at the record by way of some nodes afterwards.
 pub fn killed(url: &str, targets: &[&[Process]], ways: &[&[usize]]) -> Tally {
     let kills: usize =
-        env::var("MESONET_CLICKHOUSE_KILLS").map_or(7, |kills| kills.parse().unwrap());
+        env::var("MESONET_CLICKHOUSE_KILLS").map_or(targets.len(), |kills| kills.parse().unwrap());
     let options = Options { timeout: Duration::from_secs(8), ..migrated(url) };
     let store = open(&options);
     let batch_of = |batch: i64| -> Vec<Report> {
@@ -371,9 +371,7 @@ pub fn killed(url: &str, targets: &[&[Process]], ways: &[&[usize]]) -> Tally {
                     process.kill();
                 }
                 sleep(Duration::from_millis(100 + 211 * (kill % 7) as u64));
-                for process in target {
-                    process.bring_back();
-                }
+                bring_back(target);
             }
             stop.store(true, Ordering::Relaxed);
         });

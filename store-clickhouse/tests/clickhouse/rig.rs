@@ -43,20 +43,52 @@ impl Process {
 
     /// Starts it, and waits until it answers.
     pub fn bring_back(self) {
+        bring_back(&[self]);
+    }
+
+    fn start(self) {
         fs::remove_file(self.folder().join("down")).unwrap();
-        if let Self::Node(number) = self {
-            let address = nodes()[number - 1].strip_prefix("http://").unwrap().to_owned();
-            wait_for("a node", || TcpStream::connect(&address).is_ok());
+    }
+
+    fn wait_until_it_answers(self) {
+        let Self::Node(number) = self else { return };
+        let address = nodes()[number - 1].strip_prefix("http://").unwrap().to_owned();
+        let answers = || TcpStream::connect(&address).is_ok();
+        if !comes_true(answers) {
+            for file in ["out", "errors"] {
+                let text = fs::read_to_string(self.folder().join(file)).unwrap_or_default();
+                let skipped = text.lines().count().saturating_sub(30);
+                eprintln!("{file}:\n{}", text.lines().skip(skipped).collect::<Vec<_>>().join("\n"));
+            }
+            panic!("{self:?} does not come");
         }
     }
 }
 
+/// Starts processes, and waits until they answer.
+pub fn bring_back(processes: &[Process]) {
+    // A node may need the Keeper that is behind it in the list.
+    for process in processes {
+        process.start();
+    }
+    for process in processes {
+        process.wait_until_it_answers();
+    }
+}
+
 pub fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    assert!(comes_true(is_there), "{what} does not come");
+}
+
+fn comes_true(is_there: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     while !is_there() {
-        assert!(started.elapsed() < Duration::from_secs(90), "{what} does not come");
+        if started.elapsed() > Duration::from_secs(90) {
+            return false;
+        }
         sleep(Duration::from_millis(20));
     }
+    true
 }
 
 /// Waits until every replica of a database has a session with Keeper and nothing to fetch.

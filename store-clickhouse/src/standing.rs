@@ -1,0 +1,209 @@
+//! What is known of a node: whether it answers, and whether it lacked anything.
+//!
+//! A machine that is cut off takes a question and never answers. So no question waits long for a node
+//! that answers nothing at all: while it waits, the node is greeted on another connection. And while
+//! a single node is in doubt, it is greeted before it is asked anything else, by one caller for all.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use clickhouse::Client;
+use clickhouse::error::Error;
+use tokio::time::timeout;
+
+/// What any node answers, whatever else it has to do.
+pub(crate) const GREETING: &str = "SELECT 1";
+
+/// How long a node of a cluster may take to answer at all, before others are asked.
+pub(crate) const CONNECT: Duration = Duration::from_secs(2);
+
+/// How long a node without others may take to answer at all, when it has much to do.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// How long a question waits before the node is greeted.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For how long it counts that a node has answered, or that it was greeted in vain, or that it
+/// lacked nothing up to a batch. A machine that has lost what was in its memory takes longer to start.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// For how long others are asked before a node that did not answer, or lacked something.
+const AVOIDED: Duration = Duration::from_secs(5);
+
+/// What is known of a node.
+#[derive(Default)]
+pub(crate) struct Standing {
+    known: Mutex<Known>,
+    /// When it was last greeted in vain. Who greets it holds this.
+    in_vain: Mutex<Option<Instant>>,
+}
+
+#[derive(Default)]
+struct Known {
+    identity: Option<Identity>,
+    answered: Option<Instant>,
+    avoided: Option<Instant>,
+    /// Up to which batch it lacked nothing of a table, and when.
+    whole: HashMap<&'static str, (u64, Instant)>,
+}
+
+/// What a node says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub shard: String,
+    pub replica: String,
+    /// Settings of inserts that its release knows, and an older one does not.
+    pub newer_settings: Vec<&'static str>,
+}
+
+impl Standing {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the end of a question says of a node.
+    pub(crate) fn note<T>(&self, answer: &Result<T, Error>) {
+        match answer {
+            Ok(_) => self.known().answered = Some(Instant::now()),
+            Err(Error::Network(_) | Error::TimedOut) => self.failed(),
+            // A refusal says nothing of the node.
+            Err(_) => {}
+        }
+    }
+
+    pub(crate) fn failed(&self) {
+        let mut known = self.known();
+        known.avoided = Some(Instant::now());
+        known.answered = None;
+        known.whole.clear();
+    }
+
+    pub(crate) fn lags(&self) {
+        self.known().avoided = Some(Instant::now());
+    }
+
+    /// Whether others are asked first.
+    pub(crate) fn is_avoided(&self) -> bool {
+        is_within(self.known().avoided, AVOIDED)
+    }
+
+    /// Whether it has answered just now.
+    pub(crate) fn is_fresh(&self) -> bool {
+        is_within(self.known().answered, FRESH)
+    }
+
+    /// Whether it has failed, and has not answered since.
+    fn is_in_doubt(&self) -> bool {
+        let known = self.known();
+        known.answered.is_none() && known.avoided.is_some()
+    }
+
+    /// Whether it lacked nothing of a table up to a batch, just now.
+    pub(crate) fn is_whole(&self, table: &str, up_to: u64) -> bool {
+        let known = self.known();
+        known.whole.get(table).is_some_and(|&(was, at)| was >= up_to && is_within(Some(at), FRESH))
+    }
+
+    pub(crate) fn was_whole(&self, table: &'static str, up_to: u64) {
+        self.known().whole.insert(table, (up_to, Instant::now()));
+    }
+
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        self.known().identity.clone()
+    }
+
+    pub(crate) fn identify(&self, identity: Identity) {
+        self.known().identity = Some(identity);
+    }
+
+    /// Greets a node that is in doubt. One caller does, and those who come meanwhile share what comes of it,
+    /// so that many do not wait in turn for a node that is silent.
+    ///
+    /// # Errors
+    /// Those of the greeting: the node is not to be asked.
+    pub(crate) fn greeted(&self, greet: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        if !self.is_in_doubt() {
+            return Ok(());
+        }
+        let mut in_vain = self.in_vain.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_in_doubt() {
+            return Ok(());
+        }
+        if is_within(*in_vain, FRESH) {
+            return Err(Error::TimedOut);
+        }
+        let greeted = greet();
+        *in_vain = matches!(greeted, Err(Error::TimedOut)).then(Instant::now);
+        self.note(&greeted);
+        greeted
+    }
+}
+
+/// Whether a node answers anything, on a connection that is not busy.
+pub(crate) async fn greet(client: Client) -> Result<(), Error> {
+    let greeting = client.query_raw(GREETING).fetch_one::<u8>();
+    match timeout(ANSWER, greeting).await {
+        Err(_) => Err(Error::TimedOut),
+        Ok(Err(error @ Error::Network(_))) => Err(error),
+        // What it refuses it has heard.
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Waits for an answer as long as the node answers at all. That a connection is refused does not count:
+/// a node that is about to stop takes no new one and ends its work.
+pub(crate) async fn watched<T>(
+    client: Client,
+    asked: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut asked = pin!(asked);
+    loop {
+        if let Ok(answer) = timeout(PATIENCE, &mut asked).await {
+            return answer;
+        }
+        tokio::select! {
+            answer = &mut asked => return answer,
+            greeted = greet(client.clone()) => if matches!(greeted, Err(Error::TimedOut)) {
+                return Err(Error::TimedOut);
+            },
+        }
+    }
+}
+
+fn is_within(at: Option<Instant>, limit: Duration) -> bool {
+    at.is_some_and(|at| at.elapsed() < limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_to_a_silent_node_ends() {
+        // It takes connections, and says nothing.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::default().with_url(format!("http://{}", silent.local_addr().unwrap()));
+        let limit = PATIENCE + ANSWER + Duration::from_millis(50);
+        let answer = timeout(limit, watched(client, pending::<Result<(), Error>>())).await;
+        assert!(matches!(answer, Ok(Err(Error::TimedOut))), "{answer:?}");
+    }
+
+    #[test]
+    fn a_node_in_doubt_is_greeted_once_for_all() {
+        let standing = Standing::default();
+        assert!(standing.greeted(|| panic!("of a new node nothing is known")).is_ok());
+        standing.failed();
+        assert!(standing.greeted(|| Err(Error::TimedOut)).is_err());
+        let shared = standing.greeted(|| panic!("it was greeted in vain just now"));
+        assert!(matches!(shared, Err(Error::TimedOut)));
+        *standing.in_vain.lock().unwrap() = Instant::now().checked_sub(FRESH);
+        assert!(standing.greeted(|| Ok(())).is_ok());
+        assert!(standing.greeted(|| panic!("it has answered")).is_ok());
+    }
+}
