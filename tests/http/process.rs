@@ -105,6 +105,12 @@ impl Server {
         (head.to_owned(), body.to_owned())
     }
 
+    /// Waits until it has said something.
+    #[cfg(feature = "clickhouse")]
+    pub fn wait_for(&mut self, text: &str) {
+        self.process.wait_for(text);
+    }
+
     /// Sends SIGKILL, and returns the output.
     pub fn kill(self) -> String {
         self.process.kill().err

@@ -5,6 +5,7 @@ mod original;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::columns::Columns;
 use super::{
     Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord,
     StationSeries, Store, StoreError, Verdicts, described,
@@ -100,16 +101,6 @@ struct StationData {
     weather: Vec<(i64, u8, Vec<String>)>,
     /// Parallel to `record.series`.
     columns: Vec<Columns>,
-}
-
-#[derive(Debug, Default)]
-struct Columns {
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    quality: Vec<QualityCode>,
-    source: Vec<QualityCode>,
-    revision: Vec<u8>,
-    qualifier: Vec<u8>,
 }
 
 impl Store for MemoryStore {
@@ -488,18 +479,7 @@ impl StationData {
             if !selection.variables.contains(&series.key.variable) {
                 continue;
             }
-            let range = selection.window.range_in(&columns.ts_ms);
-            if !range.is_empty() {
-                slices.push(SeriesSlice {
-                    series,
-                    ts_ms: &columns.ts_ms[range.clone()],
-                    value: &columns.value[range.clone()],
-                    quality: &columns.quality[range.clone()],
-                    source: &columns.source[range.clone()],
-                    revision: &columns.revision[range.clone()],
-                    qualifier: &columns.qualifier[range],
-                });
-            }
+            slices.extend(columns.slice(series, selection.window.range_in(&columns.ts_ms)));
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "alert")]
 mod alerts;
+mod columns;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod continued;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "alert")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
+pub use columns::StationReadings;
 pub use continued::{Continued, Past};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]

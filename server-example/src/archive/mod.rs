@@ -14,6 +14,7 @@
 //! where none may be, after the files that it names. So a month is there whole or not at all, and of
 //! two who write at the same time one is refused. What a manifest no longer names is deleted after it.
 
+mod ahead;
 mod command;
 mod manifest;
 mod month;

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mesonet::StationId;
-use mesonet::export::archive::{ArchiveDamage, ArchiveReadings, ArchiveTail};
-use mesonet::store::{Damage, Past, SeriesSlice, StationRecord, StoreError};
+use mesonet::export::archive::{ArchiveDamage, ArchiveTail};
+use mesonet::store::{Damage, Past, SeriesSlice, StationReadings, StationRecord, StoreError};
 
 use super::manifest::{ArchivedFile, ArchivedMonth, Manifest};
 use super::month::Month;
@@ -132,7 +132,7 @@ struct Held {
     station: StationId,
     path: String,
     group: usize,
-    readings: Arc<ArchiveReadings>,
+    readings: Arc<StationReadings>,
 }
 
 /// Why a part of a file cannot be read.

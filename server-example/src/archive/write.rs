@@ -1,6 +1,5 @@
 //! Writes a month of a record into the files of an archive.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -9,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mesonet::export::ExportError;
 use mesonet::export::archive::ArchiveWriter;
 use mesonet::store::{Selection, StationRecord, StoreError, Watched};
-use mesonet::{ClosedWindow, Reader, StationId, Variable};
+use mesonet::{ClosedWindow, Reader, StationId};
 use sha2::{Digest, Sha256};
 
 use super::ArchiveError;
+use super::ahead::{Ahead, variables};
 use super::manifest::{ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use crate::backup::{Place, hex_sha256};
@@ -77,13 +77,17 @@ impl MonthOf<'_> {
         let random = getrandom::u32().map_err(io::Error::from)?;
         let beside = Temporary::default();
         let mut open = None;
+        let window = self.window()?;
+        let mut ahead = Ahead::new(&store, window);
         for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
-            for record in self.with_readings(&store, stations)? {
+            let stations = with_readings(&store, stations, window)?;
+            for (at, record) in stations.iter().enumerate() {
+                ahead.hold(&stations[at..])?;
                 let mut writer = match open.take() {
                     Some(writer) => writer,
                     None => beside.of(ArchiveWriter::new(beside.file()?))?,
                 };
-                beside.of(writer.station(&store, record, self.span_ms.clone()))?;
+                beside.of(writer.station(&ahead, record, self.span_ms.clone()))?;
                 if writer.readings() >= self.file_readings {
                     self.end_file(writer, &beside, random, written)?;
                 } else {
@@ -98,25 +102,11 @@ impl MonthOf<'_> {
         Ok(())
     }
 
-    /// Those of some stations that have readings in the month: most have none in most months of a
-    /// record of years, and finding out for many at once is cheap.
-    fn with_readings<'d>(
-        &self,
-        store: &dyn Reader,
-        stations: &'d [Arc<StationRecord>],
-    ) -> Result<Vec<&'d StationRecord>, ArchiveError> {
-        let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
-        let series = stations.iter().flat_map(|record| &record.series);
-        let variables: BTreeSet<Variable> = series.map(|known| known.series.key.variable).collect();
-        let variables: Vec<Variable> = variables.into_iter().collect();
+    fn window(&self) -> Result<ClosedWindow, StoreError> {
         let (start_ms, last_ms) = (self.span_ms.start, self.span_ms.end - 1);
         // A window has at least two instants.
         let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
-        let window = window.map_err(|error| StoreError::Columns(error.to_string()))?;
-        let selection = Selection { stations: &ids, variables: &variables, window };
-        let mut found = Vec::new();
-        store.scan_latest(&selection, &mut |i, _| found.push(&*stations[i]))?;
-        Ok(found)
+        window.map_err(|error| StoreError::Columns(error.to_string()))
     }
 
     fn end_file(
@@ -164,6 +154,21 @@ impl MonthOf<'_> {
         };
         Ok((self.place.length(&same.path)? == Some(bytes)).then_some(same))
     }
+}
+
+/// Those of some stations that have readings in a window: most have none in most months of a record of
+/// years, and finding out for many at once is cheap.
+fn with_readings<'d>(
+    store: &dyn Reader,
+    stations: &'d [Arc<StationRecord>],
+    window: ClosedWindow,
+) -> Result<Vec<&'d StationRecord>, StoreError> {
+    let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
+    let variables = variables(stations.iter().map(Arc::as_ref));
+    let selection = Selection { stations: &ids, variables: &variables, window };
+    let mut found = Vec::new();
+    store.scan_latest(&selection, &mut |i, _| found.push(&*stations[i]))?;
+    Ok(found)
 }
 
 impl WrittenMonth {

@@ -18,7 +18,7 @@ use std::fmt;
 use std::ops::Range;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-pub use read::{ArchiveReadings, ArchiveTail};
+pub use read::ArchiveTail;
 pub use write::{ArchiveSummary, ArchiveWriter};
 
 use super::columns;

@@ -24,7 +24,7 @@ use crate::export::csv::QUALIFIER;
 use crate::observation::{
     BaseQuality, Qualifier, Quality, QualityCode, ReasonQuality, Series, SeriesId, StationId,
 };
-use crate::store::{SeriesSlice, StationRecord};
+use crate::store::{StationReadings, StationRecord};
 
 const TIMESTAMP: &str = "timestamp";
 const VALUE: &str = "value";
@@ -170,7 +170,7 @@ impl ArchiveTail {
         group: usize,
         bytes: Vec<u8>,
         station: &StationRecord,
-    ) -> Result<ArchiveReadings, ArchiveDamage> {
+    ) -> Result<StationReadings, ArchiveDamage> {
         let Group { bytes: at, crc } = &self.groups[group];
         if crc32fast::hash(&bytes) != *crc || bytes.len() as u64 != at.end - at.start {
             return Err(damaged(format!("row group {group} does not match its checksum")));
@@ -183,9 +183,9 @@ impl ArchiveTail {
             .with_projection(wanted)
             .build()
             .map_err(damaged)?;
-        let mut past = ArchiveReadings::default();
+        let mut past = StationReadings::default();
         for batch in rows {
-            past.take(&batch.map_err(damaged)?, station)?;
+            take(&mut past, &batch.map_err(damaged)?, station)?;
         }
         Ok(past)
     }
@@ -238,116 +238,58 @@ impl ChunkReader for Part {
     }
 }
 
-/// Readings of a station from a row group: columns of each series, ascending in time. An example is at
-/// [`ArchiveTail`].
-///
-/// ```
-/// use mesonet::export::archive::ArchiveReadings;
-/// assert_eq!(ArchiveReadings::default().slices(&(i64::MIN..i64::MAX)).count(), 0);
-/// ```
-#[derive(Debug, Default)]
-pub struct ArchiveReadings {
-    /// Sorted by id.
-    series: Vec<OfSeries>,
-}
-
-#[derive(Debug)]
-struct OfSeries {
-    series: Arc<Series>,
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    quality: Vec<QualityCode>,
-    source: Vec<QualityCode>,
-    revision: Vec<u8>,
-    qualifier: Vec<u8>,
-}
-
-impl ArchiveReadings {
-    /// The readings in a span of time (milliseconds since 1970, its end excluded), as a store hands them
-    /// out: a slice for each series that has any, by the ids of the series.
-    pub fn slices(&self, span_ms: &Range<i64>) -> impl Iterator<Item = SeriesSlice<'_>> {
-        self.series.iter().filter_map(move |of| {
-            let at = |end_ms: i64| of.ts_ms.partition_point(|&ts_ms| ts_ms < end_ms);
-            let range = at(span_ms.start)..at(span_ms.end);
-            (!range.is_empty()).then(|| SeriesSlice {
-                series: &of.series,
-                ts_ms: &of.ts_ms[range.clone()],
-                value: &of.value[range.clone()],
-                quality: &of.quality[range.clone()],
-                source: &of.source[range.clone()],
-                revision: &of.revision[range.clone()],
-                qualifier: &of.qualifier[range],
-            })
-        })
-    }
-
-    fn take(&mut self, batch: &RecordBatch, station: &StationRecord) -> Result<(), ArchiveDamage> {
-        let column = |name: &str| {
-            batch.column_by_name(name).ok_or_else(|| damaged(format!("it has no column {name}")))
-        };
-        let ids = column(STATION_ID)?.as_dictionary::<Int32Type>();
-        let name = station.station.id.to_string();
-        let known = ids.values().as_string::<i32>();
-        let keys: Vec<i32> =
-            (0..known.len()).filter(|&at| known.value(at) == name).map(|at| at as i32).collect();
-        let series = column(SERIES_ID)?.as_primitive::<Int32Type>().values();
-        let ts_ms = column(TIMESTAMP)?.as_primitive::<TimestampMillisecondType>().values();
-        let value = column(VALUE)?.as_primitive::<Float64Type>().values();
-        let quality = verdicts(column(BASE)?, column(REASON)?)?;
-        let source = verdicts(column(SOURCE_BASE)?, column(SOURCE_REASON)?)?;
-        let qualifier = column(QUALIFIER)?;
-        let qualifier = words(qualifier, |word| {
-            let of = Qualifier::ALL.into_iter().find(|of| of.name() == word);
-            of.map(|of| Qualifier::code(Some(of)))
-        })?;
-        let revision = column(REVISION)?.as_primitive::<UInt8Type>().values();
-        for at in 0..batch.num_rows() {
-            if !keys.contains(&ids.keys().value(at)) {
-                continue;
-            }
-            let of = self.of(SeriesId(series[at]), station)?;
-            if of.ts_ms.last().is_some_and(|&last_ms| last_ms >= ts_ms[at]) {
-                return Err(damaged("its rows are out of order"));
-            }
-            of.ts_ms.push(ts_ms[at]);
-            of.value.push(value[at]);
-            of.quality.push(quality(at));
-            of.source.push(source(at));
-            of.revision.push(revision[at]);
-            of.qualifier.push(qualifier(at).unwrap_or(0));
+/// Adds the readings of a station in a batch of rows.
+fn take(
+    past: &mut StationReadings,
+    batch: &RecordBatch,
+    station: &StationRecord,
+) -> Result<(), ArchiveDamage> {
+    let column = |name: &str| {
+        batch.column_by_name(name).ok_or_else(|| damaged(format!("it has no column {name}")))
+    };
+    let ids = column(STATION_ID)?.as_dictionary::<Int32Type>();
+    let name = station.station.id.to_string();
+    let known = ids.values().as_string::<i32>();
+    let keys: Vec<i32> =
+        (0..known.len()).filter(|&at| known.value(at) == name).map(|at| at as i32).collect();
+    let series = column(SERIES_ID)?.as_primitive::<Int32Type>().values();
+    let ts_ms = column(TIMESTAMP)?.as_primitive::<TimestampMillisecondType>().values();
+    let value = column(VALUE)?.as_primitive::<Float64Type>().values();
+    let quality = verdicts(column(BASE)?, column(REASON)?)?;
+    let source = verdicts(column(SOURCE_BASE)?, column(SOURCE_REASON)?)?;
+    let qualifier = column(QUALIFIER)?;
+    let qualifier = words(qualifier, |word| {
+        let of = Qualifier::ALL.into_iter().find(|of| of.name() == word);
+        of.map(|of| Qualifier::code(Some(of)))
+    })?;
+    let revision = column(REVISION)?.as_primitive::<UInt8Type>().values();
+    for at in 0..batch.num_rows() {
+        if !keys.contains(&ids.keys().value(at)) {
+            continue;
         }
-        Ok(())
+        let id = SeriesId(series[at]);
+        let of = past.of(id, || series_of(station, id).cloned())?;
+        if of.ts_ms.last().is_some_and(|&last_ms| last_ms >= ts_ms[at]) {
+            return Err(damaged("its rows are out of order"));
+        }
+        of.ts_ms.push(ts_ms[at]);
+        of.value.push(value[at]);
+        of.quality.push(quality(at));
+        of.source.push(source(at));
+        of.revision.push(revision[at]);
+        of.qualifier.push(qualifier(at).unwrap_or(0));
     }
+    Ok(())
+}
 
-    fn of(
-        &mut self,
-        id: SeriesId,
-        station: &StationRecord,
-    ) -> Result<&mut OfSeries, ArchiveDamage> {
-        let at = match self.series.binary_search_by_key(&id, |of| of.series.id) {
-            Ok(at) => at,
-            Err(at) => {
-                let known = station.series.binary_search_by_key(&id, |known| known.series.id);
-                let unknown = |_| {
-                    let station = station.station.id;
-                    damaged(format!("the record does not know series {id} of station {station}"))
-                };
-                let series = Arc::clone(&station.series[known.map_err(unknown)?].series);
-                let of = OfSeries {
-                    series,
-                    ts_ms: Vec::new(),
-                    value: Vec::new(),
-                    quality: Vec::new(),
-                    source: Vec::new(),
-                    revision: Vec::new(),
-                    qualifier: Vec::new(),
-                };
-                self.series.insert(at, of);
-                at
-            }
-        };
-        Ok(&mut self.series[at])
-    }
+/// A series of a station.
+fn series_of(station: &StationRecord, id: SeriesId) -> Result<&Arc<Series>, ArchiveDamage> {
+    let known = station.series.binary_search_by_key(&id, |known| known.series.id);
+    let unknown = |_| {
+        let station = station.station.id;
+        damaged(format!("the record does not know series {id} of station {station}"))
+    };
+    Ok(&station.series[known.map_err(unknown)?].series)
 }
 
 /// The verdict of each row.
