@@ -5,7 +5,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 use tempfile::TempDir;
@@ -93,13 +95,33 @@ impl Small {
         is_mounted.then(|| Self(at.to_owned()))
     }
 
-    fn ballast(&self) -> PathBuf {
-        self.0.join("ballast")
+    /// Fills it up, and what is deleted there too, until the ballast is dropped.
+    fn fill(&self) -> Ballast {
+        let path = self.0.join("ballast");
+        let mut file = File::create(&path).unwrap();
+        let mut fill = move || while file.write_all(&[0; 4096]).is_ok() {};
+        fill();
+        let (keep, kept) = mpsc::channel();
+        let filler = thread::spawn(move || {
+            while kept.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {
+                fill();
+            }
+        });
+        Ballast { keep: Some(keep), filler: Some(filler), path }
     }
+}
 
-    fn fill(&self) {
-        let mut file = File::create(self.ballast()).unwrap();
-        while file.write_all(&[0; 4096]).is_ok() {}
+struct Ballast {
+    keep: Option<Sender<()>>,
+    filler: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+impl Drop for Ballast {
+    fn drop(&mut self) {
+        drop(self.keep.take());
+        let _ = self.filler.take().map(JoinHandle::join);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -128,7 +150,7 @@ fn a_full_disk_of_clickhouse_refuses_pushes_and_loses_nothing() {
     let server = start(&folder, &["--store", &place(&options)]);
     assert!(push(&server, &report(10)).contains(" 200 "));
     let (_, whole) = server.get(TORONTO);
-    disk.fill();
+    let ballast = disk.fill();
     for minute in 20..24 {
         let (head, body) = post(&server, PUSH, &report(minute));
         assert!(head.contains(" 507 "), "{head}");
@@ -139,7 +161,7 @@ fn a_full_disk_of_clickhouse_refuses_pushes_and_loses_nothing() {
     }
     // It reads.
     assert!(server.get("/readyz").0.contains(" 200 "));
-    fs::remove_file(disk.ballast()).unwrap();
+    drop(ballast);
     for minute in 20..24 {
         wait_until("it is taken", || push(&server, &report(minute)).contains(" 200 "));
     }
