@@ -13,6 +13,18 @@ use crate::options::Options;
 /// How long a connection may wait for its next use: less than ClickHouse keeps it, which is 3 s or more.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(2);
 
+/// What ClickHouse does at a limit of the user's profile: it refuses, whatever the profile says. To leave out the rest
+/// of the rows would be an answer that looks whole.
+const AT_LIMITS: [&str; 7] = [
+    "read_overflow_mode",
+    "result_overflow_mode",
+    "timeout_overflow_mode",
+    "group_by_overflow_mode",
+    "sort_overflow_mode",
+    "distinct_overflow_mode",
+    "set_overflow_mode",
+];
+
 /// Returns a client without an address.
 ///
 /// # Errors
@@ -27,6 +39,9 @@ pub(crate) fn client(options: &Options) -> Result<Client, String> {
         .with_setting("max_execution_time", &seconds)
         .with_setting("receive_timeout", &seconds)
         .with_setting("send_timeout", &seconds);
+    for name in AT_LIMITS {
+        client = client.with_setting(name, "throw");
+    }
     if let Some(user) = user {
         client = client.with_user(user);
     }

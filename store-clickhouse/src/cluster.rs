@@ -73,7 +73,8 @@ impl Cluster {
     }
 }
 
-/// Settings without which a newer release would not wait for the quorum of each insert in turn.
+/// Settings of newer releases that are switched off, so that each insert is written when it is acknowledged and
+/// waits for its own quorum: by default a current release gathers inserts for a while.
 const NEWER_SETTINGS: [&str; 2] = ["insert_quorum_parallel", "async_insert"];
 
 /// Why a node was not the one to ask.
@@ -243,33 +244,43 @@ impl Link {
         if let Some(identity) = node.standing.identity() {
             return Ok(identity);
         }
-        let asked: Result<_, Error> = (|| {
-            let macros: Vec<(String, String)> = self.fetch(node, sql::MACROS, CONNECT)?;
-            let settings: Vec<String> = self.fetch(node, sql::INSERT_SETTINGS, CONNECT)?;
-            Ok((macros, settings))
-        })();
-        let (macros, settings) = asked.inspect_err(|_| node.standing.failed())?;
+        let macros: Result<Vec<(String, String)>, _> = self.fetch(node, sql::MACROS, CONNECT);
+        let macros = macros.inspect_err(|_| node.standing.failed())?;
         let named = |name: &str| {
             let found = macros.iter().find(|(known, _)| known == name);
             let missing = || Error::Custom(format!("the macro {{{name}}} is not set"));
             found.map(|(_, value)| value.clone()).ok_or_else(missing)
         };
-        let newer = NEWER_SETTINGS.into_iter().filter(|name| settings.iter().any(|of| of == name));
-        let (shard, replica) = (named("shard")?, named("replica")?);
-        let identity = Identity { shard, replica, newer_settings: newer.collect() };
+        let identity = Identity { shard: named("shard")?, replica: named("replica")? };
         node.standing.identify(identity.clone());
         Ok(identity)
     }
 
     /// What is sent with an insert.
-    pub(crate) fn insert_settings(&self, node: &Node) -> Vec<(&'static str, String)> {
-        let Some(cluster) = &self.cluster else { return Vec::new() };
-        let identity = node.standing.identity();
-        let newer = identity.iter().flat_map(|identity| &identity.newer_settings);
-        let mut settings: Vec<_> = newer.map(|name| (*name, "0".to_owned())).collect();
-        settings.push(("insert_quorum", QUORUM.to_string()));
-        settings.push(("insert_quorum_timeout", cluster.quorum_timeout_ms.clone()));
-        settings
+    pub(crate) fn insert_settings(
+        &self,
+        node: &Node,
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        let off = |name| (name, "0".to_owned());
+        let mut settings: Vec<_> = self.newer_settings(node)?.into_iter().map(off).collect();
+        if let Some(cluster) = &self.cluster {
+            settings.push(("insert_quorum", QUORUM.to_string()));
+            settings.push(("insert_quorum_timeout", cluster.quorum_timeout_ms.clone()));
+        }
+        Ok(settings)
+    }
+
+    /// Which of the newer settings the release of a node knows: an older one refuses them.
+    fn newer_settings(&self, node: &Node) -> Result<Vec<&'static str>, Error> {
+        if let Some(known) = node.standing.newer_settings() {
+            return Ok(known);
+        }
+        let limit = if self.cluster.is_some() { CONNECT } else { self.timeout };
+        let found: Vec<String> = self.fetch(node, sql::INSERT_SETTINGS, limit)?;
+        let is_known = |name: &&str| found.iter().any(|known| known == name);
+        let known: Vec<_> = NEWER_SETTINGS.into_iter().filter(is_known).collect();
+        node.standing.knows(known.clone());
+        Ok(known)
     }
 
     /// Whether a replica lacks nothing of a table: it knows of all that was inserted before, and has

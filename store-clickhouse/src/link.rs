@@ -232,7 +232,7 @@ impl Link {
         R: RowOwned + RowWrite + Send + Sync + 'static,
     {
         let (mut client, rows, timeout) = (node.client.clone(), Arc::clone(rows), self.timeout);
-        for (name, value) in self.insert_settings(node) {
+        for (name, value) in self.insert_settings(node)? {
             client = client.with_setting(name, value);
         }
         self.ask(node, timeout, async move {

@@ -44,6 +44,8 @@ pub(crate) struct Standing {
 #[derive(Default)]
 struct Known {
     identity: Option<Identity>,
+    /// Settings of inserts that its release knows, and an older one does not.
+    newer_settings: Option<Vec<&'static str>>,
     answered: Option<Instant>,
     avoided: Option<Instant>,
     /// Up to which batch it lacked nothing of a table, and when.
@@ -55,8 +57,6 @@ struct Known {
 pub(crate) struct Identity {
     pub shard: String,
     pub replica: String,
-    /// Settings of inserts that its release knows, and an older one does not.
-    pub newer_settings: Vec<&'static str>,
 }
 
 impl Standing {
@@ -79,6 +79,8 @@ impl Standing {
         known.avoided = Some(Instant::now());
         known.answered = None;
         known.whole.clear();
+        // It may come back as another release.
+        known.newer_settings = None;
     }
 
     pub(crate) fn lags(&self) {
@@ -117,6 +119,14 @@ impl Standing {
 
     pub(crate) fn identify(&self, identity: Identity) {
         self.known().identity = Some(identity);
+    }
+
+    pub(crate) fn newer_settings(&self) -> Option<Vec<&'static str>> {
+        self.known().newer_settings.clone()
+    }
+
+    pub(crate) fn knows(&self, newer_settings: Vec<&'static str>) {
+        self.known().newer_settings = Some(newer_settings);
     }
 
     /// Greets a node that is in doubt. One caller does, and those who come meanwhile share what comes of it,

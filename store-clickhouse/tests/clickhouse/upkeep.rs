@@ -1,6 +1,8 @@
 //! Migrations, retention, and servers that do not answer.
 
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mesonet::alert;
@@ -9,6 +11,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, Report};
 use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
 
+use crate::between::before_it_is_asked;
 use crate::support::{append, count, held, id, migrated, open, options, report, sql};
 
 pub fn tables_of_another_version_are_refused(url: &str) {
@@ -163,6 +166,32 @@ pub fn batches_of_earlier_writers_are_dropped(url: &str) {
         assert_eq!(held(&store, "A"), [(10, 1.0), (20, 2.0)]);
         assert_eq!(store.directory().unwrap().generation, 2);
     }
+}
+
+/// The profile of this user leaves out the rest of the rows at a limit.
+pub fn a_profile_that_cuts_answers_is_refused(url: &str) {
+    let options = migrated(url);
+    append(&open(&options), vec![report("A", 10, 0, 1.0)]);
+    let hasty = Options { user: Some("hasty".to_owned()), ..options.clone() };
+    let refused = ClickHouseStore::open(&hasty).unwrap_err();
+    assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
+    assert!(refused.to_string().contains("Limit for rows to read exceeded"), "{refused}");
+    assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
+}
+
+/// A current release gathers inserts for a while, unless it is told not to; one of 2018 does not know of it.
+pub fn an_insert_is_not_put_off(url: &str) {
+    let options = migrated(url);
+    let known = sql(&options, "SELECT count() FROM system.settings WHERE name = 'async_insert'");
+    let told = Arc::new(AtomicBool::new(false));
+    let tell = {
+        let told = Arc::clone(&told);
+        move || told.store(true, Ordering::Relaxed)
+    };
+    let urls = vec![before_it_is_asked(url, "&async_insert=0", tell)];
+    append(&open(&Options { urls, ..options.clone() }), vec![report("A", 10, 0, 1.0)]);
+    assert_eq!(told.load(Ordering::Relaxed), known.trim() == "1");
+    assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
 }
 
 pub fn nothing_listens_there(_: &str) {
