@@ -149,23 +149,39 @@ struct Summary {
     /// What is older is deleted; nothing is if there is no reading.
     cutoff: Option<Iso8601>,
     readings: u64,
-    segments: usize,
-    alerts: usize,
     /// What goes as a whole.
-    #[serde(skip)]
-    by: &'static str,
+    #[serde(flatten)]
+    whole: Whole,
+    alerts: usize,
+}
+
+/// What of a record goes as a whole, and how many: segments on disk, days in ClickHouse.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Whole {
+    Segments(usize),
+    Days(usize),
+}
+
+impl fmt::Display for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Segments(count) => write!(f, "{count} segments"),
+            Self::Days(count) => write!(f, "{count} days"),
+        }
+    }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dry_run, newest, cutoff, readings, segments, alerts, by } = self;
+        let Self { dry_run, newest, cutoff, readings, whole, alerts } = self;
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
             return writeln!(f, "the record or its archive is empty: nothing is deleted");
         };
         let goes = if *dry_run { "would be deleted" } else { "was deleted" };
         writeln!(f, "the newest reading is from {newest}")?;
         writeln!(f, "what is older than {cutoff} {goes}:")?;
-        writeln!(f, "  {readings} readings, {segments} {by} as a whole")?;
+        writeln!(f, "  {readings} readings, {whole} as a whole")?;
         writeln!(f, "  {alerts} alerts")
     }
 }
@@ -209,20 +225,20 @@ fn expire_in_clickhouse(
     let newest_ms = newest_ms(beside.health().newest_ms, &alerts);
     let cutoff_ms = archived(config, cutoff_ms(kept_ms, Some(system_ms()), newest_ms))?;
     let would = cutoff_ms.map(|cutoff_ms| would_expire(address, config, cutoff_ms)).transpose()?;
-    let (readings, segments) = would.unwrap_or_default();
+    let (readings, days) = would.unwrap_or_default();
     let mut summary = Summary {
         dry_run,
         newest: newest_ms.map(Iso8601),
         cutoff: cutoff_ms.map(Iso8601),
         readings,
-        segments,
+        whole: Whole::Days(days),
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
-        by: "days",
     };
     if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
         let record = Record::open_for_command(config)?;
         let done = record.maintain(Some(cutoff_ms))?;
-        (summary.readings, summary.segments) = (done.expired_readings, done.expired_segments);
+        summary.readings = done.expired_readings;
+        summary.whole = Whole::Days(done.expired_segments);
         summary.alerts = record.alerts().expire(cutoff_ms)?;
         record.close();
     }
@@ -243,15 +259,14 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
         newest: newest_ms.map(Iso8601),
         cutoff: cutoff_ms.map(Iso8601),
         readings: would_go.readings,
-        segments: would_go.segments,
+        whole: Whole::Segments(would_go.segments),
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
-        by: "segments",
     };
     // Done before the folder is opened, which keeps writers out.
     drop(survey);
     if !dry_run && cutoff_ms.is_some() {
         let record = Record::open(config)?;
-        summary.segments = record.maintain(cutoff_ms)?.expired_segments;
+        summary.whole = Whole::Segments(record.maintain(cutoff_ms)?.expired_segments);
         summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;
     }
     Ok(summary)

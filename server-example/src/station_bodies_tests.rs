@@ -1,4 +1,4 @@
-use mesonet::store::unjudged;
+use mesonet::store::{VisitWeather, unjudged};
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
 };
@@ -98,13 +98,13 @@ impl Reader for Counting<'_> {
         self.0.scan(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: mesonet::ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, mesonet::store::StoreError> {
-        self.0.present_weather(station, window, visit)
+        self.0.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, mesonet::store::StoreError> {

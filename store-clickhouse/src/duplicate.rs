@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use mesonet::store::copy::{Duplicate, Original, Standing, VisitWeather};
-use mesonet::store::{Damage, StationRecord, StoreError};
-use mesonet::{ClosedWindow, Series, StationId};
+use mesonet::Series;
+use mesonet::store::copy::{Duplicate, Original, Standing};
+use mesonet::store::{StationRecord, StoreError};
 
 use crate::known::StationState;
 use crate::reader::ClickHouseReader;
-use crate::rows::{List, StationKey, WeatherRow};
-use crate::sql;
 use crate::store::{ClickHouseStore, today};
-use crate::view::{STATIONS_AT_ONCE, View, within};
+use crate::view::View;
 use crate::write::{Additions, Writer};
 
 impl View {
@@ -27,50 +25,11 @@ impl View {
             readings: self.stations.values().flat_map(|state| &state.readings).sum(),
         }
     }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        let times = self.retained(window);
-        if times.is_empty() {
-            return Ok(Damage::default());
-        }
-        for (group, ids) in stations.chunks(STATIONS_AT_ONCE).enumerate() {
-            let mut rows: Vec<WeatherRow> = self.on_shards(ids, |shard, names| {
-                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
-                self.rows("weather", shard, &self.seen(within(query, &times)))
-            })?;
-            rows.sort_by_key(|row| (row.station, row.ts_ms, row.version, row.batch));
-            for (i, &id) in ids.iter().enumerate() {
-                let key = StationKey::from(id);
-                let from = rows.partition_point(|row| row.station < key);
-                let to = rows.partition_point(|row| row.station <= key);
-                for versions in rows[from..to].chunk_by(|a, b| a.ts_ms == b.ts_ms) {
-                    let newest = &versions[versions.len() - 1];
-                    let at = group * STATIONS_AT_ONCE + i;
-                    visit(at, newest.ts_ms, newest.revision, &newest.words);
-                }
-            }
-        }
-        Ok(Damage::default())
-    }
 }
 
 impl Original for ClickHouseReader {
     fn standing(&self) -> Result<Standing, StoreError> {
         Ok(self.view().standing())
-    }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        self.view().scan_weather(stations, window, visit)
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -81,15 +40,6 @@ impl Original for ClickHouseReader {
 impl Original for ClickHouseStore {
     fn standing(&self) -> Result<Standing, StoreError> {
         Ok(self.view().standing())
-    }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        self.view().scan_weather(stations, window, visit)
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clickhouse::query::Query;
 use clickhouse::{RowOwned, RowRead};
 use mesonet::observation::QualityCode;
-use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError};
+use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError, VisitWeather};
 use mesonet::{ClosedWindow, Reader, Series, StationId};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
@@ -21,7 +21,7 @@ const READINGS_AT_ONCE: u64 = 1_000_000;
 
 /// How many stations and moments a query names at most, so that it stays below the length that
 /// ClickHouse parses (256 KB).
-pub(crate) const STATIONS_AT_ONCE: usize = 1000;
+const STATIONS_AT_ONCE: usize = 1000;
 const MOMENTS_AT_ONCE: usize = 8000;
 
 /// The record after a batch, and what a batch in progress adds to it.
@@ -65,26 +65,35 @@ impl Reader for View {
         self.scan_groups(selection, Which::Latest, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         let times = self.retained(window);
-        if times.is_empty() || !self.stations.contains_key(&station) {
+        if times.is_empty() {
             return Ok(Damage::default());
         }
-        let query = self.link.query(sql::WEATHER_WINDOW);
-        let query = self.seen(within(query.bind(List(&[station.to_string()])), &times));
-        let shard = StationKey::from(station).shard(self.link.shards());
-        let mut rows: Vec<WeatherRow> = self.rows("weather", shard, &query)?;
-        let fresh = of_station(&self.fresh_weather, station.into(), |row| row.station);
-        rows.extend(fresh.iter().filter(|row| times.contains(&row.ts_ms)).cloned());
-        rows.sort_by_key(|row| (row.ts_ms, row.version, row.batch));
-        for versions in rows.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
-            if let Some(newest) = versions.last() {
-                visit(newest.ts_ms, &newest.words);
+        for (group, ids) in stations.chunks(STATIONS_AT_ONCE).enumerate() {
+            let is_known = |id: &StationId| self.stations.contains_key(id);
+            let known: Vec<StationId> = ids.iter().copied().filter(is_known).collect();
+            let mut rows: Vec<WeatherRow> = self.on_shards(&known, |shard, names| {
+                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
+                self.rows("weather", shard, &self.seen(within(query, &times)))
+            })?;
+            for id in known {
+                let fresh = of_station(&self.fresh_weather, id.into(), |row| row.station);
+                rows.extend(fresh.iter().filter(|row| times.contains(&row.ts_ms)).cloned());
+            }
+            rows.sort_by_key(|row| (row.station, row.ts_ms, row.version, row.batch));
+            for (i, &id) in ids.iter().enumerate() {
+                let of_id = of_station(&rows, id.into(), |row| row.station);
+                for versions in of_id.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
+                    let newest = &versions[versions.len() - 1];
+                    let at = group * STATIONS_AT_ONCE + i;
+                    visit(at, newest.ts_ms, newest.revision, &newest.words);
+                }
             }
         }
         Ok(Damage::default())
@@ -291,7 +300,7 @@ fn of_station<R>(rows: &[R], key: StationKey, station: impl Fn(&R) -> StationKey
     &rows[..rows.partition_point(|row| station(row) == key)]
 }
 
-pub(crate) fn within(query: Query, times: &Times) -> Query {
+fn within(query: Query, times: &Times) -> Query {
     query.bind(times.start()).bind(times.end())
 }
 

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::access::Plan;
 use mesonet::store::{
-    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
+    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather, unjudged,
 };
 use mesonet::{Batch, Intake, Reader, Store};
 use mesonet_server::{Clock, Config, State};
@@ -384,13 +384,13 @@ impl Reader for Faulty {
         }
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: mesonet::StationId,
+        stations: &[mesonet::StationId],
         window: mesonet::ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.known.present_weather(station, window, visit)
+        self.known.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -11,7 +11,7 @@ use crate::observation::{
     StationType, Variable,
 };
 use crate::store::InFront;
-use crate::store::{Judge, MemoryStore, Selection, SeriesSlice};
+use crate::store::{Judge, MemoryStore, Selection, SeriesSlice, VisitWeather};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 
 /// Noon on a day in August, far from the bounds of any season.
@@ -224,13 +224,13 @@ impl Reader for Looks<'_> {
         self.0.scan(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<crate::store::Damage, StoreError> {
-        self.0.present_weather(station, window, visit)
+        self.0.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::geo::LonLat;
 use crate::observation::Identifiers;
 use crate::observation::{Batch, IntervalType, Quality, Reading, Report, SeriesKey, Station};
-use crate::store::{MemoryStore, Store, unjudged};
+use crate::store::{MemoryStore, Store, VisitWeather, unjudged};
 
 fn key(minutes: i32) -> SeriesKey {
     SeriesKey::new(Variable::WindSpeed, IntervalType::Average, minutes)
@@ -42,13 +42,13 @@ impl Reader for Sliced {
         })
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<crate::store::Damage, StoreError> {
-        self.0.present_weather(station, window, visit)
+        self.0.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -158,13 +158,13 @@ fn a_sparse_record_of_centuries_takes_few_scans() {
             self.0.scan(selection, visit)
         }
 
-        fn present_weather(
+        fn scan_weather(
             &self,
-            station: StationId,
+            stations: &[StationId],
             window: ClosedWindow,
-            visit: &mut dyn FnMut(i64, &[String]),
+            visit: &mut VisitWeather<'_>,
         ) -> Result<crate::store::Damage, StoreError> {
-            self.0.present_weather(station, window, visit)
+            self.0.scan_weather(stations, window, visit)
         }
 
         fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -71,7 +71,7 @@ pub fn present_weather(
         return Ok(None);
     }
     let mut found = StationWeather { station, reports: Vec::new(), is_whole: true };
-    store.present_weather(station, window, &mut |ts_ms, words| {
+    store.scan_weather(&[station], window, &mut |_, ts_ms, _, words| {
         if found.reports.len() < MAX_WEATHER_REPORTS {
             found.reports.push(WeatherReport { ts_ms, present_weather: words.to_vec() });
         } else {

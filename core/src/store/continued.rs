@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Damage, Directory, Reader, Selection, SeriesSlice, StationRecord, Store, StoreError};
+use super::{
+    Damage, Directory, Reader, Selection, SeriesSlice, StationRecord, Store, StoreError,
+    VisitWeather,
+};
 use crate::observation::StationId;
 use crate::time::{ClosedWindow, DAY_MS};
 
@@ -141,13 +144,13 @@ impl Reader for Continued {
         Ok(damage)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.store.present_weather(station, window, visit)
+        self.store.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

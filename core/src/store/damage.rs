@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, Reader, Selection, SeriesSlice, StoreError};
+use super::{Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
@@ -97,13 +97,13 @@ impl Reader for Watched<'_> {
         Ok(damage)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        let damage = self.reader.present_weather(station, window, visit)?;
+        let damage = self.reader.scan_weather(stations, window, visit)?;
         self.note(&damage);
         Ok(damage)
     }

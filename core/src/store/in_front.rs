@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
+use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
@@ -59,13 +59,13 @@ impl<T: InFront> Reader for T {
         self.behind().scan_latest(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.behind().present_weather(station, window, visit)
+        self.behind().scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -99,13 +99,13 @@ impl<R: Reader> Reader for ArcSwap<R> {
         self.load_full().scan_latest(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.load_full().present_weather(station, window, visit)
+        self.load_full().scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::columns::Columns;
 use super::{
     Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord,
-    StationSeries, Store, StoreError, Verdicts, described,
+    StationSeries, Store, StoreError, Verdicts, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -130,13 +130,13 @@ impl Reader for MemoryStore {
         View { store: self, record: &self.read() }.scan(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        View { store: self, record: &self.read() }.present_weather(station, window, visit)
+        View { store: self, record: &self.read() }.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -179,15 +179,17 @@ impl Reader for View<'_> {
         Ok(Damage::default())
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        if let Some(&place) = self.record.places.get(&station) {
-            let said = original::within(&self.record.stations[place].weather, window);
-            said.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
+        for (i, station) in stations.iter().enumerate() {
+            let Some(&place) = self.record.places.get(station) else { continue };
+            for (ts_ms, revision, words) in within(&self.record.stations[place].weather, window) {
+                visit(i, *ts_ms, *revision, words);
+            }
         }
         Ok(Damage::default())
     }
@@ -195,6 +197,15 @@ impl Reader for View<'_> {
     fn held_from_ms(&self) -> Result<i64, StoreError> {
         Ok(i64::MIN)
     }
+}
+
+/// The reports of the weather in a window.
+fn within(
+    weather: &[(i64, u8, Vec<String>)],
+    window: ClosedWindow,
+) -> impl Iterator<Item = &(i64, u8, Vec<String>)> {
+    let from = weather.partition_point(|known| known.0 < window.start_ms());
+    weather[from..].iter().take_while(move |known| known.0 <= window.end_ms())
 }
 
 impl MemoryStore {

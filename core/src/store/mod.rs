@@ -38,6 +38,9 @@ use crate::observation::{
 };
 use crate::time::ClosedWindow;
 
+/// Takes the present weather of a report: the index of its station in the list, the time, the revision and the words.
+pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
+
 /// The reading side of a record of stations and readings.
 pub trait Reader {
     /// Returns the current stations on record.
@@ -102,17 +105,18 @@ pub trait Reader {
         })
     }
 
-    /// Visits the present weather of the reports of a station in a window, ascending in time: the
-    /// time, and the words of the report that holds at it. A report that says that there is none
-    /// has no words; one that says nothing is not visited. An unknown station has no reports.
+    /// Visits the present weather of the reports of stations in a window. Stations come in the order
+    /// of the list, and the reports of each ascend in time; of one time the report that holds is visited. A
+    /// report that says that there is none has no words; one that says nothing is not visited. An unknown station
+    /// has no reports.
     ///
     /// # Errors
     /// The store cannot be read.
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError>;
 
     /// Returns the instant before which readings are no longer held, because they were too old to

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use mesonet::store::{
     Damage, Directory, Selection, SeriesSlice, StationReadings, StationRecord, StoreError,
+    VisitWeather,
 };
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
 
@@ -100,13 +101,13 @@ impl Reader for Ahead<'_> {
         Ok(Damage::default())
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.store.present_weather(station, window, visit)
+        self.store.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -146,13 +147,13 @@ mod tests {
             self.0.scan(selection, visit)
         }
 
-        fn present_weather(
+        fn scan_weather(
             &self,
-            station: StationId,
+            stations: &[StationId],
             window: ClosedWindow,
-            visit: &mut dyn FnMut(i64, &[String]),
+            visit: &mut VisitWeather<'_>,
         ) -> Result<Damage, StoreError> {
-            self.0.present_weather(station, window, visit)
+            self.0.scan_weather(stations, window, visit)
         }
 
         fn held_from_ms(&self) -> Result<i64, StoreError> {

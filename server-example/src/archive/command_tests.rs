@@ -1,5 +1,5 @@
 use mesonet::observation::Identifiers;
-use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, unjudged};
+use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, unjudged};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -45,13 +45,13 @@ impl Reader for Worn {
         Ok(damage)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.store.present_weather(station, window, visit)
+        self.store.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

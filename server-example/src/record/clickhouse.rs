@@ -11,7 +11,7 @@ use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
 
 use super::clickhouse_keys::KeysInClickHouse;
-use super::{ClickHouseAddress, Kept, RecordPlace, lock_folder};
+use super::{ClickHouseAddress, RecordPlace, RecordStore, lock_folder};
 use crate::clock::system_ms;
 use crate::config::Config;
 use crate::copy::refuse_unfinished;
@@ -50,7 +50,7 @@ fn options(address: &ClickHouseAddress, config: &Config) -> Result<Options, Stor
 pub(super) fn open(
     address: &ClickHouseAddress,
     config: &Config,
-) -> Result<(Arc<dyn Kept>, AlertStore), StoreError> {
+) -> Result<(Arc<dyn RecordStore>, AlertStore), StoreError> {
     let options = options(address, config)?;
     refuse_half(&options, address)?;
     let (folder, is_empty) = lock_folder(&config.data)?;
@@ -161,7 +161,7 @@ impl Store for InClickHouse {
     }
 }
 
-impl Kept for InClickHouse {
+impl RecordStore for InClickHouse {
     fn is_new(&self) -> bool {
         self.is_new
     }

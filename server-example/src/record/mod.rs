@@ -105,7 +105,7 @@ pub fn known_keys(config: &Config) -> Result<KnownKeys, StoreError> {
 }
 
 /// What a server needs of the store that its record is in.
-trait Kept: Store + Debug {
+trait RecordStore: Store + Debug {
     /// Whether it was made when it was opened, and nothing else was there.
     fn is_new(&self) -> bool;
 
@@ -136,7 +136,7 @@ type Tried = (Instant, Option<&'static str>);
 /// The record of a server, which it writes.
 #[derive(Clone, Debug)]
 pub struct Record {
-    kept: Arc<dyn Kept>,
+    kept: Arc<dyn RecordStore>,
     alerts: Arc<AlertStore>,
     /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
@@ -180,7 +180,7 @@ impl Record {
         Ok(Self::of(Arc::new(store), alerts))
     }
 
-    fn of(kept: Arc<dyn Kept>, alerts: AlertStore) -> Self {
+    fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore) -> Self {
         let (alerts, logged, tried) = (Arc::new(alerts), Arc::default(), Arc::default());
         let record = Self { kept, alerts, logged, tried };
         record.log_faults();

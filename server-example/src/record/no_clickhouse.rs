@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mesonet::Reader;
 use mesonet::store::{AlertStore, StoreError};
 
-use super::{ClickHouseAddress, Kept};
+use super::{ClickHouseAddress, RecordStore};
 use crate::config::Config;
 use crate::credentials::SharedKeyRecord;
 use crate::follower::Upstream;
@@ -19,7 +19,7 @@ fn without<T>(address: &ClickHouseAddress) -> Result<T, StoreError> {
 pub(super) fn open(
     address: &ClickHouseAddress,
     _: &Config,
-) -> Result<(Arc<dyn Kept>, AlertStore), StoreError> {
+) -> Result<(Arc<dyn RecordStore>, AlertStore), StoreError> {
     without(address)
 }
 

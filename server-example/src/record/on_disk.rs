@@ -9,7 +9,7 @@ use mesonet::store::{
 };
 use mesonet::{EmbeddedStore, Reader};
 
-use super::{Kept, RecordPlace};
+use super::{RecordPlace, RecordStore};
 use crate::backup::MARKER;
 use crate::copy::refuse_unfinished;
 
@@ -67,7 +67,7 @@ fn refuse_half(store: &EmbeddedStore, dir: &Path) -> Result<(), StoreError> {
     refuse_unfinished(store.meta_get(NOTE)?.as_deref(), &place)
 }
 
-impl Kept for EmbeddedStore {
+impl RecordStore for EmbeddedStore {
     fn is_new(&self) -> bool {
         Self::is_new(self)
     }

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use mesonet::observation::Identifiers;
 use mesonet::store::{
-    Damage, Directory, InFront, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
+    Damage, Directory, InFront, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather,
+    unjudged,
 };
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, Reader, Reading, Report, SeriesKey, Station,
@@ -179,13 +180,13 @@ impl Reader for Reopened {
         self.store.lock().unwrap().scan_latest(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.store.lock().unwrap().present_weather(station, window, visit)
+        self.store.lock().unwrap().scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

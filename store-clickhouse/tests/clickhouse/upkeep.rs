@@ -61,7 +61,7 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     assert_eq!(done, Maintained { expired_days: 4, expired_rows: 10, station_days: 0 });
     let weather = |store: &ClickHouseStore| {
         let (mut seen, window) = (Vec::new(), ClosedWindow::new(i64::MIN, i64::MAX).unwrap());
-        store.present_weather(id("A"), window, &mut |ts_ms, _| seen.push(ts_ms)).unwrap();
+        store.scan_weather(&[id("A")], window, &mut |_, ts_ms, _, _| seen.push(ts_ms)).unwrap();
         seen
     };
     let kept: Vec<i64> = at.iter().copied().filter(|&ts_ms| ts_ms >= cutoff).collect();

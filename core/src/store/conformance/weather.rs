@@ -31,7 +31,7 @@ fn all_weather(store: &dyn Reader, native_id: &str) -> Vec<(i64, String)> {
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let mut found = Vec::new();
     let damage = store
-        .present_weather(StationId::new("TEST", native_id), window, &mut |ts_ms, words| {
+        .scan_weather(&[StationId::new("TEST", native_id)], window, &mut |_, ts_ms, _, words| {
             found.push((ts_ms, words.join(" and ")));
         })
         .unwrap();
@@ -77,7 +77,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
     let window = ClosedWindow::new(20, 30).unwrap();
     let mut times = Vec::new();
     let id = StationId::new("TEST", "A");
-    store.present_weather(id, window, &mut |ts_ms, _| times.push(ts_ms)).unwrap();
+    store.scan_weather(&[id], window, &mut |_, ts_ms, _, _| times.push(ts_ms)).unwrap();
     assert_eq!(times, [20, 30]);
     let mut seen = Vec::new();
     let hail = batch(vec![said("A", 50, 0, &["Hail"])]);

@@ -45,12 +45,7 @@ pub use digest::Digest;
 pub use mark::{NOTE, unfinished};
 pub use pass::Copying;
 
-use super::{Damage, Directory, Reader, StationRecord, Store, StoreError};
-use crate::observation::StationId;
-use crate::time::ClosedWindow;
-
-/// Takes the present weather of a report: the index of the station, the time, the revision, the words.
-pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
+use super::{Directory, Reader, StationRecord, Store, StoreError};
 
 /// A reader that hands out all that its store has, so that another can have the same.
 ///
@@ -69,19 +64,6 @@ pub trait Original: Reader {
     /// # Errors
     /// The store cannot be read.
     fn standing(&self) -> Result<Standing, StoreError>;
-
-    /// Visits the present weather of the reports of stations in a window, like
-    /// [`Reader::present_weather`]: the index of the station in the list, the time, the revision and
-    /// the words. Stations come in the order of the list, and the reports of each ascend in time.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError>;
 
     /// Returns a small text that is kept beside the readings; `None` if there is none.
     ///

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::StationId;
 use crate::observation::{
     BaseQuality, Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, Reading,
     ReasonQuality, Report, SeriesKey, Station, Variable,
@@ -14,6 +15,7 @@ use crate::store::{
     EmbeddedReader, EmbeddedStore, InFront, Judge, Maintenance, MemoryStore, Receipt, Selection,
     Verdicts, unjudged,
 };
+use crate::time::ClosedWindow;
 use crate::time::{DAY_MS, HOUR_MS};
 
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -206,15 +208,6 @@ impl Store for Failing<'_> {
 impl Original for Failing<'_> {
     fn standing(&self) -> Result<Standing, StoreError> {
         (**self.copy).standing()
-    }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        (**self.copy).scan_weather(stations, window, visit)
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

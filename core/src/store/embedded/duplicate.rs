@@ -6,10 +6,8 @@ use super::catalogue::{GENERATION, add_series, put_state, set_meta};
 use super::stations::Stations;
 use super::view::View;
 use super::{EmbeddedStore, Maintenance};
-use crate::observation::StationId;
-use crate::store::copy::{Duplicate, Original, Standing, VisitWeather};
-use crate::store::{Damage, StationRecord, StoreError};
-use crate::time::ClosedWindow;
+use crate::store::copy::{Duplicate, Original, Standing};
+use crate::store::{StationRecord, StoreError};
 
 impl Stations {
     /// What is known of the stations beside their readings, which a view has.
@@ -31,15 +29,6 @@ impl Original for EmbeddedStore {
     fn standing(&self) -> Result<Standing, StoreError> {
         let state = self.state();
         Ok(state.stations.standing(&state.view))
-    }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        Ok(self.view.load_full().weather(stations, window, visit))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -20,10 +20,8 @@ use super::stations::Stations;
 use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth, user_name};
-use crate::observation::StationId;
-use crate::store::copy::{Original, Standing, VisitWeather};
-use crate::store::{Damage, InFront, Reader, StoreError};
-use crate::time::ClosedWindow;
+use crate::store::copy::{Original, Standing};
+use crate::store::{InFront, Reader, StoreError};
 
 /// Reads the store in a folder, also while another process writes to it.
 ///
@@ -257,15 +255,6 @@ impl Original for EmbeddedReader {
     fn standing(&self) -> Result<Standing, StoreError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(known.stations.standing(&self.view.load()))
-    }
-
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        Ok(self.view.load_full().weather(stations, window, visit))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::observation::StationId;
-use crate::store::{Damage, Directory, InFront, Selection, SeriesSlice};
+use crate::store::{Damage, Directory, InFront, Selection, SeriesSlice, VisitWeather};
 use crate::time::ClosedWindow;
 
 /// A store in its own folder, which is deleted with it.
@@ -83,13 +83,13 @@ impl Reader for After {
         self.store.lock().unwrap().scan(selection, visit)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.store.lock().unwrap().present_weather(station, window, visit)
+        self.store.lock().unwrap().scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -107,10 +107,9 @@ pub(super) fn held(store: &dyn Reader) -> Held {
 pub(super) fn weather(store: &dyn Reader) -> Vec<(usize, i64, Vec<String>)> {
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let mut weather = Vec::new();
-    for (i, name) in NAMES.into_iter().enumerate() {
-        let visit = &mut |ts_ms, words: &[String]| weather.push((i, ts_ms, words.to_vec()));
-        store.present_weather(StationId::new("TEST", name), window, visit).unwrap();
-    }
+    let ids = NAMES.map(|name| StationId::new("TEST", name));
+    let visit = &mut |i, ts_ms, _, words: &[String]| weather.push((i, ts_ms, words.to_vec()));
+    store.scan_weather(&ids, window, visit).unwrap();
     assert!(weather.is_sorted_by_key(|&(i, ts_ms, _)| (i, ts_ms)));
     weather
 }

@@ -10,8 +10,7 @@ use super::segment::Segment;
 use super::series_table::SeriesTable;
 use super::weather_table::WEATHER;
 use crate::observation::{QualityCode, SeriesId, StationId};
-use crate::store::copy::VisitWeather;
-use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
 use crate::time::ClosedWindow;
 
 /// A snapshot of the record.
@@ -241,13 +240,13 @@ impl Reader for View {
         Ok(damage)
     }
 
-    fn present_weather(
+    fn scan_weather(
         &self,
-        station: StationId,
+        stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        Ok(self.weather(&[station], window, &mut |_, ts_ms, _, words| visit(ts_ms, words)))
+        Ok(self.weather(stations, window, visit))
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

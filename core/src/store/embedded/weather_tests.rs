@@ -21,8 +21,8 @@ fn said(ts_ms: i64, words: &[&str]) -> Report {
 fn weather(store: &dyn Reader) -> (Vec<(i64, String)>, u64) {
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let mut found = Vec::new();
-    let visit = &mut |ts_ms, words: &[String]| found.push((ts_ms, words.join(", ")));
-    let damage = store.present_weather(StationId::new("TEST", NAMES[0]), window, visit).unwrap();
+    let visit = &mut |_, ts_ms, _, words: &[String]| found.push((ts_ms, words.join(", ")));
+    let damage = store.scan_weather(&[StationId::new("TEST", NAMES[0])], window, visit).unwrap();
     (found, damage.blocks())
 }
 

@@ -1,10 +1,8 @@
 //! The store in memory as the original of a copy.
 
 use super::{MemoryStore, StationData, View};
-use crate::observation::StationId;
-use crate::store::copy::{Original, Standing, VisitWeather};
-use crate::store::{Damage, Reader, StoreError};
-use crate::time::ClosedWindow;
+use crate::store::copy::{Original, Standing};
+use crate::store::{Reader, StoreError};
 
 impl Original for MemoryStore {
     fn standing(&self) -> Result<Standing, StoreError> {
@@ -25,32 +23,7 @@ impl Original for MemoryStore {
         })
     }
 
-    fn scan_weather(
-        &self,
-        stations: &[StationId],
-        window: ClosedWindow,
-        visit: &mut VisitWeather<'_>,
-    ) -> Result<Damage, StoreError> {
-        let record = self.read();
-        for (i, station) in stations.iter().enumerate() {
-            let Some(&place) = record.places.get(station) else { continue };
-            for (ts_ms, revision, words) in within(&record.stations[place].weather, window) {
-                visit(i, *ts_ms, *revision, words);
-            }
-        }
-        Ok(Damage::default())
-    }
-
     fn note(&self, _: &str) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
-}
-
-/// The reports of the weather in a window.
-pub(super) fn within(
-    weather: &[(i64, u8, Vec<String>)],
-    window: ClosedWindow,
-) -> impl Iterator<Item = &(i64, u8, Vec<String>)> {
-    let from = weather.partition_point(|known| known.0 < window.start_ms());
-    weather[from..].iter().take_while(move |known| known.0 <= window.end_ms())
 }
