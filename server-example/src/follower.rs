@@ -13,6 +13,7 @@ use mesonet::{Batch, Iso8601, Reader, StationId, Store};
 
 use crate::backup::{BackupError, FollowRuns, Mirror, Name};
 use crate::clock::system_ms;
+use crate::copy::refuse_unfinished_folder;
 use crate::error::ApiError;
 use crate::shared_keys::FollowedKeys;
 
@@ -139,6 +140,7 @@ impl Follower {
 
     /// Takes in what the folder has now.
     fn show(&self) -> Result<(), BackupError> {
+        refuse_unfinished_folder(&self.folder)?;
         // Of another record, if one has taken over: nothing of the old one may stay.
         self.reader.reread()?;
         let (record, faults) = AlertStore::read(&self.folder)?;

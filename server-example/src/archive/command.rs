@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use mesonet::Reader;
-use mesonet::store::copy::NOTE;
 use mesonet::store::{EmbeddedReader, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
 use serde::Serialize;
@@ -20,7 +19,7 @@ use super::write::{FILE_READINGS, MonthOf, WrittenMonth};
 use crate::backup::{Place, writer_of_folder};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
-use crate::copy::refuse_unfinished;
+use crate::copy::refuse_unfinished_folder;
 use crate::record::{Record, RecordPlace};
 
 /// How long a month may take to write. Files that no manifest names are spared for longer.
@@ -143,7 +142,7 @@ fn open(config: &Config) -> Result<Opened<'_>, ArchiveError> {
                 return Err(ArchiveError::NoRecord(folder));
             }
             let reader = EmbeddedReader::open(&folder)?;
-            refuse_unfinished(reader.meta_get(NOTE)?.as_deref(), &config.place().to_string())?;
+            refuse_unfinished_folder(&folder)?;
             let (reader, name) = (Arc::new(reader), writer_of_folder(&folder)?);
             // Its files stay readable as they were when it was opened.
             let held = Arc::clone(&reader);

@@ -15,7 +15,7 @@ use mesonet::durable::sync_folder;
 
 use super::BackupError;
 use super::gather::found;
-use super::place::{Place, PlaceError, hex_sha256};
+use super::place::{Object, Place, PlaceError, hex_sha256};
 use super::writer::{Turn, check_turn, claimed, turn};
 use crate::credentials::{KEYS, KeyFile};
 
@@ -142,13 +142,15 @@ fn state_of(folder: &Path) -> Result<String, BackupError> {
     Ok(file.map(|file| file.state()).transpose()?.unwrap_or_default())
 }
 
-/// Returns the names of the objects of a place, oldest first.
-fn names(place: &Place) -> Result<Vec<KeysName>, PlaceError> {
-    let found = place.list(FOLDER)?;
-    let mut names: Vec<KeysName> =
-        found.iter().filter_map(|object| KeysName::parse(&object.name)).collect();
-    names.sort_unstable();
-    Ok(names)
+/// Returns the objects of a place, oldest first.
+fn objects(place: &Place) -> Result<Vec<KeysObject>, PlaceError> {
+    let known = |object: &Object| {
+        let (name, written_ms) = (KeysName::parse(&object.name)?, object.written_ms);
+        Some(KeysObject { name, written_ms })
+    };
+    let mut objects: Vec<KeysObject> = place.list(FOLDER)?.iter().filter_map(known).collect();
+    objects.sort_unstable();
+    Ok(objects)
 }
 
 /// Puts the keys of a record into the place of its backups, if they are not those that are there. The
@@ -166,7 +168,7 @@ pub fn send_keys(address: &str, data: &Path) -> Result<bool, BackupError> {
 pub fn put_keys(place: &Place, data: &Path, turn: &Turn) -> Result<bool, BackupError> {
     for _ in 0..ATTEMPTS {
         // The names before the keys: who takes a later number has read the keys later.
-        let names = names(place)?;
+        let names: Vec<KeysName> = objects(place)?.into_iter().map(|object| object.name).collect();
         let newest = names.last().filter(|newest| newest.epoch >= turn.epoch).copied();
         let keys = Keys::of(data)?;
         if names.is_empty() && keys.database.is_empty() {
@@ -199,7 +201,36 @@ pub struct KeyMirror {
     address: String,
     folder: PathBuf,
     /// Which are in the folder; `None` before the first.
-    held: Option<KeysName>,
+    held: Option<KeysObject>,
+}
+
+/// An object with keys. One that was deleted and made anew has the same name and another time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct KeysObject {
+    name: KeysName,
+    /// When the object was written, milliseconds since 1970.
+    written_ms: i64,
+}
+
+impl KeysObject {
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let name = KeysName::parse(words.next()?)?;
+        // Folders of before do not say when: these keys are looked at once more.
+        Some(Self {
+            name,
+            written_ms: words.next().and_then(|ms| ms.parse().ok()).unwrap_or(i64::MIN),
+        })
+    }
+}
+
+/// Forgets which keys a follower has: the next that it finds are taken, whatever they are called.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn forget_keys(folder: &Path) -> Result<(), BackupError> {
+    let path = folder.join(HELD);
+    found(fs::remove_file(&path)).map(drop).map_err(BackupError::file(&path))
 }
 
 impl KeyMirror {
@@ -210,7 +241,7 @@ impl KeyMirror {
     pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
         let path = folder.join(HELD);
         let text = found(fs::read_to_string(&path)).map_err(BackupError::file(&path))?;
-        let held = text.and_then(|text| KeysName::parse(text.trim_end()));
+        let held = text.and_then(|text| KeysObject::parse(&text));
         Ok(Self { address: address.to_owned(), folder: folder.to_owned(), held })
     }
 
@@ -223,11 +254,11 @@ impl KeyMirror {
     pub fn look(&mut self) -> Result<bool, BackupError> {
         let place = Place::open(&self.address)?;
         let claimed = claimed(&place)?.unwrap_or(0);
-        let newest = names(&place)?.pop().filter(|newest| newest.epoch >= claimed);
+        let newest = objects(&place)?.pop().filter(|newest| newest.name.epoch >= claimed);
         // A record that has taken over may have put none there yet.
-        let held = self.held.filter(|held| held.epoch >= claimed);
-        if newest < held {
-            let newest = newest.map(|newest| newest.to_string());
+        let held = self.held.map(|held| held.name).filter(|held| held.epoch >= claimed);
+        if newest.map(|newest| newest.name) < held {
+            let newest = newest.map(|newest| newest.name.to_string());
             let held = held.map(|held| held.to_string()).unwrap_or_default();
             return Err(BackupError::KeysOlder { place: self.address.clone(), newest, held });
         }
@@ -240,13 +271,16 @@ impl KeyMirror {
     /// As [`look`](Self::look).
     pub fn take_over(&mut self, epoch: u32) -> Result<bool, BackupError> {
         let place = Place::open(&self.address)?;
-        let newest = names(&place)?.into_iter().rfind(|name| name.epoch < epoch);
-        let newer = newest.filter(|newest| self.held.is_none_or(|held| *newest > held));
+        let newest = objects(&place)?.into_iter().rfind(|object| object.name.epoch < epoch);
+        let newer = newest.filter(|newest| self.held.is_none_or(|held| newest.name >= held.name));
         self.take(&place, newer)
     }
 
-    fn take(&mut self, place: &Place, newest: Option<KeysName>) -> Result<bool, BackupError> {
-        let Some(name) = newest.filter(|name| self.held != Some(*name)) else { return Ok(false) };
+    fn take(&mut self, place: &Place, newest: Option<KeysObject>) -> Result<bool, BackupError> {
+        let Some(new) = newest.filter(|newest| self.held != Some(*newest)) else {
+            return Ok(false);
+        };
+        let KeysObject { name, written_ms } = new;
         let keys = Keys::read(place, name)?;
         let path = self.folder.join(KEYS);
         if keys.database.is_empty() {
@@ -257,8 +291,8 @@ impl KeyMirror {
         sync_folder(&self.folder).map_err(BackupError::file(&self.folder))?;
         // Afterwards: until then the next look takes them again.
         let held = self.folder.join(HELD);
-        fs::write(&held, format!("{name}\n")).map_err(BackupError::file(&held))?;
-        self.held = Some(name);
+        fs::write(&held, format!("{name} {written_ms}\n")).map_err(BackupError::file(&held))?;
+        self.held = Some(new);
         Ok(true)
     }
 

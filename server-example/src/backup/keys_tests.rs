@@ -56,6 +56,10 @@ impl Shared {
     }
 }
 
+fn name(mirror: &KeyMirror) -> Option<KeysName> {
+    mirror.held.map(|held| held.name)
+}
+
 #[test]
 fn a_follower_has_the_keys_as_soon_as_they_are_sent() {
     let shared = Shared::new();
@@ -120,7 +124,7 @@ fn an_older_or_damaged_object_is_not_taken() {
     }
     // The next one replaces it, also if nothing has changed.
     assert!(shared.send() && mirror.look().unwrap());
-    assert_eq!((shared.valid(), mirror.held.unwrap().number), (0, 4));
+    assert_eq!((shared.valid(), mirror.held.unwrap().name.number), (0, 4));
 }
 
 /// A record that was replaced can give followers no key and keep none valid, whatever the clocks say
@@ -142,14 +146,14 @@ fn the_keys_of_a_record_that_was_replaced_are_not_taken() {
     // One that was under way all the same.
     fs::write(shared.objects()[0].with_file_name("0001-00000099"), &old).unwrap();
     assert!(!mirror.look().unwrap(), "those here stay until the new record has put some there");
-    assert_eq!((shared.valid(), mirror.held), (1, Some(KeysName { epoch: 1, number: 1 })));
+    assert_eq!((shared.valid(), name(&mirror)), (1, Some(KeysName { epoch: 1, number: 1 })));
 
     // The new record has issued no key: none is valid.
     let turn = turn(&shared.place, &other).unwrap();
     assert!(put_keys(&shared.place, &other, &turn).unwrap());
     assert!(mirror.look().unwrap());
     assert_eq!((shared.valid(), shared.follower().join(KEYS).exists()), (0, false));
-    assert_eq!(mirror.held, Some(KeysName { epoch: 2, number: 1 }));
+    assert_eq!(name(&mirror), Some(KeysName { epoch: 2, number: 1 }));
     shared.revoke(&id);
     assert!(!mirror.look().unwrap());
 }
@@ -200,4 +204,31 @@ fn a_name_is_read_in_one_spelling_only() {
         assert_eq!(KeysName::parse(other), None, "{other}");
     }
     assert!(name < KeysName { epoch: 3, number: 1 });
+}
+
+/// The newest keys are deleted, and a revocation is sent under their name: a follower takes it, also one
+/// that was started anew, and of a folder of before.
+#[test]
+fn keys_that_were_made_anew_under_one_name_are_taken() {
+    let shared = Shared::new();
+    let id = shared.issue();
+    shared.send();
+    let mut mirror = shared.mirror();
+    mirror.look().unwrap();
+    assert_eq!(shared.valid(), 1);
+    let [object] = <[PathBuf; 1]>::try_from(shared.objects()).unwrap();
+    let of_before = fs::read(&object).unwrap();
+    fs::remove_file(&object).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    shared.revoke(&id);
+    assert!(shared.send());
+    assert_eq!(shared.objects(), std::slice::from_ref(&object), "the name is that of before");
+    assert!(shared.mirror().look().unwrap());
+    assert_eq!(shared.valid(), 0);
+    assert!(!shared.mirror().look().unwrap());
+    // A follower of before has noted the name only.
+    fs::write(&object, of_before).unwrap();
+    fs::write(shared.follower().join(HELD), "0001-00000001\n").unwrap();
+    assert!(shared.mirror().look().unwrap());
+    assert!(!shared.mirror().look().unwrap());
 }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use mesonet::durable::{create_folder, sync_folder};
 
 use super::BackupError;
-use super::gather::found;
+use super::gather::{How, found, how};
+use super::keys::forget_keys;
 use super::list::{manifests, read};
 use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
@@ -22,6 +23,7 @@ use super::parts::{self, FollowRuns};
 use super::place::{Place, absolute};
 use super::restore::write_file;
 use super::ship::checksum;
+use super::writer::FILE;
 use crate::credentials::KEYS;
 
 /// Where files are until they are whole.
@@ -51,7 +53,7 @@ impl Mirror {
     /// # Errors
     /// It is the folder of a record of its own, another process has it open, or it cannot be written.
     pub fn open(address: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
-        if !folder.join(MARKER).exists() && folder.join("mesonet.sqlite").exists() {
+        if !folder.join(MARKER).exists() && has_data(folder)? {
             return Err(BackupError::NotFollower(folder.to_owned()));
         }
         create_folder(folder).map_err(BackupError::file(folder))?;
@@ -64,6 +66,15 @@ impl Mirror {
         let exchanged = of_killed.collect();
         // The command that promotes it may run in another folder.
         let (address, folder) = (absolute(address), folder.to_owned());
+        if let Some(held) = held.as_ref().filter(|held| held.address != address) {
+            tracing::warn!(
+                "{} followed {} and follows {address} now",
+                folder.display(),
+                held.address
+            );
+            // Which of the keys are the newer is a matter of one place.
+            forget_keys(&folder)?;
+        }
         Ok(Self { address, folder, runs, held, exchanged, is_sure: false, _lock: lock })
     }
 
@@ -96,13 +107,16 @@ impl Mirror {
             let (place, at_ms) = (self.address.clone(), None);
             return Err(BackupError::None { place, at_ms, oldest: String::new() });
         };
-        // The newest may have been deleted: what is held goes back only if it is not whole.
-        let is_held = self.held.as_ref().is_some_and(|held| {
-            let is_older = name < held.name && !held.manifest.files.is_empty();
-            name == held.name && self.is_sure || is_older
-        });
-        if is_held && self.exchanged.is_empty() {
-            return Ok(false);
+        let of_place = self.held.as_ref().filter(|held| held.address == self.address);
+        if let Some(held) = of_place.filter(|_| self.exchanged.is_empty()) {
+            if name == held.name && self.is_sure {
+                return Ok(false);
+            }
+            // The newest was deleted, or the place was begun anew: what is here goes back only if it is not whole.
+            if name < held.name && !held.manifest.files.is_empty() {
+                let (place, held) = (self.address.clone(), held.name.clone());
+                return Err(BackupError::Older { place, newest: name, held });
+            }
         }
         let mut manifest = read(&place, &name)?;
         // They come by a way of their own, and may be newer here.
@@ -134,18 +148,23 @@ impl Mirror {
         let paths = missing.iter().map(|file| &*file.path);
         let paths: BTreeSet<&str> =
             paths.chain(self.exchanged.keys().map(|path| &**path)).collect();
-        note_exchanged(&self.folder, paths.into_iter())?;
-        // What an update that broke off has left.
+        // What an update that broke off has left, first of all: it may be what fills the disk.
         let unfinished = self.folder.join(UNFINISHED);
         let clear =
             || found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished));
         clear()?;
+        note_exchanged(&self.folder, paths.into_iter())?;
         for file in &missing {
-            if self.runs == FollowRuns::ByRange && parts::may_be_part(file) {
-                parts::write(file, &unfinished)?;
+            let fetched = if self.runs == FollowRuns::ByRange && parts::may_be_part(file) {
+                parts::write(file, &unfinished)
             } else {
-                write_file(place, &new.name, file, &unfinished, |_| {})?;
+                write_file(place, &new.name, file, &unfinished, |_| {})
+            };
+            if fetched.is_err() {
+                // Half of a file helps nobody, and takes room.
+                clear()?;
             }
+            fetched?;
             let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
             let above = to.parent().unwrap_or(&self.folder);
             create_folder(above).map_err(BackupError::file(above))?;
@@ -196,6 +215,27 @@ impl Mirror {
         }
         Ok(())
     }
+}
+
+/// Whether anything is in a folder that a backup would take, or that belongs to a database: it may be all that is
+/// left of somebody's data.
+fn has_data(folder: &Path) -> Result<bool, BackupError> {
+    let Some(entries) = found(fs::read_dir(folder)).map_err(BackupError::file(folder))? else {
+        return Ok(false);
+    };
+    for entry in entries {
+        let name = entry.map_err(BackupError::file(folder))?.file_name();
+        let name = name.to_string_lossy();
+        let is_data = match how(&name) {
+            How::Left => name.contains(".sqlite") || name == FILE,
+            How::Foreign => false,
+            How::Frozen | How::First | How::Keys | How::Files | How::Runs => true,
+        };
+        if is_data {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The order in which files come: what others name first; of a model run its parts before the

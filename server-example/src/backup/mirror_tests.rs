@@ -196,8 +196,11 @@ fn a_follower_does_not_go_back_to_an_older_backup() {
     let newest = backups.add(2, &SECOND);
     backups.mirror().update(|_| Ok(())).unwrap();
     fs::remove_file(Path::new(backups.address()).join(FOLDER).join(newest.to_string())).unwrap();
-    assert!(!backups.mirror().update(|_| Ok(())).unwrap());
+    let refused = backups.mirror().update(|_| Ok(())).unwrap_err().to_string();
+    assert!(refused.contains("is older than 0001-00000002-"), "{refused}");
     assert_eq!(backups.texts(), as_texts(&SECOND));
+    backups.add(3, &FIRST);
+    assert!(backups.mirror().update(|_| Ok(())).unwrap());
 }
 
 #[test]
@@ -269,4 +272,66 @@ fn an_update_after_one_that_broke_off_tells_of_what_that_one_fetched() {
     assert!(mirror.update(|_| Ok(())).unwrap(), "what is there now is new");
     assert_eq!(backups.texts(), as_texts(&SECOND));
     assert!(!mirror.update(|_| Ok(())).unwrap());
+}
+
+/// Any of these may be all that is left of a record.
+#[test]
+fn what_is_left_of_a_record_is_not_followed_over() {
+    let left = [
+        "mesonet.sqlite",
+        "mesonet.sqlite-wal",
+        "alerts.sqlite",
+        "keys.sqlite",
+        "segments",
+        "products",
+        "models",
+        "fetch",
+        "damaged",
+        "writer",
+    ];
+    for name in left {
+        let backups = Backups::new();
+        backups.add(1, &FIRST);
+        fs::create_dir(backups.data()).unwrap();
+        fs::write(backups.data().join(name), "precious").unwrap();
+        let refused = Mirror::open(backups.address(), &backups.data(), FollowRuns::Whole);
+        assert!(matches!(refused, Err(BackupError::NotFollower(_))), "{name}: {refused:?}");
+        assert_eq!(fs::read_to_string(backups.data().join(name)).unwrap(), "precious");
+    }
+    let backups = Backups::new();
+    backups.add(1, &FIRST);
+    fs::create_dir(backups.data()).unwrap();
+    fs::write(backups.data().join("lock"), "").unwrap();
+    fs::write(backups.data().join("notes.txt"), "ours").unwrap();
+    assert!(backups.mirror().update(|_| Ok(())).unwrap());
+    assert_eq!(fs::read_to_string(backups.data().join("notes.txt")).unwrap(), "ours");
+}
+
+/// Whatever the number of its newest backup is; and the keys of the one before are forgotten.
+#[test]
+fn a_follower_that_is_led_to_another_place_follows_that() {
+    let (backups, others) = (Backups::new(), Backups::new());
+    backups.add(7, &FIRST);
+    backups.mirror().update(|_| Ok(())).unwrap();
+    fs::write(backups.data().join("follower.keys"), "0001-00000009 5\n").unwrap();
+    let name = others.add(1, &SECOND);
+    let mut mirror = Mirror::open(others.address(), &backups.data(), FollowRuns::Whole).unwrap();
+    assert!(!backups.data().join("follower.keys").exists());
+    assert!(mirror.update(|_| Ok(())).unwrap());
+    assert_eq!((mirror.name(), backups.texts()), (Some(&name), as_texts(&SECOND)));
+    assert_eq!(Marker::of(&backups.data()).unwrap().unwrap().address, others.address());
+}
+
+/// What cannot be fetched leaves no half of a file, which would take the room of the next.
+#[test]
+fn a_file_that_cannot_be_fetched_leaves_nothing() {
+    let backups = Backups::new();
+    backups.add(1, &FIRST);
+    fs::write(backups.object("x of one"), "x of o").unwrap();
+    let mut mirror = backups.mirror();
+    mirror.update(|_| Ok(())).unwrap_err();
+    assert!(!backups.data().join(UNFINISHED).exists());
+    fs::write(backups.object("x of one"), "x of one").unwrap();
+    assert!(mirror.update(|_| Ok(())).unwrap());
+    assert_eq!(backups.texts(), as_texts(&FIRST));
 }

@@ -207,6 +207,26 @@ pub enum BackupError {
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
+    /// The folder of a follower, which is backed up by the server that it follows.
+    #[error(
+        "nothing was backed up: {} is the folder of a follower; the server that it follows makes the backups. \
+         mesonet-server promote makes the folder a record of its own",
+        .0.display()
+    )]
+    OfFollower(PathBuf),
+    /// The newest backup of the place is older than what a follower has.
+    #[error(
+        "the newest backup in {place} is {newest}, which is older than {held}, the one that is here and stays. To \
+         take the older one all the same, start the follower in a new folder"
+    )]
+    Older {
+        /// The place.
+        place: String,
+        /// The newest that is there.
+        newest: Name,
+        /// That of the follower.
+        held: Name,
+    },
     /// A follower's folder without all of its model runs.
     #[error(
         "{parts} files of model runs are in {} in parts only; start the server once more with \

@@ -18,11 +18,13 @@ use super::gather::{Content, Source, files, gather, open};
 use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
+use super::marker::Marker;
 use super::name::Name;
 use super::place::{Place, PlaceError, SendError, object};
 use super::writer::{check_turn, take_over, turn};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
+use crate::copy::refuse_unfinished_folder;
 use crate::credentials::hex;
 use crate::ingest::bar_of_bytes;
 
@@ -109,6 +111,7 @@ pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
 
 /// Makes one backup.
 fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError> {
+    refuse_other_than_record(data)?;
     let place = &Place::create(to)?;
     if takes_over {
         take_over(place, data)?;
@@ -162,6 +165,14 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
         left_out: manifest.left_out,
         foreign: gathered.foreign,
     })
+}
+
+/// Refuses a folder whose backup nobody could use, before the place is claimed for it.
+fn refuse_other_than_record(data: &Path) -> Result<(), BackupError> {
+    if Marker::of(data)?.is_some() {
+        return Err(BackupError::OfFollower(data.to_owned()));
+    }
+    Ok(refuse_unfinished_folder(data)?)
 }
 
 /// A backup under way.
@@ -349,3 +360,7 @@ impl Summary {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "ship_tests.rs"]
+mod tests;

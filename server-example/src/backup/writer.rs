@@ -143,11 +143,18 @@ pub fn take_over(place: &Place, data: &Path) -> Result<u32, BackupError> {
 /// Checks that a record may still write to a place.
 ///
 /// # Errors
-/// Another one has taken over, or the place cannot be read.
+/// Another one has taken over, or the place cannot be read or is not the one that was claimed.
 pub fn check_turn(place: &Place, turn: &Turn) -> Result<(), BackupError> {
     match Latest::of(place)? {
         Some(latest) if !latest.is(&turn.writer) => Err(replaced(place, &latest)),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        // A folder that is not mounted any more, for one. What was sent before is not there.
+        None => {
+            let cause = "nobody has claimed it any more: it was emptied, or is another one than a \
+                         moment ago. Nothing was backed up";
+            let (place, cause) = (place.address().to_owned(), cause.to_owned());
+            Err(PlaceError::Failed { place, cause }.into())
+        }
     }
 }
 

@@ -99,3 +99,14 @@ fn a_claim_that_is_damaged_or_deleted_is_nobodys() {
     fs::write(one.join(FILE), "not ours").unwrap();
     assert!(refusal(turn(&place, &one)).contains("writer: it is damaged; delete it"));
 }
+
+/// A folder that was unmounted, or moved away and made anew: what was sent to it is not there.
+#[test]
+fn a_place_that_was_exchanged_for_an_empty_one_is_not_written_to() {
+    let (folder, place, one, _) = two_records();
+    let first = turn(&place, &one).unwrap();
+    fs::rename(place.address(), folder.path().join("away")).unwrap();
+    fs::create_dir(place.address()).unwrap();
+    let text = refusal(check_turn(&place, &first));
+    assert!(text.contains("nobody has claimed it any more"), "{text}");
+}

@@ -5,7 +5,7 @@
 
 mod places;
 
-pub(crate) use places::refuse_unfinished;
+pub(crate) use places::{refuse_unfinished, refuse_unfinished_folder};
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};

@@ -208,6 +208,12 @@ mod in_clickhouse {
     }
 }
 
+/// Refuses to use the record of a folder if it is a copy that is not finished.
+pub(crate) fn refuse_unfinished_folder(folder: &Path) -> Result<(), StoreError> {
+    let place = RecordPlace::Embedded(folder.to_owned()).to_string();
+    refuse_unfinished(EmbeddedReader::meta_of(folder, NOTE)?.as_deref(), &place)
+}
+
 /// Refuses to use a copy that is not finished.
 pub(crate) fn refuse_unfinished(note: Option<&str>, place: &str) -> Result<(), StoreError> {
     let Some(of) = note.and_then(unfinished) else { return Ok(()) };

@@ -94,6 +94,19 @@ pub(super) fn check_catalogue(path: &Path) -> Result<(), StoreError> {
     if data_in(path)?.is_empty() { Ok(()) } else { Err(no_catalogue(path, state)) }
 }
 
+/// Checks that a folder has a record to read. Nothing is written.
+///
+/// # Errors
+/// There is no record, or data without its catalogue.
+pub(super) fn check_record(path: &Path) -> Result<(), StoreError> {
+    check_catalogue(path)?;
+    if path.join(DATABASE).exists() {
+        return Ok(());
+    }
+    let cause = format!("there is no record here: {DATABASE} is missing");
+    Err(StoreError::Storage { path: path.display().to_string(), cause })
+}
+
 /// Whether the first page of a database, the root of the schema table, is a leaf without cells.
 fn has_no_tables(database: &Path) -> bool {
     let mut head = [0; 105];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::access::Access;
 use super::alert_file::copy_alerts;
 use super::catalogue::{Catalogue, SegmentEntry};
-use super::contents::check_catalogue;
+use super::contents::check_record;
 use super::copy::{copy_count, copy_database};
 use super::count::JOURNAL_COUNT;
 use super::fault::{Fault, storage};
@@ -122,11 +122,7 @@ impl FrozenSegment {
 }
 
 pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
-    check_catalogue(dir)?;
-    if !dir.join(DATABASE).exists() {
-        let cause = format!("there is no record here: {DATABASE} is missing");
-        return Err(StoreError::Storage { path: dir.display().to_string(), cause });
-    }
+    check_record(dir)?;
     let mut attempts = ATTEMPTS;
     loop {
         let missing = match Access::reading(dir, |access| copy(dir, into, access))? {

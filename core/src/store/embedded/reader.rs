@@ -9,7 +9,7 @@ use super::access::Access;
 use super::catalogue::{
     Catalogue, Edition, GENERATION, PLACES_GENERATION, RETAIN_FROM, SegmentEntry, journal_batch,
 };
-use super::contents::check_catalogue;
+use super::contents::check_record;
 use super::fault::{Fault, Faults};
 use super::names::DATABASE;
 use super::open::decode_batch;
@@ -69,11 +69,7 @@ impl EmbeddedReader {
     /// # Errors
     /// There is no store in the folder, it was written by a different version, or it cannot be read.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        check_catalogue(dir)?;
-        if !dir.join(DATABASE).exists() {
-            let cause = format!("there is no record here: {DATABASE} is missing");
-            return Err(StoreError::Storage { path: dir.display().to_string(), cause });
-        }
+        check_record(dir)?;
         // Nothing has been dropped from a record that was never written.
         let known = Known { retain_from_ms: i64::MIN, ..Known::default() };
         let view = ArcSwap::from_pointee(known.view());
@@ -117,8 +113,27 @@ impl EmbeddedReader {
     /// # Errors
     /// The store cannot be read.
     pub fn meta_get(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let path = self.dir.join(DATABASE);
-        Access::reading(&self.dir, |access| {
+        Self::meta_of(&self.dir, name)
+    }
+
+    /// Returns a small text that is stored beside the readings in a folder, of which nothing else is read.
+    ///
+    /// # Errors
+    /// There is no store, or it cannot be read.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let dir = folder.path();
+    /// use mesonet::{EmbeddedStore, store::{EmbeddedOptions, EmbeddedReader}};
+    /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+    /// store.meta_set("origin", "sample")?;
+    /// assert_eq!(EmbeddedReader::meta_of(dir, "origin")?.as_deref(), Some("sample"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn meta_of(dir: &Path, name: &str) -> Result<Option<String>, StoreError> {
+        check_record(dir)?;
+        let path = dir.join(DATABASE);
+        Access::reading(dir, |access| {
             let catalogue = Catalogue::read(access.connect(&path)?, path.clone())?;
             catalogue.meta(&user_name(name))
         })

@@ -1,0 +1,65 @@
+use std::fs;
+
+use mesonet::EmbeddedStore;
+use mesonet::store::EmbeddedOptions;
+use mesonet::store::copy::NOTE;
+use tempfile::TempDir;
+
+use super::super::manifest::Manifest;
+use super::super::name::Name;
+use super::*;
+
+/// A folder with a record in it, and the address of a place that is not there yet.
+fn record() -> (TempDir, std::path::PathBuf, String) {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    let place = folder.path().join("place").to_str().unwrap().to_owned();
+    (folder, data, place)
+}
+
+/// Nothing is claimed for a folder of which nothing can be backed up, not even to take over.
+fn is_refused(data: &Path, place: &str, text: &str) {
+    for takes_over in [false, true] {
+        let refused = make(data, place, takes_over).unwrap_err().to_string();
+        assert!(refused.contains(text), "{refused}");
+    }
+    assert!(!Path::new(place).exists() && !data.join("writer").exists());
+}
+
+#[test]
+fn half_a_copy_is_not_backed_up() {
+    let (_folder, data, place) = record();
+    let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    store.meta_set(NOTE, "unfinished\nembedded:/srv/mesonet\n0 0 - - - 0").unwrap();
+    is_refused(&data, &place, "it is an unfinished copy of embedded:/srv/mesonet");
+    store.meta_set(NOTE, "verified\nembedded:/srv/mesonet\n0 readings").unwrap();
+    assert!(back_up(&data, &place).unwrap());
+}
+
+#[test]
+fn the_folder_of_a_follower_is_not_backed_up() {
+    let (_folder, data, place) = record();
+    let manifest = Manifest {
+        time: 0,
+        version: String::new(),
+        folder: String::new(),
+        writer: String::new(),
+        files: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let name = Name { epoch: 1, number: 1, time_ms: 0, random: 0 };
+    Marker { address: place.clone(), name, manifest }.write(&data).unwrap();
+    is_refused(&data, &place, "mesonet-server promote");
+    Marker::remove(&data).unwrap();
+    assert!(back_up(&data, &place).unwrap());
+}
+
+#[test]
+fn a_folder_without_a_record_claims_no_place() {
+    let (_folder, data, place) = record();
+    let above = data.parent().unwrap();
+    is_refused(above, &place, "no record here");
+    fs::create_dir(above.join("empty")).unwrap();
+    is_refused(&above.join("empty"), &place, "no record here");
+}
