@@ -8,14 +8,16 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
-use mesonet::store::{AlertRecord, AlertStore, Maintained, StoreError};
+use mesonet::store::{AlertRecord, AlertStore, EmbeddedReader, Maintained, StoreError};
 use mesonet::time::DAY_MS;
-use mesonet::{EmbeddedStore, Iso8601};
+use mesonet::{EmbeddedStore, Iso8601, Reader};
 use serde::Serialize;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, Covered, name_of};
+use crate::backup::BackupError;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
 use crate::record::{ClickHouseAddress, Record, RecordPlace, would_expire};
@@ -42,19 +44,32 @@ pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
     let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
     let newest_ms = newest_ms(record.health().newest_ms, &record.alerts().record());
     let cutoff_ms = cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)?;
-    match &state.services.archive {
-        Some(archive) => Some(cutoff_ms.min(archive.known_until_ms()?)),
-        None => Some(cutoff_ms),
+    let Some(archive) = &state.services.archive else { return Some(cutoff_ms) };
+    match name_of(&state.config().place()) {
+        Ok(name) => archive.known_cutoff_ms(&name, &*record.store(), cutoff_ms),
+        Err(error) => {
+            tracing::warn!("{error}; nothing is deleted until it can be read");
+            None
+        }
     }
 }
 
-/// Moves a cutoff back to where the archive ends, if there is one: what is deleted is in it.
-fn archived(config: &Config, cutoff_ms: Option<i64>) -> Result<Option<i64>, StoreError> {
+/// Moves a cutoff back to where the archive ends, if there is one: what is deleted is in it. Also returns what
+/// the archive lacks.
+fn archived(
+    config: &Config,
+    record: &dyn Reader,
+    cutoff_ms: Option<i64>,
+) -> Result<(Option<i64>, Option<String>), RetentionError> {
     let (Some(cutoff_ms), Some(address)) = (cutoff_ms, &config.archive) else {
-        return Ok(cutoff_ms);
+        return Ok((cutoff_ms, None));
     };
-    let until_ms = Archive::new(address).whole_until_ms()?;
-    Ok(until_ms.map(|until_ms| cutoff_ms.min(until_ms)))
+    let name = name_of(&config.place())?;
+    let Covered { until_ms, lack } =
+        Arc::new(Archive::new(address)).covered(&name, record, cutoff_ms)?;
+    let lack = lack.map(|lack| format!("the archive {address}: {lack}"));
+    // Before all that is held nothing is deleted.
+    Ok((Some(until_ms).filter(|&until_ms| until_ms > i64::MIN), lack))
 }
 
 /// Logs at the start what the setting will do.
@@ -134,6 +149,9 @@ pub enum RetentionError {
     /// The record cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The name by which the archive knows the record cannot be read.
+    #[error(transparent)]
+    Name(#[from] BackupError),
     /// The result cannot be written.
     #[error("cannot write the result: {0}")]
     Io(#[from] io::Error),
@@ -153,6 +171,9 @@ struct Summary {
     #[serde(flatten)]
     whole: Whole,
     alerts: usize,
+    /// Why the cutoff is earlier than the span that is kept asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive_lacks: Option<String>,
 }
 
 /// What of a record goes as a whole, and how many: segments on disk, days in ClickHouse.
@@ -174,7 +195,10 @@ impl fmt::Display for Whole {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dry_run, newest, cutoff, readings, whole, alerts } = self;
+        let Self { dry_run, newest, cutoff, readings, whole, alerts, archive_lacks } = self;
+        if let Some(lack) = archive_lacks {
+            writeln!(f, "{lack}; nothing is deleted from then on. Run mesonet-server archive")?;
+        }
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
             return writeln!(f, "the record or its archive is empty: nothing is deleted");
         };
@@ -223,7 +247,8 @@ fn expire_in_clickhouse(
     let beside = Record::beside(config)?;
     let alerts = beside.alerts().record();
     let newest_ms = newest_ms(beside.health().newest_ms, &alerts);
-    let cutoff_ms = archived(config, cutoff_ms(kept_ms, Some(system_ms()), newest_ms))?;
+    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let (cutoff_ms, archive_lacks) = archived(config, beside.reader(), cutoff_ms)?;
     let would = cutoff_ms.map(|cutoff_ms| would_expire(address, config, cutoff_ms)).transpose()?;
     let (readings, days) = would.unwrap_or_default();
     let mut summary = Summary {
@@ -233,6 +258,7 @@ fn expire_in_clickhouse(
         readings,
         whole: Whole::Days(days),
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+        archive_lacks,
     };
     if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
         let record = Record::open_for_command(config)?;
@@ -252,7 +278,11 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
     let survey = EmbeddedStore::survey(&config.data)?;
     let (alerts, _) = AlertStore::read(&config.data)?;
     let newest_ms = newest_ms(survey.newest_ms(), &alerts);
-    let cutoff_ms = archived(config, cutoff_ms(kept_ms, Some(system_ms()), newest_ms))?;
+    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let (cutoff_ms, archive_lacks) = match &config.archive {
+        Some(_) => archived(config, &EmbeddedReader::open(&config.data)?, cutoff_ms)?,
+        None => (cutoff_ms, None),
+    };
     let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
     let mut summary = Summary {
         dry_run,
@@ -261,6 +291,7 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
         readings: would_go.readings,
         whole: Whole::Segments(would_go.segments),
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+        archive_lacks,
     };
     // Done before the folder is opened, which keeps writers out.
     drop(survey);

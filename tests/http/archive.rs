@@ -284,7 +284,8 @@ fn retention_deletes_only_what_is_archived() {
     archive(folder.path(), &["--before", "2021-01-15T00:00:00Z"]);
     assert_eq!(cutoff(&["--archive", "archive"]), json!("2021-01-01T00:00:00Z"));
     archive(folder.path(), &[]);
-    assert!(cutoff(&["--archive", "archive"]).as_str().unwrap().starts_with("2024-08-02T"));
+    // Whole months go: what comes late for the last one can still be archived.
+    assert_eq!(cutoff(&["--archive", "archive"]), json!("2024-08-01T00:00:00Z"));
 }
 
 /// Whenever a run is killed, the archive is one of whole months, and the next run finishes it.
@@ -300,7 +301,7 @@ fn a_run_that_is_killed_is_finished_by_the_next() {
         found.map_or(0, Iterator::count)
     };
     // At the first month, then in one after another.
-    for archived in [0, 1, 2, 9, 12, 30] {
+    for archived in [0, 1, 2, 5, 9, 12] {
         let mut command = command(folder.path(), &["archive", "--to", "archive"]);
         let process = Process::start(&mut command, PATIENCE);
         let started = Instant::now();
@@ -309,7 +310,7 @@ fn a_run_that_is_killed_is_finished_by_the_next() {
             std::thread::sleep(Duration::from_millis(1));
         }
         process.kill();
-        assert!(manifests() < 49, "no run was killed in the middle");
+        assert!(manifests() < 15, "no run was killed in the middle");
     }
     // What a killed run has left is deleted once nobody can be writing it.
     let orphan = folder.path().join("archive/year=2021/month=01/2021-01-0123abcd-0000.parquet");

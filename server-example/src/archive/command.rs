@@ -1,6 +1,5 @@
 //! The command `archive`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -15,8 +14,8 @@ use serde::Serialize;
 use super::ArchiveError;
 use super::manifest::{ArchivedMonth, KEPT_MS, Manifest, Number, delete_before};
 use super::month::Month;
-use super::write::{FILE_READINGS, MonthOf, WrittenMonth};
-use crate::backup::{Place, writer_of_folder};
+use super::write::{FILE_READINGS, MonthOf};
+use crate::backup::{MARKER, Place, writer_of_folder};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
 use crate::copy::refuse_unfinished_folder;
@@ -69,6 +68,8 @@ pub enum Outcome {
     Gone,
     /// More of the record is damaged than was when it was archived, which stays.
     Damaged,
+    /// The record has fewer readings of it than the archive, which stays.
+    Fewer,
 }
 
 /// A month of the summary.
@@ -105,6 +106,8 @@ pub fn archive_command(flags: &ArchiveFlags) -> Result<bool, ArchiveError> {
         (Some(text), _) => parse_instant(text).map_err(|_| ArchiveError::Before(text.clone()))?,
         (None, days) => system_ms() - i64::from(days.unwrap_or(0)) * DAY_MS,
     };
+    // A month that is not over would be archived as if it were whole.
+    let before_ms = before_ms.min(system_ms());
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
     let (store, held_now, name) = open(&config)?;
     let run = Run {
@@ -141,6 +144,9 @@ fn open(config: &Config) -> Result<Opened<'_>, ArchiveError> {
             if !folder.is_dir() {
                 return Err(ArchiveError::NoRecord(folder));
             }
+            if folder.join(MARKER).exists() {
+                return Err(ArchiveError::OfFollower(folder));
+            }
             let reader = EmbeddedReader::open(&folder)?;
             refuse_unfinished_folder(&folder)?;
             let (reader, name) = (Arc::new(reader), writer_of_folder(&folder)?);
@@ -170,15 +176,27 @@ impl Run<'_> {
     pub fn run(&self) -> Result<Summary, ArchiveError> {
         let mut summary = Summary { place: self.place.address().to_owned(), ..Summary::default() };
         let (mut number, mut manifest) = Manifest::newest(&self.place)?;
-        if number != Number::default() && manifest.record != self.name && !self.take_over {
+        let is_new = number == Number::default();
+        if is_new && self.place.folders()?.iter().any(|name| name.starts_with("year=")) {
+            return Err(ArchiveError::NoManifest(self.place.address().to_owned()));
+        }
+        if !is_new && manifest.record != self.name && !self.take_over {
             let (place, other) = (self.place.address().to_owned(), manifest.record);
             return Err(ArchiveError::OfOther { place, other });
         }
         manifest.record.clone_from(&self.name);
+        if is_new {
+            // Files without any manifest would be those of an archive that has lost it.
+            number = self.put(number, &manifest)?;
+        }
+        let mut unwritten = false;
         for month in self.months(&manifest)? {
-            let done = self.month(month, &mut number, &mut manifest)?;
+            let done = self.month(month, &mut number, &mut manifest, &mut unwritten)?;
             summary.faults.extend(self.sweep(month, &manifest)?);
             summary.months.push(done);
+        }
+        if unwritten {
+            number = self.put(number, &manifest)?;
         }
         delete_before(&self.place, number, system_ms() - KEPT_MS)?;
         Ok(summary)
@@ -205,6 +223,7 @@ impl Run<'_> {
         month: Month,
         number: &mut Number,
         manifest: &mut Manifest,
+        unwritten: &mut bool,
     ) -> Result<MonthDone, ArchiveError> {
         let began_ms = system_ms();
         let known = manifest.month(month);
@@ -226,14 +245,18 @@ impl Run<'_> {
             None => Outcome::Added,
             Some(known) if *known == written.month => Outcome::Unchanged,
             Some(known) if written.month.damaged > known.damaged => Outcome::Damaged,
+            // Only retention deletes readings, and what it has deleted was looked at above.
+            Some(known) if written.month.readings < known.readings => Outcome::Fewer,
             Some(_) => Outcome::Replaced,
         };
+        let stays = matches!(outcome, Outcome::Damaged | Outcome::Fewer);
+        let counts = known.filter(|_| stays).unwrap_or(&written.month);
         let done = MonthDone {
             month,
             outcome,
-            readings: written.month.readings,
-            files: written.month.files.len(),
-            sent_bytes: written.sent_bytes,
+            readings: counts.readings,
+            files: counts.files.len(),
+            sent_bytes: if stays { 0 } else { written.sent_bytes },
             damaged: written.month.damaged,
         };
         match outcome {
@@ -248,7 +271,13 @@ impl Run<'_> {
                     written.discard(place);
                     return Err(ArchiveError::TooLong);
                 }
-                (*number, *manifest) = self.exchange(*number, manifest, &written)?;
+                let next = manifest.with(written.month.clone());
+                // Years without readings would each be a manifest for every month.
+                *unwritten = old.is_empty() && written.month.files.is_empty();
+                if !*unwritten {
+                    *number = self.put(*number, &next)?;
+                }
+                *manifest = next;
                 // Whoever still reads one of them finds it gone, and looks at the manifest again.
                 for path in old {
                     place.delete(&path, i64::MAX)?;
@@ -259,18 +288,11 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Makes the month that was written the one that counts. If that fails, its files stay for a
-    /// while: a manifest may name them all the same.
-    fn exchange(
-        &self,
-        number: Number,
-        manifest: &Manifest,
-        written: &WrittenMonth,
-    ) -> Result<(Number, Manifest), ArchiveError> {
-        let manifest = manifest.with(written.month.clone());
+    /// Makes a manifest the one that counts. If that fails, the files that it names stay for a while: it may count
+    /// all the same.
+    fn put(&self, number: Number, manifest: &Manifest) -> Result<Number, ArchiveError> {
         let number = manifest.put_after(&self.place, number)?;
-        let meanwhile = || ArchiveError::Meanwhile(self.place.address().to_owned());
-        Ok((number.ok_or_else(meanwhile)?, manifest))
+        number.ok_or_else(|| ArchiveError::Meanwhile(self.place.address().to_owned()))
     }
 
     /// Looks at the files of a month: deletes those of runs that were cut off, and returns which are
@@ -279,24 +301,16 @@ impl Run<'_> {
         let folder = month.folder();
         let old_ms = system_ms() - KEPT_MS;
         let found = self.place.list(&folder)?;
-        let mut lengths: BTreeMap<String, u64> = BTreeMap::new();
-        let files = manifest.month(month).map_or(&[][..], |known| &known.files);
-        for object in found {
+        let known = manifest.month(month);
+        let files = known.map_or(&[][..], |known| &known.files);
+        for object in &found {
             let path = format!("{folder}/{}", object.name);
             let is_named = files.iter().any(|file| file.path == path);
             if !is_named && object.written_ms < old_ms && is_ours(&object.name, month) {
                 self.place.delete(&path, old_ms)?;
             }
-            lengths.insert(path, object.length);
         }
-        let fault = |file: &super::manifest::ArchivedFile| match lengths.get(&file.path) {
-            Some(length) if *length == file.bytes => None,
-            Some(length) => {
-                Some(format!("{} has {length} bytes; the manifest says {}", file.path, file.bytes))
-            }
-            None => Some(format!("{} is missing", file.path)),
-        };
-        Ok(files.iter().filter_map(fault).collect())
+        Ok(known.map_or_else(Vec::new, |known| known.faults_among(&found)))
     }
 }
 
@@ -329,7 +343,9 @@ impl MonthDone {
 impl Summary {
     /// Whether all months are in the archive, and whole.
     fn is_whole(&self) -> bool {
-        let is_whole = |month: &MonthDone| month.damaged == 0 && month.outcome != Outcome::Gone;
+        let is_whole = |month: &MonthDone| {
+            month.damaged == 0 && !matches!(month.outcome, Outcome::Gone | Outcome::Fewer)
+        };
         self.faults.is_empty() && self.months.iter().all(is_whole)
     }
 }
@@ -343,6 +359,7 @@ impl fmt::Display for Outcome {
             Self::Kept => "stays as it is: the record no longer holds all of it",
             Self::Gone => "not in the archive: the record no longer holds it",
             Self::Damaged => "stays as it is: more of the record is damaged now",
+            Self::Fewer => "stays as it is: the record has fewer readings of it",
         })
     }
 }

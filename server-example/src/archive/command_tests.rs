@@ -59,40 +59,49 @@ impl Reader for Worn {
     }
 }
 
-/// Five stations that report every six hours in June and July.
-fn worn() -> Worn {
-    let names: Vec<String> = (0..5).map(|number| format!("S{number}")).collect();
-    let station = |name: &String| Station {
+fn station(name: &str) -> Station {
+    Station {
         id: StationId::new("TEST", name),
         network: "TEST".into(),
-        native_id: name.clone(),
-        name: name.clone(),
+        native_id: name.to_owned(),
+        name: name.to_owned(),
         station_type: None,
         coordinates: LonLat::new(0.0, 0.0).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
-    };
-    let hours = (instant(AUGUST) - instant(JUNE)) / HOUR_MS;
-    let report = |name: &String, hour: i64| Report {
+    }
+}
+
+fn report(name: &str, ts_ms: i64) -> Report {
+    Report {
         station: StationId::new("TEST", name),
-        ts_ms: instant(JUNE) + hour * HOUR_MS,
+        ts_ms,
         revision: 0,
         present_weather: None,
         readings: vec![Reading {
             series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
-            value: hour as f64,
+            value: ((ts_ms - instant(JUNE)) / HOUR_MS) as f64,
             quality: Quality::GOOD,
             qualifier: None,
         }],
-    };
-    let reports =
-        names.iter().flat_map(|name| (0..hours).step_by(6).map(|hour| report(name, hour)));
-    let batch = Batch { stations: names.iter().map(station).collect(), reports: reports.collect() };
+    }
+}
+
+/// A record of five stations.
+fn record_of(reports: Vec<Report>) -> Worn {
+    let stations = (0..5).map(|number| station(&format!("S{number}"))).collect();
     let store = MemoryStore::default();
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
     let held_ms = Cell::new(i64::MIN);
     Worn { store, held_ms, then_ms: Cell::default(), blocks: Cell::default() }
+}
+
+/// Five stations that report every six hours in June and July.
+fn worn() -> Worn {
+    let hours = || (instant(JUNE)..instant(AUGUST)).step_by(6 * HOUR_MS as usize);
+    let of = |number| hours().map(move |ts_ms| report(&format!("S{number}"), ts_ms));
+    record_of((0..5).flat_map(of).collect())
 }
 
 fn place(folder: &TempDir) -> Place {
@@ -221,4 +230,126 @@ fn only_our_own_files_are_deleted() {
     ] {
         assert!(!is_ours(name, month), "{name}");
     }
+}
+
+/// A new record that takes over, one that was made of an older backup, one that has lost a file.
+#[test]
+fn a_month_of_which_the_record_has_fewer_readings_stays() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    run(&folder, &store).unwrap();
+    let before = Manifest::newest(&place(&folder)).unwrap();
+    let other = record_of(vec![report("S1", instant("2024-07-15T01:00:00Z"))]);
+    let summary = run(&folder, &other).unwrap();
+    let june = ("2024-06".to_owned(), Outcome::Fewer, 600, 3);
+    let july = ("2024-07".to_owned(), Outcome::Fewer, 620, 3);
+    assert_eq!(outcomes(&summary), [june, july]);
+    assert!(!summary.is_whole());
+    assert_eq!(Manifest::newest(&place(&folder)).unwrap(), before);
+    for file in before.1.months.iter().flat_map(|month| &month.files) {
+        assert_eq!(folder.path().join(&file.path).metadata().unwrap().len(), file.bytes);
+    }
+    // Nor does retention delete what is not in it.
+    let covered = covered(&folder, &other, AUGUST);
+    assert_eq!(covered.0, "2024-07-01T00:00:00Z");
+    assert!(
+        covered.1.contains("it has 620 readings of 2024-07, and the record 1"),
+        "{}",
+        covered.1
+    );
+}
+
+/// Its files would stay, and no answer would have them.
+#[test]
+fn an_archive_that_has_lost_its_manifests_is_not_begun_anew() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    run(&folder, &store).unwrap();
+    std::fs::remove_dir_all(folder.path().join("manifests")).unwrap();
+    let refused = run(&folder, &store).unwrap_err().to_string();
+    assert!(refused.contains("has files of an archive in year=…/ and no manifest"), "{refused}");
+    assert!(!folder.path().join("manifests").exists());
+}
+
+/// One report with a wrong date must not cost a manifest for each month since.
+#[test]
+fn centuries_without_readings_are_no_manifests_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    let store = record_of(vec![
+        report("S1", instant("1820-06-15T01:00:00Z")),
+        report("S1", instant("2024-06-15T01:00:00Z")),
+    ]);
+    let summary = run(&folder, &store).unwrap();
+    assert_eq!(summary.months.len(), 204 * 12 + 1);
+    let manifests = std::fs::read_dir(folder.path().join("manifests")).unwrap().count();
+    assert_eq!(manifests, 3, "an empty one, and one for each month with readings");
+    assert_eq!(Manifest::newest(&place(&folder)).unwrap().1.months.len(), 204 * 12 + 1);
+    assert_eq!(covered(&folder, &store, AUGUST), ("2024-08-01T00:00:00Z".into(), String::new()));
+}
+
+/// Until when retention may delete before a time, and why not until then.
+fn covered(folder: &TempDir, store: &Worn, cutoff: &str) -> (String, String) {
+    covered_by(folder, store, cutoff, "0123456789abcdef")
+}
+
+fn covered_by(folder: &TempDir, store: &Worn, cutoff: &str, name: &str) -> (String, String) {
+    let archive = Arc::new(Archive::new(&folder.path().display().to_string()));
+    let covered = archive.covered(name, store, instant(cutoff)).unwrap();
+    let lack = covered.lack.map(|lack| lack.to_string()).unwrap_or_default();
+    (mesonet::Iso8601(covered.until_ms).to_string(), lack)
+}
+
+#[test]
+fn retention_deletes_what_the_archive_has_and_no_part_of_a_month() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    run(&folder, &store).unwrap();
+    let until = |cutoff| covered(&folder, &store, cutoff);
+    let (june, july, august) =
+        ("2024-06-01T00:00:00Z", "2024-07-01T00:00:00Z", "2024-08-01T00:00:00Z");
+    assert_eq!(until(AUGUST), (august.to_owned(), String::new()));
+    assert_eq!(until("2024-07-31T23:59:59Z"), (july.to_owned(), String::new()));
+    // What was cut in the middle of a month before.
+    store.held_ms.set(instant("2024-06-20T00:00:00Z"));
+    assert_eq!(until(AUGUST), (august.to_owned(), String::new()));
+    store.held_ms.set(i64::MIN);
+
+    let late = |name, text| Batch { stations: vec![], reports: vec![report(name, instant(text))] };
+    store.store.append(&late("S1", "2024-07-20T01:00:00Z"), &mut unjudged).unwrap();
+    let lack = "it has 620 readings of 2024-07, and the record 621";
+    assert_eq!(until(AUGUST), (july.to_owned(), lack.to_owned()));
+    store.held_ms.set(instant("2024-07-15T00:00:00Z"));
+    let lack = "it has 340 readings of 2024-07, and the record 341";
+    assert_eq!(until(AUGUST), ("2024-07-15T00:00:00Z".to_owned(), lack.to_owned()));
+    store.held_ms.set(i64::MIN);
+    run(&folder, &store).unwrap();
+    assert_eq!(until(AUGUST).0, august);
+
+    // Earlier than all that was archived, and later.
+    store.store.append(&late("S1", "2024-05-20T01:00:00Z"), &mut unjudged).unwrap();
+    let (first, lack) = until(AUGUST);
+    assert_eq!(first, "2024-05-01T00:00:00Z");
+    assert_eq!(lack, format!("it lacks readings of {first} to {june}"));
+    run(&folder, &store).unwrap();
+    store.store.append(&late("S1", "2024-08-20T01:00:00Z"), &mut unjudged).unwrap();
+    let (until_august, lack) = until("2024-10-01T00:00:00Z");
+    assert_eq!(until_august, august);
+    assert_eq!(lack, format!("it lacks readings of {august} to 2024-10-01T00:00:00Z"));
+}
+
+#[test]
+fn retention_trusts_no_archive_of_another_record_and_none_that_lacks_files() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    std::fs::create_dir_all(folder.path()).unwrap();
+    assert_eq!(covered_by(&folder, &store, AUGUST, "").1, "it has nothing yet");
+    run(&folder, &store).unwrap();
+    for name in ["", "fedcba9876543210"] {
+        let (_, lack) = covered_by(&folder, &store, AUGUST, name);
+        assert_eq!(lack, "it is that of another record, 0123456789abcdef");
+    }
+    let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
+    let file = &manifest.months[1].files[0].path;
+    std::fs::write(folder.path().join(file), "short").unwrap();
+    let (until, lack) = covered(&folder, &store, AUGUST);
+    assert_eq!(until, "2024-07-01T00:00:00Z");
+    assert!(lack.starts_with(&format!("{file} has 5 bytes; the manifest says ")), "{lack}");
+    std::fs::remove_file(folder.path().join(file)).unwrap();
+    assert_eq!(covered(&folder, &store, AUGUST).1, format!("{file} is missing"));
 }

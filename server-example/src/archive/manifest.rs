@@ -8,7 +8,7 @@ use mesonet::StationId;
 use serde::{Deserialize, Serialize};
 
 use super::month::Month;
-use crate::backup::{Place, PlaceError, hex_sha256, instant};
+use crate::backup::{Object, Place, PlaceError, hex_sha256, instant};
 
 /// Where the manifests are, each under its number.
 const FOLDER: &str = "manifests";
@@ -98,11 +98,11 @@ pub enum ManifestError {
     /// The place cannot be read or written.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// It was written by a later version of the program.
+    /// It was written by another version of the program.
     #[error(
-        "{name} has format {got}; this version reads format {FORMAT}: use a newer mesonet-server"
+        "{name} has format {got}; this version reads format {FORMAT}: use another mesonet-server"
     )]
-    Newer {
+    Other {
         /// Which one.
         name: String,
         /// Its format.
@@ -157,25 +157,18 @@ impl Manifest {
         with
     }
 
-    /// Until when the archive has every month since its first.
-    pub fn whole_until_ms(&self) -> Option<i64> {
-        let mut until_ms = None;
-        for known in &self.months {
-            if until_ms.is_some_and(|until_ms| known.from > until_ms) {
-                break;
-            }
-            until_ms = Some(known.month.span_ms().end);
-        }
-        until_ms
-    }
-
     /// Reads the newest manifest of a place; of an empty place an empty one.
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
     pub fn newest(place: &Place) -> Result<(Number, Self), ManifestError> {
+        let mut missing = None;
         loop {
             let number = newest(place)?;
+            if missing == Some(number) {
+                let cause = "it is listed, and cannot be found".to_owned();
+                return Err(ManifestError::Damaged { name: number.to_string(), cause });
+            }
             if number == Number::default() {
                 return Ok((number, Self::default()));
             }
@@ -192,6 +185,7 @@ impl Manifest {
             if is_there {
                 return Ok((number, Self::decode(&bytes, number)?));
             }
+            missing = Some(number);
         }
     }
 
@@ -218,8 +212,8 @@ impl Manifest {
         let wrong = |cause: String| ManifestError::Damaged { name: name(), cause };
         let wrong_json = |error: serde_json::Error| wrong(error.to_string());
         let Format { format } = serde_json::from_slice(bytes).map_err(wrong_json)?;
-        if format > FORMAT {
-            return Err(ManifestError::Newer { name: name(), got: format });
+        if format != FORMAT {
+            return Err(ManifestError::Other { name: name(), got: format });
         }
         let Written { sha256, archive, .. } =
             serde_json::from_slice::<Written<Self>>(bytes).map_err(wrong_json)?;
@@ -233,19 +227,50 @@ impl Manifest {
     }
 }
 
+impl ArchivedMonth {
+    /// Which of its files are missing or of another length.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn faults(&self, place: &Place) -> Result<Vec<String>, PlaceError> {
+        Ok(self.faults_among(&place.list(&self.month.folder())?))
+    }
+
+    /// The same, of the objects in its folder.
+    pub fn faults_among(&self, found: &[Object]) -> Vec<String> {
+        let folder = self.month.folder();
+        let length = |path: &str| {
+            let name = path.strip_prefix(&folder)?.strip_prefix('/')?;
+            Some(found.iter().find(|object| object.name == name)?.length)
+        };
+        let fault = |file: &ArchivedFile| match length(&file.path) {
+            Some(length) if length == file.bytes => None,
+            Some(length) => {
+                Some(format!("{} has {length} bytes; the manifest says {}", file.path, file.bytes))
+            }
+            None => Some(format!("{} is missing", file.path)),
+        };
+        self.files.iter().filter_map(fault).collect()
+    }
+}
+
 fn newest(place: &Place) -> Result<Number, PlaceError> {
     let found = place.list(FOLDER)?;
     Ok(found.iter().filter_map(|object| Number::parse(&object.name)).max().unwrap_or_default())
 }
 
-/// Deletes the manifests before one that were written before a time.
+/// How many manifests stay, however old they are: if the newest is damaged, there is one before it.
+const KEPT: u64 = 8;
+
+/// Deletes the manifests before one that were written before a time, but for the last of them.
 ///
 /// # Errors
 /// The place cannot be read or written.
 pub fn delete_before(place: &Place, number: Number, before_ms: i64) -> Result<(), PlaceError> {
     for object in place.list(FOLDER)? {
         if object.written_ms < before_ms
-            && let Some(old) = Number::parse(&object.name).filter(|old| *old < number)
+            && let Some(old) =
+                Number::parse(&object.name).filter(|old| old.0.saturating_add(KEPT) < number.0)
         {
             place.delete(&old.to_string(), before_ms)?;
         }

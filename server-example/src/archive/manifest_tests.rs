@@ -62,24 +62,6 @@ fn a_month_takes_its_place_among_the_others() {
 }
 
 #[test]
-fn an_archive_is_whole_until_its_first_gap() {
-    let until = |months: &[&str]| {
-        let until_ms = manifest(months).whole_until_ms();
-        until_ms.map(|until_ms| Month::of(until_ms).to_string())
-    };
-    assert_eq!(until(&[]), None);
-    assert_eq!(until(&["2024-06", "2024-07"]).unwrap(), "2024-08");
-    assert_eq!(until(&["2024-06", "2024-08"]).unwrap(), "2024-07");
-    // Only a part of a month that is not the first is a gap, too.
-    let mut part = manifest(&["2024-06", "2024-07"]);
-    part.months[1].from += 1;
-    assert_eq!(part.whole_until_ms(), Some(part.months[1].month.start_ms()));
-    let mut part = manifest(&["2024-06", "2024-07"]);
-    part.months[0].from += 1;
-    assert_eq!(Month::of(part.whole_until_ms().unwrap()).to_string(), "2024-08");
-}
-
-#[test]
 fn of_two_who_write_after_the_same_manifest_one_is_refused() {
     let folder = TempDir::new().unwrap();
     let place = Place::create(&folder.path().display().to_string()).unwrap();
@@ -92,7 +74,37 @@ fn of_two_who_write_after_the_same_manifest_one_is_refused() {
     let two = one.with(month("2024-07", 1));
     assert_eq!(two.put_after(&place, Number(1)).unwrap(), Some(Number(2)));
     // A number that was deleted meanwhile is free, and yet nothing that counts.
-    delete_before(&place, Number(2), i64::MAX).unwrap();
+    std::fs::remove_file(folder.path().join(FOLDER).join("0000000001.json")).unwrap();
     assert_eq!(one.put_after(&place, none).unwrap(), None);
     assert_eq!(Manifest::newest(&place).unwrap(), (Number(2), two));
+}
+
+/// However old they are: where the newest is damaged there is one to go back to.
+#[test]
+fn the_last_manifests_stay() {
+    let folder = TempDir::new().unwrap();
+    let place = Place::create(&folder.path().display().to_string()).unwrap();
+    let mut number = Number::default();
+    for _ in 0..KEPT + 3 {
+        number = manifest(&["2024-06"]).put_after(&place, number).unwrap().unwrap();
+    }
+    delete_before(&place, number, i64::MAX).unwrap();
+    let left = std::fs::read_dir(folder.path().join(FOLDER)).unwrap().count() as u64;
+    assert_eq!(left, KEPT + 1);
+    assert_eq!(Manifest::newest(&place).unwrap().0, number);
+}
+
+/// Somebody has put old ones aside, or a disk shows what it was: only what is directly in the folder counts.
+#[test]
+fn a_manifest_elsewhere_does_not_count() {
+    let folder = TempDir::new().unwrap();
+    let place = Place::create(&folder.path().display().to_string()).unwrap();
+    let one = manifest(&["2024-06"]).put_after(&place, Number::default()).unwrap().unwrap();
+    let two = manifest(&["2024-07"]).put_after(&place, one).unwrap().unwrap();
+    let manifests = folder.path().join(FOLDER);
+    std::fs::create_dir(manifests.join("old")).unwrap();
+    let name = two.to_string();
+    let name = name.strip_prefix("manifests/").unwrap();
+    std::fs::rename(manifests.join(name), manifests.join("old").join(name)).unwrap();
+    assert_eq!(Manifest::newest(&place).unwrap().0, one);
 }

@@ -8,6 +8,7 @@
 //! | The command `archive` | `command.rs` |
 //! | One month of a record, written | `write.rs` |
 //! | The readings of a station, for bulk export | `past.rs` |
+//! | What retention may delete | `covered.rs` |
 //!
 //! Files are in `year=…/month=…/` and never change. The manifest names those that count. It is one
 //! small object in `manifests/`, and the one with the highest number is the archive: the next is put
@@ -16,6 +17,7 @@
 
 mod ahead;
 mod command;
+mod covered;
 mod manifest;
 mod month;
 mod past;
@@ -25,14 +27,28 @@ use std::io;
 use std::path::PathBuf;
 
 pub use command::{ArchiveFlags, archive_command};
+pub use covered::Covered;
 pub use past::Archive;
 
 use mesonet::export::ExportError;
 use mesonet::store::StoreError;
 
-use crate::backup::{BackupError, PlaceError, SendError};
+use crate::backup::{BackupError, PlaceError, SendError, WRITER, writer_of_folder};
 use crate::config::ConfigError;
+use crate::record::RecordPlace;
 use manifest::ManifestError;
+
+/// The name by which an archive knows a record; empty if none was given to it yet.
+///
+/// # Errors
+/// The name cannot be read.
+pub fn name_of(place: &RecordPlace) -> Result<String, BackupError> {
+    match place {
+        RecordPlace::Embedded(folder) if folder.join(WRITER).exists() => writer_of_folder(folder),
+        RecordPlace::Embedded(_) => Ok(String::new()),
+        RecordPlace::ClickHouse(_) => Ok(place.to_string()),
+    }
+}
 
 /// Why an archive could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +88,18 @@ pub enum ArchiveError {
         /// The other record.
         other: String,
     },
+    /// The folder of a follower, whose server archives.
+    #[error(
+        "nothing was archived: {} is the folder of a follower; archive the record of the server that it follows",
+        .0.display()
+    )]
+    OfFollower(PathBuf),
+    /// Files of an archive, and no manifest that names them.
+    #[error(
+        "nothing was archived: {0} has files of an archive in year=…/ and no manifest; put back the newest of \
+         manifests/, or use a new place"
+    )]
+    NoManifest(String),
     /// Another run has written to the archive meanwhile.
     #[error("{0}: another run has changed the archive meanwhile; what that wrote stays, run again")]
     Meanwhile(String),

@@ -10,10 +10,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mesonet::StationId;
 use mesonet::export::archive::{ArchiveDamage, ArchiveTail};
 use mesonet::store::{Damage, Past, SeriesSlice, StationReadings, StationRecord, StoreError};
+use mesonet::{Reader, StationId};
 
+use super::covered::Covered;
 use super::manifest::{ArchivedFile, ArchivedMonth, Manifest};
 use super::month::Month;
 use super::write::may_have;
@@ -22,7 +23,7 @@ use crate::backup::{Place, PlaceError, RANGE_PATIENCE, hex_sha256};
 /// Numbers of the blocks of a file: its row groups, and one for its end.
 const BLOCKS: u32 = 1 << 12;
 
-/// How old what is known of the archive may be when readings are deleted that are in it.
+/// For how long it counts until when the archive has a record.
 const LOOK_AGAIN: Duration = Duration::from_secs(600);
 
 /// Stands for a whole month.
@@ -36,15 +37,28 @@ pub struct Archive {
     place: Mutex<Option<Arc<Place>>>,
     /// What was found to be damaged or missing, each logged once.
     logged: Mutex<BTreeSet<String>>,
-    /// When it was last looked at, and until when it was whole then.
-    until: Mutex<Option<(Instant, Option<i64>)>>,
+    looked: Mutex<Option<Looked>>,
+}
+
+/// What the last look has found.
+#[derive(Clone, Copy, Debug)]
+struct Looked {
+    at: Instant,
+    cutoff_ms: i64,
+    /// Until when the record is in the archive; `None` if that could not be found out.
+    until_ms: Option<i64>,
 }
 
 impl Archive {
     /// The archive at a place.
     pub fn new(address: &str) -> Self {
         let address = crate::backup::absolute(address);
-        Self { address, place: Mutex::default(), logged: Mutex::default(), until: Mutex::default() }
+        Self {
+            address,
+            place: Mutex::default(),
+            logged: Mutex::default(),
+            looked: Mutex::default(),
+        }
     }
 
     /// Opens it for one answer.
@@ -52,37 +66,41 @@ impl Archive {
         Arc::new(OpenArchive { archive: Arc::clone(self), state: Mutex::default() })
     }
 
-    /// Until when every month since the first of the archive is in it; `None` if it is empty.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn whole_until_ms(&self) -> Result<Option<i64>, StoreError> {
-        Ok(self.manifest()?.whole_until_ms())
-    }
-
-    /// The same as it was some minutes ago at most; `None` also if it could not be read then.
-    pub fn known_until_ms(&self) -> Option<i64> {
-        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, until_ms)) = *until
-            && at.elapsed() < LOOK_AGAIN
+    /// The same or an earlier cutoff: what a record holds before it is in the archive, as was found out some minutes
+    /// ago at most. `None` if that cannot be found out. What is missing is logged.
+    pub fn known_cutoff_ms(
+        self: &Arc<Self>,
+        name: &str,
+        record: &dyn Reader,
+        cutoff_ms: i64,
+    ) -> Option<i64> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *looked
+            && known.at.elapsed() < LOOK_AGAIN
+            && Month::of(known.cutoff_ms) == Month::of(cutoff_ms)
         {
-            return until_ms;
+            return known.until_ms;
         }
-        let found = self.whole_until_ms();
-        if let Err(error) = &found {
-            tracing::warn!("{error}; nothing is deleted until it can be read");
+        let found = self.covered(name, record, cutoff_ms);
+        match &found {
+            Ok(Covered { lack: Some(lack), .. }) => {
+                self.log(format!("{lack}; nothing is deleted from then on"))
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("{error}; nothing is deleted until it can be read"),
         }
-        let until_ms = found.ok().flatten();
-        *until = Some((Instant::now(), until_ms));
+        let until_ms = found.ok().map(|covered| covered.until_ms);
+        let at = Instant::now();
+        *looked = Some(Looked { at, cutoff_ms, until_ms });
         until_ms
     }
 
-    fn away(&self, cause: &dyn Display) -> StoreError {
+    pub(super) fn away(&self, cause: &dyn Display) -> StoreError {
         let path = format!("the archive {}", self.address);
         StoreError::Unavailable { path, cause: cause.to_string() }
     }
 
-    fn place(&self) -> Result<Arc<Place>, StoreError> {
+    pub(super) fn place(&self) -> Result<Arc<Place>, StoreError> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
@@ -92,7 +110,7 @@ impl Archive {
         Ok(Arc::clone(place.insert(Arc::new(opened))))
     }
 
-    fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
+    pub(super) fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
         let newest = Manifest::newest(&*self.place()?);
         newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(&error))
     }

@@ -52,12 +52,12 @@ pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
 pub use place::{
-    PLACES, Place, PlaceError, RANGE_PATIENCE, SendError, absolute, hex_sha256, is_address,
+    Object, PLACES, Place, PlaceError, RANGE_PATIENCE, SendError, absolute, hex_sha256, is_address,
 };
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};
-pub use writer::of_folder as writer_of_folder;
+pub use writer::{FILE as WRITER, of_folder as writer_of_folder};
 
 use crate::config::ConfigError;
 use crate::credentials::KeysError;

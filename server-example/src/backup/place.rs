@@ -341,6 +341,17 @@ impl Place {
         Ok(found.into_iter().filter_map(object).collect())
     }
 
+    /// Returns the names of the folders.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn folders(&self) -> Result<Vec<String>, PlaceError> {
+        let list = self.store.list_with_delimiter(Some(&self.prefix));
+        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
+        let name = |folder: &Path| folder.filename().map(str::to_owned);
+        Ok(found.common_prefixes.iter().filter_map(name).collect())
+    }
+
     /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
     ///
     /// # Errors
