@@ -19,6 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::client::{client, with_causes};
 use crate::cluster::Cluster;
 use crate::options::Options;
+use crate::sql;
 use crate::standing::{Standing, greet, watched};
 
 /// How often a block of rows is sent before the batch fails.
@@ -180,6 +181,16 @@ impl Link {
         R: RowOwned + RowRead + Send + 'static,
     {
         self.ask(node, limit, node.client.query_raw(sql).fetch_all::<R>())
+    }
+
+    /// Makes sure that the tables of the record can be read. In a cluster each shard is found out when it is asked
+    /// for readings: one may be away while the others answer.
+    pub(crate) fn check_tables(&self) -> Result<(), StoreError> {
+        if self.cluster.is_some() {
+            return Ok(());
+        }
+        let readings = Place::everywhere("readings");
+        self.rows::<u8>(readings, None, &self.query(sql::READABLE)).map(drop)
     }
 
     /// Inserts rows as one block, and says where. One that may have been lost on its way is sent again

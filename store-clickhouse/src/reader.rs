@@ -85,6 +85,7 @@ impl ClickHouseReader {
     /// ClickHouse cannot be reached or refuses. The record is shown as it was.
     pub fn update(&self) -> Result<Changed, StoreError> {
         let mut seen = self.seen();
+        self.link.check_tables()?;
         let (known, changed) = match news(&self.link, &seen.known)? {
             News::None => (None, Changed::Nothing),
             News::More(known, stations) => (Some(known), Changed::Stations(stations)),

@@ -74,6 +74,9 @@ pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");
 /// What was put of API keys.
 pub(crate) const API_KEYS: &str = include_str!("../queries/api_keys.sql");
 
+/// Nothing of the tables that every answer needs, unless one of them cannot be read.
+pub(crate) const READABLE: &str = include_str!("../queries/readable.sql");
+
 /// The bytes of a text as ClickHouse's function `hex` has them, for texts that are not bound.
 pub(crate) fn hex(text: &str) -> String {
     let digits: Vec<String> = text.bytes().map(|byte| format!("{byte:02X}")).collect();

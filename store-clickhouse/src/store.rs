@@ -70,7 +70,8 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
     pub fn check(&self) -> Result<(), StoreError> {
-        self.fence.check(&self.glance, None)
+        self.fence.check(&self.glance, None)?;
+        self.glance.check_tables()
     }
 
     /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.

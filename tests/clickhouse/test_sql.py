@@ -101,6 +101,7 @@ def test_batches(database, ask):
     assert ask("uncommitted") == [("3",), ("6",)]
     assert ask("news", 3) == [("3", "1", "30", "1"), ("5", "2", "50", "1"), ("6", "1", "60", "1")]
     assert ask("retain_from") == [("0",)]
+    assert ask("readable") == []
 
 
 def test_stations_and_series(ask):

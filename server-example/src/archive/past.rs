@@ -84,7 +84,7 @@ impl Archive {
         let found = self.covered(name, record, cutoff_ms);
         match &found {
             Ok(Covered { lack: Some(lack), .. }) => {
-                self.log(format!("{lack}; nothing is deleted from then on"))
+                self.log(format!("{lack}; nothing is deleted from then on"));
             }
             Ok(_) => {}
             Err(error) => tracing::warn!("{error}; nothing is deleted until it can be read"),

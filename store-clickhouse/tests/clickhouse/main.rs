@@ -90,6 +90,7 @@ fn main() {
             readers::marks_are_kept_and_a_writer_before_puts_none,
             upkeep::a_silent_server_is_not_waited_for,
             upkeep::alerts_are_kept_as_they_were,
+            upkeep::a_table_that_cannot_be_read_is_found_out,
             upkeep::an_insert_is_not_put_off,
             upkeep::nothing_listens_there,
             upkeep::states_of_stations_outlive_their_days,

@@ -9,7 +9,9 @@ use mesonet::alert;
 use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, Report};
-use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
+use mesonet_clickhouse::{
+    ClickHouseReader, ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate,
+};
 
 use crate::between::before_it_is_asked;
 use crate::support::{append, count, held, id, migrated, open, options, report, sql};
@@ -177,6 +179,22 @@ pub fn a_profile_that_cuts_answers_is_refused(url: &str) {
     assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
     assert!(refused.to_string().contains("Limit for rows to read exceeded"), "{refused}");
     assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
+}
+
+/// Somebody renames a table, or takes the right to read it away: a server says that it is not ready.
+pub fn a_table_that_cannot_be_read_is_found_out(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    let reader = ClickHouseReader::open(&options).unwrap();
+    for table in ["readings", "weather", "stations", "series", "batches"] {
+        sql(&options, &format!("RENAME TABLE {table} TO elsewhere"));
+        for refused in [store.check().unwrap_err(), reader.update().unwrap_err()] {
+            assert!(matches!(refused, StoreError::Unavailable { .. }), "{table}: {refused}");
+        }
+        sql(&options, &format!("RENAME TABLE elsewhere TO {table}"));
+        assert!(store.check().is_ok() && reader.update().is_ok());
+    }
 }
 
 /// A current release gathers inserts for a while, unless it is told not to; one of 2018 does not know of it.
