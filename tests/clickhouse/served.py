@@ -11,9 +11,11 @@ The command finds the address in MESONET_TEST_CLICKHOUSE, as it does with tests/
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import lz4.block
 from chdb import session
@@ -23,6 +25,9 @@ CHECKSUM, HEADER, LZ4 = 16, 9, 0x82
 ENGINE = session.Session()
 #: One statement at a time: the database and the settings are those of the session.
 TURN = threading.Lock()
+SCRATCH = tempfile.TemporaryDirectory()
+#: The rows of the insert whose turn it is.
+ROWS = Path(SCRATCH.name) / "rows"
 #: The settings of the statement before, which most have too.
 SET = {}
 
@@ -39,7 +44,14 @@ def decompressed(body):
     return b"".join(blocks)
 
 
-def run(statement, parameters):
+def with_rows(statement, rows):
+    """An insert with its rows in a file: in the statement itself some bytes of them would end it."""
+    before, _, form = statement.rpartition(" FORMAT ")
+    ROWS.write_bytes(rows)
+    return f"{before} FROM INFILE '{ROWS}' COMPRESSION 'none' FORMAT {form}"
+
+
+def run(statement, rows, parameters):
     """The answer to a statement. A setting that the engine does not know is refused, as by a server."""
     form = parameters.pop("default_format", "TabSeparated")
     database = parameters.pop("database", "default")
@@ -52,6 +64,8 @@ def run(statement, parameters):
             if SET.get(name) != value:
                 ENGINE.query(f"SET {name} = '{value}'")
                 SET[name] = value
+        if rows is not None:
+            statement = with_rows(statement, rows)
         answer = ENGINE.query(statement, form)
         return bytes(answer.bytes()) if answer is not None else b""
 
@@ -76,10 +90,9 @@ class Handler(BaseHTTPRequestHandler):
         if parameters.pop("decompress", "0") == "1":
             body = decompressed(body)
         statement = parameters.pop("query", None)
-        # The rows begin behind one separator.
-        statement = body if statement is None else statement.encode() + b"\n" + body
+        statement, rows = (body.decode(), None) if statement is None else (statement, body)
         try:
-            status, answer = 200, run(statement, parameters)
+            status, answer = 200, run(statement, rows, parameters)
         except RuntimeError as error:
             status, answer = 500, str(error).encode()
         self.send_response(status)
@@ -97,6 +110,11 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """A client that was killed waits for no answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 with Server(("127.0.0.1", 0), Handler) as server:
