@@ -133,7 +133,7 @@ impl Manifest {
 }
 
 /// Whether a path names something in the folder that it is relative to, on every system.
-fn is_inside(path: &str) -> bool {
+pub fn is_inside(path: &str) -> bool {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..");
     let mut parts = Path::new(path).components();
     !path.contains(['\\', ':', '\0'])

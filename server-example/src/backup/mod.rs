@@ -91,6 +91,9 @@ pub enum BackupError {
         "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"
     )]
     Changed(String),
+    /// A manifest that nobody could read.
+    #[error("nothing was backed up: the manifest {0}")]
+    Unreadable(ManifestError),
     /// The place is that of another record.
     #[error(
         "nothing was backed up: {place} has the backups of another record, {by}. If this one is to \

@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::gather::{Content, Source, files, gather, open};
+use super::gather::{Content, Files, Source, files, gather, open};
 use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
@@ -68,7 +68,7 @@ struct Summary {
     sent_bytes: u64,
     /// What is not in it as it is now, and why.
     left_out: Vec<String>,
-    /// Entries of the folder that are not ours.
+    /// What is in the folder but is not backed up: not ours, or nothing that a manifest can name.
     foreign: Vec<String>,
 }
 
@@ -127,7 +127,9 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     for run in &gathered.runs {
         shipment.ship_run(run)?;
     }
-    let Shipment { entries, left_out, sent_files, sent_bytes, bar, .. } = shipment;
+    let Shipment { entries, left_out, mut foreign, sent_files, sent_bytes, bar, .. } = shipment;
+    foreign.extend(gathered.foreign);
+    foreign.sort();
     let files = entries.into_values().collect();
     let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
     let manifest = Manifest {
@@ -147,10 +149,7 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     put_keys(place, data, &turn)?;
     check_turn(place, &turn)?;
     // Last: the backup is there from here on.
-    if !place.put_new(&format!("{FOLDER}/{name}"), manifest.encode())? {
-        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
-        return Err(PlaceError::Failed { place, cause }.into());
-    }
+    put_manifest(place, &name, &manifest)?;
     bar.finish_and_clear();
     Ok(Summary {
         name: name.to_string(),
@@ -160,8 +159,19 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
         sent_files,
         sent_bytes,
         left_out: manifest.left_out,
-        foreign: gathered.foreign,
+        foreign,
     })
+}
+
+/// Puts the manifest of a backup, unless nobody could read it.
+fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), BackupError> {
+    let text = manifest.encode();
+    Manifest::decode(&text).map_err(BackupError::Unreadable)?;
+    if !place.put_new(&format!("{FOLDER}/{name}"), text)? {
+        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
+        return Err(PlaceError::Failed { place, cause }.into());
+    }
+    Ok(())
 }
 
 /// A backup under way.
@@ -174,6 +184,8 @@ struct Shipment<'a> {
     before: BTreeMap<String, Entry>,
     entries: BTreeMap<String, Entry>,
     left_out: Vec<String>,
+    /// What is in the model runs but is not backed up.
+    foreign: Vec<String>,
     sent_files: usize,
     sent_bytes: u64,
     bar: ProgressBar,
@@ -203,6 +215,7 @@ impl<'a> Shipment<'a> {
             before,
             entries: BTreeMap::new(),
             left_out: Vec::new(),
+            foreign: Vec::new(),
             sent_files: 0,
             sent_bytes: 0,
             bar: bar_of_bytes(0),
@@ -278,7 +291,7 @@ impl<'a> Shipment<'a> {
             if attempt > 0 {
                 thread::sleep(PAUSE);
             }
-            let before = files(self.data, run)?;
+            let Files { sources: before, foreign } = files(self.data, run)?;
             let marks = |files: &BTreeMap<String, Source>| -> Vec<(String, String)> {
                 files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
             };
@@ -288,7 +301,8 @@ impl<'a> Shipment<'a> {
             for source in before.into_values() {
                 self.ship(source)?;
             }
-            if marks(&files(self.data, run)?) == of_before {
+            if marks(&files(self.data, run)?.sources) == of_before {
+                self.foreign.extend(foreign);
                 return Ok(());
             }
         }
@@ -347,5 +361,40 @@ impl Summary {
             writeln!(out, "not backed up: {name}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_that_nobody_could_read_is_not_put() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+        let name = Name { epoch: 1, number: 1, time_ms: 1_722_711_600_123, random: 1 };
+        let put = |path: &str| {
+            let entry = Entry {
+                path: path.to_owned(),
+                length: 0,
+                sha256: "0".repeat(64),
+                mark: String::new(),
+                modified_ns: None,
+            };
+            let manifest = Manifest {
+                time: name.time_ms,
+                version: String::new(),
+                folder: String::new(),
+                writer: String::new(),
+                files: vec![entry],
+                left_out: Vec::new(),
+            };
+            put_manifest(&place, &name, &manifest).map_err(|error| error.to_string())
+        };
+        let cause = "is damaged: \"a:b\" is not the path of a file in a data folder";
+        assert_eq!(put("a:b"), Err(format!("nothing was backed up: the manifest {cause}")));
+        assert_eq!(manifests(&place).unwrap(), []);
+        put("a").unwrap();
+        assert_eq!(manifests(&place).unwrap(), [name]);
     }
 }
