@@ -181,11 +181,14 @@ pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
                 continue;
             }
             let at = data.join(&path);
-            let Some(metadata) = found(fs::metadata(&at)).map_err(BackupError::file(&at))? else {
-                continue;
-            };
+            let Some(metadata) = entry(&at)? else { continue };
             if metadata.is_dir() {
                 folders.push(path);
+                continue;
+            }
+            // Opening a pipe would wait for whoever writes into it.
+            if !metadata.is_file() {
+                files.foreign.push(path);
                 continue;
             }
             let (length, mark) = (metadata.len(), mark(&metadata));
@@ -200,11 +203,20 @@ pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
 /// are hidden.
 fn runs(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<String>, BackupError> {
     let mut runs = Vec::new();
-    for model in paths(data, folder, foreign)? {
-        if data.join(&model).is_dir() {
-            let of_model = paths(data, &model, foreign)?;
-            runs.extend(of_model.into_iter().filter(|run| !name(run).starts_with('.')));
+    let mut folders = |folder: &str| -> Result<Vec<String>, BackupError> {
+        let mut inside = Vec::new();
+        for path in paths(data, folder, foreign)? {
+            match entry(&data.join(&path))? {
+                _ if name(&path).starts_with('.') => {}
+                Some(metadata) if metadata.is_dir() => inside.push(path),
+                Some(_) => foreign.push(path),
+                None => {}
+            }
         }
+        Ok(inside)
+    };
+    for model in folders(folder)? {
+        runs.extend(folders(&model)?);
     }
     Ok(runs)
 }
@@ -213,7 +225,10 @@ fn runs(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<Stri
 /// folder is gone. Those that a manifest cannot name are among the foreign ones instead.
 fn paths(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<String>, BackupError> {
     let at = data.join(folder);
-    let entries = found(fs::read_dir(&at)).map_err(BackupError::file(&at))?;
+    let entries = match entry(&at)? {
+        Some(_) => found(fs::read_dir(&at)).map_err(BackupError::file(&at))?,
+        None => None,
+    };
     let inside = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let mut paths = Vec::new();
     for entry in entries.into_iter().flatten() {
@@ -224,6 +239,17 @@ fn paths(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<Str
     }
     paths.sort_unstable();
     Ok(paths)
+}
+
+/// What an entry of a folder is, for a link what it points to; `None` if it was deleted meanwhile.
+fn entry(at: &Path) -> Result<Option<Metadata>, BackupError> {
+    let metadata = found(fs::metadata(at)).map_err(BackupError::file(at))?;
+    if metadata.is_none() && fs::symlink_metadata(at).is_ok_and(|link| link.is_symlink()) {
+        // Perhaps a disk that is not mounted: what was there is not gone.
+        let cause = "it is a symbolic link to something that is not there";
+        return Err(BackupError::file(at)(io::Error::new(io::ErrorKind::NotFound, cause)));
+    }
+    Ok(metadata)
 }
 
 /// The last part of a path.
@@ -308,6 +334,50 @@ mod tests {
         assert_eq!(runs, ["models/demo/20180917T000000Z"]);
         let files = sources.iter().filter(|source| source.path.starts_with("products/"));
         assert_eq!(files.map(|file| &*file.path).collect::<Vec<_>>(), ["products/rain/a.tif"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for_and_files_beside_runs_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        for name in ["products/rain/a.tif", "models/notes.txt", "models/demo/notes.txt"] {
+            fs::create_dir_all(data.join(name).parent().unwrap()).unwrap();
+            fs::write(data.join(name), "of someone").unwrap();
+        }
+        fs::create_dir(data.join("models/demo/20180917T000000Z")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(data.join("products/pipe")).status();
+        assert!(made.unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(data.join("products/socket")).unwrap();
+        let mut found = files(data, "products").unwrap();
+        found.foreign.sort();
+        assert_eq!(found.foreign, ["products/pipe", "products/socket"]);
+        assert_eq!(found.sources.into_keys().collect::<Vec<_>>(), ["products/rain/a.tif"]);
+        let mut foreign = Vec::new();
+        let found = runs(data, "models", &mut foreign).unwrap();
+        assert_eq!(found, ["models/demo/20180917T000000Z"]);
+        foreign.sort();
+        assert_eq!(foreign, ["models/demo/notes.txt", "models/notes.txt"]);
+    }
+
+    /// A disk that is not mounted is no reason to leave out what was on it.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_what_is_not_there_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        for link in ["products", "models", "made-models/demo.toml"] {
+            let at = data.join(link);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink("/nowhere/at/all", &at).unwrap();
+            let found = match how(link) {
+                How::Runs => runs(data, link, &mut Vec::new()).map(drop),
+                _ => files(data, link.split('/').next().unwrap()).map(drop),
+            };
+            let cause = "it is a symbolic link to something that is not there";
+            assert_eq!(found.unwrap_err().to_string(), format!("{}: {cause}", at.display()));
+        }
+        assert!(files(data, "damaged").unwrap().sources.is_empty());
     }
 
     /// The table of `docs/data.md`: nothing that it names is unknown here.
