@@ -23,6 +23,9 @@ use tokio::time::timeout;
 
 use crate::credentials::hex;
 
+/// Where the files of the backups are.
+pub const OBJECTS: &str = "objects";
+
 /// Longer files are sent in parts of this length.
 const PART_BYTES: usize = 8 << 20;
 
@@ -325,18 +328,37 @@ impl Place {
         }
     }
 
-    /// Returns the objects in a folder and below it.
+    /// Returns the objects in a folder, but not those in folders of it, where [`get`](Self::get) would
+    /// not find them by their names.
     ///
     /// # Errors
     /// The place cannot be read.
     pub fn list(&self, folder: &str) -> Result<Vec<Object>, PlaceError> {
+        self.find(folder, |name| Some(format!("{folder}/{name}")))
+    }
+
+    /// Returns the objects that files are, each where [`object`] has it.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn objects(&self) -> Result<Vec<Object>, PlaceError> {
+        self.find(OBJECTS, |name| is_sha256(name).then(|| object(name)))
+    }
+
+    /// Returns the objects below a folder that are where `at` says that one of their name is.
+    fn find(
+        &self,
+        folder: &str,
+        at: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Object>, PlaceError> {
         let folder = self.path(folder);
         let list = self.store.list(Some(&folder)).try_collect::<Vec<_>>();
         let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
         let object = |object: ObjectMeta| {
             let name = object.location.filename()?.to_owned();
+            let is_there = self.path(&at(&name)?) == object.location;
             let written_ms = object.last_modified.timestamp_millis();
-            Some(Object { name, length: object.size, written_ms })
+            is_there.then_some(Object { name, length: object.size, written_ms })
         };
         Ok(found.into_iter().filter_map(object).collect())
     }
@@ -378,7 +400,13 @@ pub fn absolute(address: &str) -> String {
 
 /// The object that a file with this checksum is.
 pub fn object(sha256: &str) -> String {
-    format!("objects/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+    format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+}
+
+/// Whether a text is a SHA-256 in hexadecimal digits, as we write them.
+pub fn is_sha256(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 64 && text.bytes().all(is_digit)
 }
 
 /// The SHA-256 of bytes, in hexadecimal digits.
@@ -412,3 +440,7 @@ fn is_full(error: &Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -61,7 +61,7 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
         pruned.backups += 1;
     }
     let before_ms = now_ms.saturating_sub(SPARED_MS);
-    for found in place.list("objects")? {
+    for found in place.objects()? {
         let is_old = found.written_ms < before_ms;
         if is_old
             && !needed.contains(&found.name)

@@ -55,7 +55,7 @@ fn put(place: &Place, folder: &Path, text: &str, days: i64) {
 fn texts(folder: &Path) -> Vec<String> {
     let place = Place::open(folder.to_str().unwrap()).unwrap();
     let mut texts: Vec<String> = place
-        .list("objects")
+        .objects()
         .unwrap()
         .into_iter()
         .map(|found| std::fs::read_to_string(folder.join(object(&found.name))).unwrap())

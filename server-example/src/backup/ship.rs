@@ -193,7 +193,7 @@ struct Shipment<'a> {
 
 impl<'a> Shipment<'a> {
     fn new(place: &'a Place, data: &'a Path) -> Result<Self, BackupError> {
-        let mut there = place.list("objects")?;
+        let mut there = place.objects()?;
         let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
             Some(Ok(manifest)) => manifest.files,
             Some(Err(error @ BackupError::Manifest { .. })) => {
