@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | Where backups are: a folder, or a bucket | `place.rs` |
+//! | Where backups are: a folder, or a bucket | `place.rs`, `address.rs` |
 //! | Buckets, behind the feature `s3` | `s3.rs` |
 //! | What a backup holds: its manifest | `manifest.rs` |
 //! | What backups are called, and which is newer | `name.rs` |
@@ -14,12 +14,13 @@
 //! | The command `backups` | `list.rs` |
 //! | A folder that is kept like the newest backup, for followers | `mirror.rs`, `marker.rs` |
 //! | The command `promote` | `promote.rs` |
-//! | Which backups and files are deleted | `prune.rs` |
+//! | Which backups and files are deleted | `prune.rs`, `unfinished.rs` |
 //!
 //! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
 //! small object in `backups/`, the manifest, which names them. It is written last, so a backup is
 //! there completely or not at all, and one that is interrupted costs nothing but the next upload.
 
+mod address;
 mod gather;
 mod keys;
 mod list;
@@ -35,6 +36,7 @@ mod restore;
 #[cfg(feature = "s3")]
 mod s3;
 mod ship;
+mod unfinished;
 mod writer;
 
 use std::io;
@@ -43,6 +45,7 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
+pub use address::{PLACES, absolute, is_address};
 pub use gather::is_record;
 pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
@@ -51,9 +54,7 @@ pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
-pub use place::{
-    PLACES, Place, PlaceError, RANGE_PATIENCE, SendError, absolute, hex_sha256, is_address,
-};
+pub use place::{Place, PlaceError, RANGE_PATIENCE, SendError, hex_sha256};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
+use super::address::{Address, PLACES};
+use super::unfinished::{self, Unfinished};
 use crate::credentials::hex;
 
 /// Where the files of the backups are.
@@ -34,13 +36,6 @@ const PARTS_AT_ONCE: usize = 4;
 
 /// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
 pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
-
-/// What a place may be.
-pub const PLACES: &str = if cfg!(feature = "s3") {
-    "a folder, file:///… or s3://BUCKET/PREFIX"
-} else {
-    "a folder or file:///…; this server was built without the feature s3"
-};
 
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +92,8 @@ pub struct Object {
 pub struct Place {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
+    /// Unless it is a bucket.
+    folder: Option<PathBuf>,
     /// As it was given.
     address: String,
     runtime: Background,
@@ -152,22 +149,21 @@ impl Place {
     }
 
     fn of(address: &str, create: bool) -> Result<Self, PlaceError> {
-        let unknown = || PlaceError::Address(address.to_owned());
-        let (store, prefix) = match address.split_once("://") {
-            None if address.is_empty() => return Err(unknown()),
-            None => (folder(FilePath::new(address), create)?, Path::default()),
-            Some(("file", path)) if path.starts_with('/') => {
-                let path = percent_encoding::percent_decode_str(path);
-                let path = path.decode_utf8().map_err(|_| unknown())?;
-                (folder(FilePath::new(&*path), create)?, Path::default())
+        let (store, prefix, folder) = match Address::of(address) {
+            None => return Err(PlaceError::Address(address.to_owned())),
+            Some(Address::Folder(folder)) => {
+                (open_folder(&folder, create)?, Path::default(), Some(folder))
             }
             #[cfg(feature = "s3")]
-            Some(("s3", _)) => super::s3::bucket(address)?,
-            Some(_) => return Err(unknown()),
+            Some(Address::Bucket) => {
+                let (store, prefix) = super::s3::bucket(address)?;
+                (store, prefix, None)
+            }
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let runtime = Background(Some(runtime));
-        Ok(Self { store, prefix, address: address.to_owned(), runtime, patience: UNHURRIED })
+        let address = address.to_owned();
+        Ok(Self { store, prefix, folder, address, runtime, patience: UNHURRIED })
     }
 
     /// Gives up reading after so long: somebody waits for what is read.
@@ -363,6 +359,19 @@ impl Place {
         Ok(found.into_iter().filter_map(object).collect())
     }
 
+    /// Deletes what killed backups have left unfinished and nobody has written to after a time; a bucket
+    /// has nothing of that kind that could be seen here.
+    ///
+    /// # Errors
+    /// The place cannot be read or written.
+    pub fn delete_unfinished(&self, before_ms: i64) -> Result<Unfinished, PlaceError> {
+        let Some(folder) = &self.folder else { return Ok(Unfinished::default()) };
+        unfinished::delete(folder, before_ms).map_err(|error| PlaceError::Failed {
+            place: self.address.clone(),
+            cause: error.to_string(),
+        })
+    }
+
     /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
     ///
     /// # Errors
@@ -375,26 +384,6 @@ impl Place {
             Err(Error::NotFound { .. }) => Ok(true),
             Err(error) => Err(self.failed(&error)),
         }
-    }
-}
-
-/// Whether an address may be one of a place, whatever is there.
-pub fn is_address(address: &str) -> bool {
-    match address.split_once("://") {
-        None => !address.is_empty(),
-        Some(("file", path)) => path.starts_with('/'),
-        Some(("s3", bucket)) => {
-            cfg!(feature = "s3") && !bucket.is_empty() && !bucket.starts_with('/')
-        }
-        Some(_) => false,
-    }
-}
-
-/// The address of a place for whoever runs in another folder.
-pub fn absolute(address: &str) -> String {
-    match std::path::absolute(address) {
-        Ok(path) if !address.contains("://") => path.display().to_string(),
-        _ => address.to_owned(),
     }
 }
 
@@ -414,7 +403,7 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
     let shown = path.display().to_string();
     let failed = |cause: String| PlaceError::Failed { place: shown.clone(), cause };
     if create {
