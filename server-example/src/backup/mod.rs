@@ -208,6 +208,9 @@ pub enum BackupError {
     /// The folder to restore into is not empty.
     #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
     NotEmpty(PathBuf),
+    /// Something that a restored folder cannot replace.
+    #[error("{} {}; restore into a new folder, and use that", .0.display(), .1)]
+    Target(PathBuf, &'static str),
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
