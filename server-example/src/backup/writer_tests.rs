@@ -99,3 +99,15 @@ fn a_claim_that_is_damaged_or_deleted_is_nobodys() {
     fs::write(one.join(FILE), "not ours").unwrap();
     assert!(refusal(turn(&place, &one)).contains("writer: it is damaged; delete it"));
 }
+
+/// Such a file was put there by somebody else: after it there would be epoch 0, older than all.
+#[test]
+fn no_record_takes_over_after_the_last_epoch() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    std::fs::create_dir(folder.path().join("writers")).unwrap();
+    std::fs::write(folder.path().join("writers/4294967295"), "{}").unwrap();
+    let error = take_over(&place, data.path()).unwrap_err().to_string();
+    assert!(error.contains("writers/4294967295 or a backup of its number is the last"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path().join("writers")).unwrap().count(), 1);
+}
