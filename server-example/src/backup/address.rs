@@ -1,6 +1,7 @@
 //! Addresses of places.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// What a place may be.
 pub const PLACES: &str = if cfg!(feature = "s3") {
@@ -50,6 +51,24 @@ pub fn absolute(address: &str) -> String {
     }
 }
 
+/// Whether a place is a data folder, or in one: its backups would be part of the record, and lost with it.
+pub fn is_inside(address: &str, data: &Path) -> bool {
+    match Address::of(address) {
+        Some(Address::Folder(place)) => resolved(&place).starts_with(resolved(data)),
+        _ => false,
+    }
+}
+
+/// The whole path of a folder that need not be there, without links as far as it is.
+fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = whole.ancestors().find_map(|ancestor| {
+        let missing = whole.strip_prefix(ancestor).ok()?;
+        Some(fs::canonicalize(ancestor).ok()?.join(missing))
+    });
+    real.unwrap_or(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +94,31 @@ mod tests {
             "ftp://x",
         ] {
             assert!(!is_address(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_the_folder_of_the_record_is_found_by_any_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir_all(data.join("products")).unwrap();
+        fs::create_dir(folder.path().join("data2")).unwrap();
+        let is_inside = |place: &str| {
+            let address = folder.path().join(place).display().to_string();
+            let url = format!("file://{address}");
+            assert_eq!(is_inside(&url, &data), is_inside(&address, &data), "{place}");
+            is_inside(&address, &data)
+        };
+        for place in ["data", "data/", "data/new/deep", "data/products/../x", "data2/../data"] {
+            assert!(is_inside(place), "{place}");
+        }
+        for place in ["data2", "data2/data", "data/..", "new"] {
+            assert!(!is_inside(place), "{place}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&data, folder.path().join("link")).unwrap();
+            assert!(is_inside("link/products"));
         }
     }
 }

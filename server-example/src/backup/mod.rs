@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
-pub use address::{PLACES, absolute, is_address};
+pub use address::{PLACES, absolute, is_address, is_inside};
 pub use gather::is_record;
 pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
@@ -73,6 +73,17 @@ pub enum BackupError {
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
+    /// The place is in the folder of the record itself.
+    #[error(
+        "{place} is in {}, the folder of the record; the backups must be in another one",
+        .data.display()
+    )]
+    Inside {
+        /// The place.
+        place: String,
+        /// The folder of the record.
+        data: PathBuf,
+    },
     /// The record cannot be read, or no room is left for its copy.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -14,6 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
+use super::address::is_inside;
 use super::gather::{Content, Files, Source, files, gather, open};
 use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
@@ -87,6 +88,9 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }
+    if is_inside(to, &config.data) {
+        return Err(BackupError::Inside { place: to.clone(), data: config.data });
+    }
     let summary = make(&config.data, to, *takes_over)?;
     let mut out = io::stdout().lock();
     if *json {
@@ -117,7 +121,9 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     let turn = turn(place, data)?;
     // Before anything is read, so that all that was acknowledged before is found.
     let time = system_ms();
-    let scratch = tempfile::tempdir().map_err(BackupError::file(&std::env::temp_dir()))?;
+    // By this name: one that is killed leaves it behind.
+    let scratch = tempfile::Builder::new().prefix("mesonet-backup-").tempdir();
+    let scratch = scratch.map_err(BackupError::file(&std::env::temp_dir()))?;
     let gathered = gather(data, scratch.path())?;
     let mut shipment = Shipment::new(place, data)?;
     shipment.bar.set_length(gathered.sources.iter().map(|source| source.length).sum());
