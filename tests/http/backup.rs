@@ -230,13 +230,14 @@ fn every_kind_of_file_comes_back() {
         ("notes.txt", "of a person"),
         ("models/demo/.20180917T000000Z.lock", ""),
         ("products/pressure/.mesonet-1.tmp", "half"),
+        ("products/note: old.txt", "of a person"),
     ] {
         let file = path.join("mesonet-data").join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
     let made = backup(path);
-    assert_eq!(made["foreign"], serde_json::json!(["notes.txt"]));
+    assert_eq!(made["foreign"], serde_json::json!(["notes.txt", "products/note: old.txt"]));
     assert_eq!(made["leftOut"], serde_json::json!([]));
     let out = run(path, &["restore", "--from", "backups", "--to", "restored"]);
     assert!(out.starts_with("restored backup 0001-00000001-20"), "{out}");
@@ -246,6 +247,7 @@ fn every_kind_of_file_comes_back() {
         "lock",
         "models/demo/.20180917T000000Z.lock",
         "notes.txt",
+        "products/note: old.txt",
         "products/pressure/.mesonet-1.tmp",
         "writer",
     ];

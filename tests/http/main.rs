@@ -13,6 +13,8 @@ mod archive_full;
 mod archive_serves;
 #[cfg(unix)]
 mod backup;
+#[cfg(unix)]
+mod backup_places;
 mod bombs;
 #[cfg(unix)]
 mod bucket;

@@ -10,6 +10,7 @@ use mesonet::EmbeddedStore;
 use mesonet::store::FrozenSegment;
 
 use super::BackupError;
+use super::manifest::is_inside;
 use crate::credentials::KeyFile;
 
 /// How the entries of a data folder are copied.
@@ -92,14 +93,22 @@ pub struct Gathered {
     pub sources: Vec<Source>,
     /// The folders of the model runs, relative to the data folder.
     pub runs: Vec<String>,
-    /// Entries that are not ours.
+    /// What is there but is not backed up: not ours, or nothing that a manifest can name.
+    pub foreign: Vec<String>,
+}
+
+/// The files below a folder of the data folder, by path.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub sources: BTreeMap<String, Source>,
+    /// What is there but is not backed up.
     pub foreign: Vec<String>,
 }
 
 /// Finds the files of a data folder. Those that change are copied into another folder.
 pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
     let mut gathered = Gathered::default();
-    let names = names(data)?;
+    let names = paths(data, "", &mut gathered.foreign)?;
     for name in names.iter().filter(|name| how(name) == How::First) {
         gathered.copy_first(data, scratch, name)?;
     }
@@ -118,8 +127,12 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
                     gathered.add_copy(scratch, name)?;
                 }
             }
-            How::Files => gathered.sources.extend(files(data, &name)?.into_values()),
-            How::Runs => gathered.runs = runs(data, &name)?,
+            How::Files => {
+                let Files { sources, foreign } = files(data, &name)?;
+                gathered.sources.extend(sources.into_values());
+                gathered.foreign.extend(foreign);
+            }
+            How::Runs => gathered.runs = runs(data, &name, &mut gathered.foreign)?,
             How::Foreign => gathered.foreign.push(name),
             How::Frozen | How::First | How::Left => {}
         }
@@ -129,7 +142,9 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
 
 impl Gathered {
     fn copy_first(&mut self, data: &Path, scratch: &Path, name: &str) -> Result<(), BackupError> {
-        for source in files(data, name)?.into_values() {
+        let Files { sources, foreign } = files(data, name)?;
+        self.foreign.extend(foreign);
+        for source in sources.into_values() {
             let to = scratch.join(&source.path);
             let folder = to.parent().unwrap_or(scratch);
             fs::create_dir_all(folder).map_err(BackupError::file(folder))?;
@@ -156,63 +171,90 @@ impl Gathered {
     }
 }
 
-/// Returns the files below a folder of the data folder, by path. Unfinished ones are left out.
-pub fn files(data: &Path, folder: &str) -> Result<BTreeMap<String, Source>, BackupError> {
-    let mut sources = BTreeMap::new();
+/// Finds the files below a folder of the data folder. Unfinished ones are left out.
+pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
+    let mut files = Files::default();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for name in names(&data.join(&folder))? {
-            if name.starts_with(".mesonet-") {
+        for path in paths(data, &folder, &mut files.foreign)? {
+            if name(&path).starts_with(".mesonet-") {
                 continue;
             }
-            let path = format!("{folder}/{name}");
             let at = data.join(&path);
-            let Some(metadata) = found(fs::metadata(&at)).map_err(BackupError::file(&at))? else {
-                continue;
-            };
+            let Some(metadata) = entry(&at)? else { continue };
             if metadata.is_dir() {
                 folders.push(path);
                 continue;
             }
+            // Opening a pipe would wait for whoever writes into it.
+            if !metadata.is_file() {
+                files.foreign.push(path);
+                continue;
+            }
             let (length, mark) = (metadata.len(), mark(&metadata));
             let source = Source { path: path.clone(), length, mark, content: Content::File(at) };
-            sources.insert(path, source);
+            files.sources.insert(path, source);
         }
     }
-    Ok(sources)
+    Ok(files)
 }
 
 /// Returns the folders of the model runs, relative to the data folder. Unfinished ones and locks
 /// are hidden.
-fn runs(data: &Path, folder: &str) -> Result<Vec<String>, BackupError> {
+fn runs(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<String>, BackupError> {
     let mut runs = Vec::new();
-    for model in names(&data.join(folder))? {
-        let model = format!("{folder}/{model}");
-        if !data.join(&model).is_dir() {
-            continue;
+    let mut folders = |folder: &str| -> Result<Vec<String>, BackupError> {
+        let mut inside = Vec::new();
+        for path in paths(data, folder, foreign)? {
+            match entry(&data.join(&path))? {
+                _ if name(&path).starts_with('.') => {}
+                Some(metadata) if metadata.is_dir() => inside.push(path),
+                Some(_) => foreign.push(path),
+                None => {}
+            }
         }
-        let of_model = names(&data.join(&model))?;
-        let shown = of_model.into_iter().filter(|name| !name.starts_with('.'));
-        runs.extend(shown.map(|run| format!("{model}/{run}")));
+        Ok(inside)
+    };
+    for model in folders(folder)? {
+        runs.extend(folders(&model)?);
     }
     Ok(runs)
 }
 
-/// Returns the names in a folder, sorted; none if it is gone.
-fn names(folder: &Path) -> Result<Vec<String>, BackupError> {
-    let entries = found(fs::read_dir(folder)).map_err(BackupError::file(folder))?;
-    let mut names = Vec::new();
+/// Returns the paths of the entries of a folder, relative to the data folder and sorted; none if the
+/// folder is gone. Those that a manifest cannot name are among the foreign ones instead.
+fn paths(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<String>, BackupError> {
+    let at = data.join(folder);
+    let entries = match entry(&at)? {
+        Some(_) => found(fs::read_dir(&at)).map_err(BackupError::file(&at))?,
+        None => None,
+    };
+    let inside = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let mut paths = Vec::new();
     for entry in entries.into_iter().flatten() {
-        let name = entry.map_err(BackupError::file(folder))?.file_name();
-        let shown = name.display().to_string();
-        let plain = name.into_string().map_err(|_| {
-            let error = io::Error::new(io::ErrorKind::InvalidFilename, "its name is not Unicode");
-            BackupError::File { path: folder.join(shown), error }
-        })?;
-        names.push(plain);
+        let name = entry.map_err(BackupError::file(&at))?.file_name();
+        let path = format!("{inside}{}", name.display());
+        let is_plain = name.to_str().is_some() && is_inside(&path);
+        if is_plain { paths.push(path) } else { foreign.push(path) }
     }
-    names.sort_unstable();
-    Ok(names)
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// What an entry of a folder is, for a link what it points to; `None` if it was deleted meanwhile.
+fn entry(at: &Path) -> Result<Option<Metadata>, BackupError> {
+    let metadata = found(fs::metadata(at)).map_err(BackupError::file(at))?;
+    if metadata.is_none() && fs::symlink_metadata(at).is_ok_and(|link| link.is_symlink()) {
+        // Perhaps a disk that is not mounted: what was there is not gone.
+        let cause = "it is a symbolic link to something that is not there";
+        return Err(BackupError::file(at)(io::Error::new(io::ErrorKind::NotFound, cause)));
+    }
+    Ok(metadata)
+}
+
+/// The last part of a path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Nothing if a file was deleted meanwhile.
@@ -247,7 +289,96 @@ pub fn open(path: &Path) -> Result<Option<(File, u64, String)>, BackupError> {
 
 #[cfg(test)]
 mod tests {
+    use mesonet::store::EmbeddedOptions;
+
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_manifest_cannot_name_is_not_backed_up_but_named() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let data = folder.path();
+        drop(EmbeddedStore::open(data, EmbeddedOptions::default()));
+        for file in [
+            "products/rain/a.tif",
+            "products/note: old.txt",
+            "products/c:/b.tif",
+            "damaged/a\\b",
+            "fetch/x:y.json",
+            "models/demo/20180917T000000Z/zarr.json",
+            "models/demo/2018-09-17T00:00:00Z/zarr.json",
+        ] {
+            fs::create_dir_all(data.join(file).parent().unwrap()).unwrap();
+            fs::write(data.join(file), "of someone").unwrap();
+        }
+        for folder in ["", "products"] {
+            let name = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
+            fs::write(data.join(folder).join(name), "of someone").unwrap();
+        }
+        let Gathered { sources, runs, mut foreign } = gather(data, scratch.path()).unwrap();
+        foreign.sort();
+        assert_eq!(
+            foreign,
+            [
+                "caf\u{fffd}.txt",
+                "damaged/a\\b",
+                "fetch/x:y.json",
+                "models/demo/2018-09-17T00:00:00Z",
+                "products/c:",
+                "products/caf\u{fffd}.txt",
+                "products/note: old.txt",
+            ]
+        );
+        assert_eq!(runs, ["models/demo/20180917T000000Z"]);
+        let files = sources.iter().filter(|source| source.path.starts_with("products/"));
+        assert_eq!(files.map(|file| &*file.path).collect::<Vec<_>>(), ["products/rain/a.tif"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for_and_files_beside_runs_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        for name in ["products/rain/a.tif", "models/notes.txt", "models/demo/notes.txt"] {
+            fs::create_dir_all(data.join(name).parent().unwrap()).unwrap();
+            fs::write(data.join(name), "of someone").unwrap();
+        }
+        fs::create_dir(data.join("models/demo/20180917T000000Z")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(data.join("products/pipe")).status();
+        assert!(made.unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(data.join("products/socket")).unwrap();
+        let mut found = files(data, "products").unwrap();
+        found.foreign.sort();
+        assert_eq!(found.foreign, ["products/pipe", "products/socket"]);
+        assert_eq!(found.sources.into_keys().collect::<Vec<_>>(), ["products/rain/a.tif"]);
+        let mut foreign = Vec::new();
+        let found = runs(data, "models", &mut foreign).unwrap();
+        assert_eq!(found, ["models/demo/20180917T000000Z"]);
+        foreign.sort();
+        assert_eq!(foreign, ["models/demo/notes.txt", "models/notes.txt"]);
+    }
+
+    /// A disk that is not mounted is no reason to leave out what was on it.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_what_is_not_there_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        for link in ["products", "models", "made-models/demo.toml"] {
+            let at = data.join(link);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink("/nowhere/at/all", &at).unwrap();
+            let found = match how(link) {
+                How::Runs => runs(data, link, &mut Vec::new()).map(drop),
+                _ => files(data, link.split('/').next().unwrap()).map(drop),
+            };
+            let cause = "it is a symbolic link to something that is not there";
+            assert_eq!(found.unwrap_err().to_string(), format!("{}: {cause}", at.display()));
+        }
+        assert!(files(data, "damaged").unwrap().sources.is_empty());
+    }
 
     /// The table of `docs/data.md`: nothing that it names is unknown here.
     #[test]

@@ -32,7 +32,7 @@ pub struct BackupsFlags {
     pub check: bool,
 
     /// Delete the backups that are older than this, in days or hours, at least 7d, and the files that
-    /// no other backup has; the newest backup stays
+    /// no other backup has; the newest two backups stay
     #[arg(long, value_name = "SPAN", conflicts_with_all = ["check", "json"])]
     pub keep: Option<String>,
 

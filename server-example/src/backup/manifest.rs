@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use mesonet::Iso8601;
 use serde::{Deserialize, Serialize};
 
-use super::place::hex_sha256;
+use super::place::{hex_sha256, is_sha256};
 
 /// Increases with every change of the format that older programs cannot read.
 const FORMAT: u32 = 1;
@@ -115,8 +115,7 @@ impl Manifest {
             if !is_inside(path) {
                 return Err(format!("{path:?} is not the path of a file in a data folder"));
             }
-            let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-            if sha256.len() != 64 || !sha256.bytes().all(is_digit) {
+            if !is_sha256(sha256) {
                 return Err(format!("{path:?} has no SHA-256"));
             }
             if at > 0 && self.files[at - 1].path >= *path {
@@ -133,7 +132,7 @@ impl Manifest {
 }
 
 /// Whether a path names something in the folder that it is relative to, on every system.
-fn is_inside(path: &str) -> bool {
+pub fn is_inside(path: &str) -> bool {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..");
     let mut parts = Path::new(path).components();
     !path.contains(['\\', ':', '\0'])

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use mesonet::durable::{create_folder, sync_folder};
 
 use super::BackupError;
+use super::address::absolute;
 use super::gather::{How, found, how};
 use super::keys::forget_keys;
 use super::list::{manifests, read};
@@ -20,7 +21,7 @@ use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
 use super::name::Name;
 use super::parts::{self, FollowRuns};
-use super::place::{Place, absolute};
+use super::place::Place;
 use super::restore::write_file;
 use super::ship::checksum;
 use super::writer::FILE;

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | Where backups are: a folder, or a bucket | `place.rs` |
+//! | Where backups are: a folder, or a bucket | `place.rs`, `address.rs` |
 //! | Buckets, behind the feature `s3` | `s3.rs` |
 //! | What a backup holds: its manifest | `manifest.rs` |
 //! | What backups are called, and which is newer | `name.rs` |
@@ -14,12 +14,13 @@
 //! | The command `backups` | `list.rs` |
 //! | A folder that is kept like the newest backup, for followers | `mirror.rs`, `marker.rs` |
 //! | The command `promote` | `promote.rs` |
-//! | Which backups and files are deleted | `prune.rs` |
+//! | Which backups and files are deleted | `prune.rs`, `unfinished.rs` |
 //!
 //! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
 //! small object in `backups/`, the manifest, which names them. It is written last, so a backup is
 //! there completely or not at all, and one that is interrupted costs nothing but the next upload.
 
+mod address;
 mod gather;
 mod keys;
 mod list;
@@ -35,6 +36,7 @@ mod restore;
 #[cfg(feature = "s3")]
 mod s3;
 mod ship;
+mod unfinished;
 mod writer;
 
 use std::io;
@@ -43,6 +45,7 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
+pub use address::{PLACES, absolute, is_address, is_inside};
 pub use gather::is_record;
 pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
@@ -51,9 +54,7 @@ pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
 pub use parts::{FollowRuns, Parts};
-pub use place::{
-    Object, PLACES, Place, PlaceError, RANGE_PATIENCE, SendError, absolute, hex_sha256, is_address,
-};
+pub use place::{Object, Place, PlaceError, RANGE_PATIENCE, SendError, hex_sha256};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};
@@ -72,6 +73,17 @@ pub enum BackupError {
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
+    /// The place is in the folder of the record itself.
+    #[error(
+        "{place} is in {}, the folder of the record; the backups must be in another one",
+        .data.display()
+    )]
+    Inside {
+        /// The place.
+        place: String,
+        /// The folder of the record.
+        data: PathBuf,
+    },
     /// The record cannot be read, or no room is left for its copy.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -91,6 +103,9 @@ pub enum BackupError {
         "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"
     )]
     Changed(String),
+    /// A manifest that nobody could read.
+    #[error("nothing was backed up: the manifest {0}")]
+    Unreadable(ManifestError),
     /// The place is that of another record.
     #[error(
         "nothing was backed up: {place} has the backups of another record, {by}. If this one is to \
@@ -204,6 +219,9 @@ pub enum BackupError {
     /// The folder to restore into is not empty.
     #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
     NotEmpty(PathBuf),
+    /// Something that a restored folder cannot replace.
+    #[error("{} {}; restore into a new folder, and use that", .0.display(), .1)]
+    Target(PathBuf, &'static str),
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,12 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
+use super::address::{Address, PLACES};
+use super::unfinished::{self, Unfinished};
 use crate::credentials::hex;
+
+/// Where the files of the backups are.
+pub const OBJECTS: &str = "objects";
 
 /// Longer files are sent in parts of this length.
 const PART_BYTES: usize = 8 << 20;
@@ -31,13 +36,6 @@ const PARTS_AT_ONCE: usize = 4;
 
 /// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
 pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
-
-/// What a place may be.
-pub const PLACES: &str = if cfg!(feature = "s3") {
-    "a folder, file:///… or s3://BUCKET/PREFIX"
-} else {
-    "a folder or file:///…; this server was built without the feature s3"
-};
 
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +92,8 @@ pub struct Object {
 pub struct Place {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
+    /// Unless it is a bucket.
+    folder: Option<PathBuf>,
     /// As it was given.
     address: String,
     runtime: Background,
@@ -149,22 +149,21 @@ impl Place {
     }
 
     fn of(address: &str, create: bool) -> Result<Self, PlaceError> {
-        let unknown = || PlaceError::Address(address.to_owned());
-        let (store, prefix) = match address.split_once("://") {
-            None if address.is_empty() => return Err(unknown()),
-            None => (folder(FilePath::new(address), create)?, Path::default()),
-            Some(("file", path)) if path.starts_with('/') => {
-                let path = percent_encoding::percent_decode_str(path);
-                let path = path.decode_utf8().map_err(|_| unknown())?;
-                (folder(FilePath::new(&*path), create)?, Path::default())
+        let (store, prefix, folder) = match Address::of(address) {
+            None => return Err(PlaceError::Address(address.to_owned())),
+            Some(Address::Folder(folder)) => {
+                (open_folder(&folder, create)?, Path::default(), Some(folder))
             }
             #[cfg(feature = "s3")]
-            Some(("s3", _)) => super::s3::bucket(address)?,
-            Some(_) => return Err(unknown()),
+            Some(Address::Bucket) => {
+                let (store, prefix) = super::s3::bucket(address)?;
+                (store, prefix, None)
+            }
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let runtime = Background(Some(runtime));
-        Ok(Self { store, prefix, address: address.to_owned(), runtime, patience: UNHURRIED })
+        let address = address.to_owned();
+        Ok(Self { store, prefix, folder, address, runtime, patience: UNHURRIED })
     }
 
     /// Gives up reading after so long: somebody waits for what is read.
@@ -325,18 +324,37 @@ impl Place {
         }
     }
 
-    /// Returns the objects in a folder and below it.
+    /// Returns the objects in a folder, but not those in folders of it, where [`get`](Self::get) would
+    /// not find them by their names.
     ///
     /// # Errors
     /// The place cannot be read.
     pub fn list(&self, folder: &str) -> Result<Vec<Object>, PlaceError> {
+        self.find(folder, |name| Some(format!("{folder}/{name}")))
+    }
+
+    /// Returns the objects that files are, each where [`object`] has it.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn objects(&self) -> Result<Vec<Object>, PlaceError> {
+        self.find(OBJECTS, |name| is_sha256(name).then(|| object(name)))
+    }
+
+    /// Returns the objects below a folder that are where `at` says that one of their name is.
+    fn find(
+        &self,
+        folder: &str,
+        at: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Object>, PlaceError> {
         let folder = self.path(folder);
         let list = self.store.list(Some(&folder)).try_collect::<Vec<_>>();
         let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
         let object = |object: ObjectMeta| {
             let name = object.location.filename()?.to_owned();
+            let is_there = self.path(&at(&name)?) == object.location;
             let written_ms = object.last_modified.timestamp_millis();
-            Some(Object { name, length: object.size, written_ms })
+            is_there.then_some(Object { name, length: object.size, written_ms })
         };
         Ok(found.into_iter().filter_map(object).collect())
     }
@@ -350,6 +368,19 @@ impl Place {
         let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
         let name = |folder: &Path| folder.filename().map(str::to_owned);
         Ok(found.common_prefixes.iter().filter_map(name).collect())
+    }
+
+    /// Deletes what killed backups have left unfinished and nobody has written to after a time; a bucket
+    /// has nothing of that kind that could be seen here.
+    ///
+    /// # Errors
+    /// The place cannot be read or written.
+    pub fn delete_unfinished(&self, before_ms: i64) -> Result<Unfinished, PlaceError> {
+        let Some(folder) = &self.folder else { return Ok(Unfinished::default()) };
+        unfinished::delete(folder, before_ms).map_err(|error| PlaceError::Failed {
+            place: self.address.clone(),
+            cause: error.to_string(),
+        })
     }
 
     /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
@@ -367,29 +398,15 @@ impl Place {
     }
 }
 
-/// Whether an address may be one of a place, whatever is there.
-pub fn is_address(address: &str) -> bool {
-    match address.split_once("://") {
-        None => !address.is_empty(),
-        Some(("file", path)) => path.starts_with('/'),
-        Some(("s3", bucket)) => {
-            cfg!(feature = "s3") && !bucket.is_empty() && !bucket.starts_with('/')
-        }
-        Some(_) => false,
-    }
-}
-
-/// The address of a place for whoever runs in another folder.
-pub fn absolute(address: &str) -> String {
-    match std::path::absolute(address) {
-        Ok(path) if !address.contains("://") => path.display().to_string(),
-        _ => address.to_owned(),
-    }
-}
-
 /// The object that a file with this checksum is.
 pub fn object(sha256: &str) -> String {
-    format!("objects/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+    format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+}
+
+/// Whether a text is a SHA-256 in hexadecimal digits, as we write them.
+pub fn is_sha256(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 64 && text.bytes().all(is_digit)
 }
 
 /// The SHA-256 of bytes, in hexadecimal digits.
@@ -397,7 +414,7 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
     let shown = path.display().to_string();
     let failed = |cause: String| PlaceError::Failed { place: shown.clone(), cause };
     if create {
@@ -423,3 +440,7 @@ fn is_full(error: &Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

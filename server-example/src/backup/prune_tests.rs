@@ -55,7 +55,7 @@ fn put(place: &Place, folder: &Path, text: &str, days: i64) {
 fn texts(folder: &Path) -> Vec<String> {
     let place = Place::open(folder.to_str().unwrap()).unwrap();
     let mut texts: Vec<String> = place
-        .list("objects")
+        .objects()
         .unwrap()
         .into_iter()
         .map(|found| std::fs::read_to_string(folder.join(object(&found.name))).unwrap())
@@ -73,7 +73,7 @@ fn old_backups_go_with_the_files_that_only_they_have() {
         (1, &["c", "of all"]),
     ]);
     let pruned = prune(&place, "30d", NOW_MS).unwrap();
-    assert_eq!(pruned, Pruned { backups: 2, files: 2, bytes: 2, left: 2 });
+    assert_eq!(pruned, Pruned { backups: 2, files: 2, bytes: 2, left: 2, ..Pruned::default() });
     assert_eq!(texts(folder.path()), ["c", "of all", "shared"]);
     assert_eq!(prune(&place, "30d", NOW_MS).unwrap(), Pruned { left: 2, ..Pruned::default() });
     assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; left are 2");
@@ -83,23 +83,85 @@ fn old_backups_go_with_the_files_that_only_they_have() {
 /// last days whether or not a backup names them.
 #[test]
 fn what_a_backup_under_way_may_need_is_spared() {
-    let (folder, place) = place(&[(40, &["a"]), (2, &["b"])]);
-    put(&place, folder.path(), "sent by a backup under way", 6);
-    put(&place, folder.path(), "of one that was killed", 8);
-    let pruned = prune(&place, "7d", NOW_MS).unwrap();
-    assert_eq!(pruned, Pruned { backups: 0, files: 1, bytes: 22, left: 2 });
-    assert_eq!(texts(folder.path()), ["a", "b", "sent by a backup under way"]);
+    let (folder, backups) = place(&[(40, &["a"]), (2, &["b"]), (0, &["b", "c"])]);
+    put(&backups, folder.path(), "sent by a backup under way", 6);
+    put(&backups, folder.path(), "of one that was killed", 8);
+    let pruned = prune(&backups, "7d", NOW_MS).unwrap();
+    assert_eq!(pruned, Pruned { backups: 0, files: 1, bytes: 22, left: 3, ..Pruned::default() });
+    assert_eq!(texts(folder.path()), ["a", "b", "c", "sent by a backup under way"]);
     // Two days later nobody can be at it.
-    let pruned = prune(&place, "7d", NOW_MS + 2 * DAY_MS).unwrap();
+    let (folder, backups) = place(&[(42, &["a"]), (4, &["b"]), (0, &["b", "c"])]);
+    put(&backups, folder.path(), "sent by a backup under way", 8);
+    let pruned = prune(&backups, "7d", NOW_MS).unwrap();
     assert_eq!((pruned.backups, pruned.files), (1, 2));
-    assert_eq!(texts(folder.path()), ["b"]);
+    assert_eq!(texts(folder.path()), ["b", "c"]);
 }
 
+/// Nothing is as old as such a clock says.
 #[test]
-fn the_newest_backup_stays_however_old_it_is() {
-    let (folder, place) = place(&[(400, &["a"]), (300, &["b"])]);
-    assert_eq!(prune(&place, "7d", NOW_MS).unwrap().left, 1);
-    assert_eq!(texts(folder.path()), ["b"]);
+fn a_clock_that_is_ahead_deletes_no_more_than_a_right_one() {
+    let (folder, place) = place(&[(40, &["a"]), (20, &["b"]), (5, &["c"]), (0, &["d"])]);
+    put(&place, folder.path(), "sent by a backup under way", 6);
+    let ahead_ms = NOW_MS + 75 * 365 * DAY_MS;
+    let pruned = prune(&place, "90d", ahead_ms).unwrap();
+    assert_eq!(pruned, Pruned { left: 4, ..Pruned::default() });
+    let pruned = prune(&place, "30d", ahead_ms).unwrap();
+    assert_eq!(pruned, Pruned { backups: 1, files: 1, bytes: 1, left: 3, ..Pruned::default() });
+    assert_eq!(texts(folder.path()), ["b", "c", "d", "sent by a backup under way"]);
+}
+
+/// Files that were written after the newest backup began, and those of a place without backups.
+#[test]
+fn a_clock_that_is_ahead_deletes_no_file_of_the_first_backup() {
+    let (folder, place) = place(&[]);
+    put(&place, folder.path(), "sent by the first backup", 0);
+    let pruned = prune(&place, "7d", NOW_MS + 75 * 365 * DAY_MS).unwrap();
+    assert_eq!(pruned, Pruned::default());
+    assert_eq!(texts(folder.path()), ["sent by the first backup"]);
+}
+
+/// Backups have stopped: the record may be lost, and what is left of it stays.
+#[test]
+fn the_newest_backups_stay_however_old_they_are() {
+    let (folder, place) = place(&[(400, &["a"]), (310, &["b"]), (300, &["c"])]);
+    assert_eq!(prune(&place, "7d", NOW_MS).unwrap().left, 2);
+    assert_eq!(texts(folder.path()), ["b", "c"]);
+}
+
+/// A killed backup leaves the file that it was writing, which no list of objects shows.
+#[test]
+fn unfinished_files_of_killed_backups_go() {
+    let (folder, place) = place(&[(40, &["a"]), (0, &["b"])]);
+    let write = |name: &str, days: i64| {
+        let at = folder.path().join(name);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(&at, "part").unwrap();
+        let written = Duration::from_millis((NOW_MS - days * DAY_MS) as u64);
+        let file = File::options().write(true).open(&at).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + written).unwrap();
+    };
+    let (a, b) = (object(&hex_sha256(b"x")), object(&hex_sha256(b"y")));
+    let stay = [
+        format!("{b}#1"),
+        "objects/ab/notes#1".to_owned(),
+        format!("objects/attic/{}#1", hex_sha256(b"x")),
+        format!("{a}#old"),
+        "notes#1".to_owned(),
+    ];
+    write(&format!("{a}#1"), 8);
+    write(&format!("{a}#12"), 30);
+    write(&stay[0], 6);
+    for name in &stay[1..] {
+        write(name, 30);
+    }
+    let pruned = prune(&place, "30d", NOW_MS).unwrap();
+    assert_eq!(pruned.unfinished, Unfinished { files: 2, bytes: 8 });
+    let said = pruned.to_string();
+    assert!(said.ends_with("\ndeleted 2 unfinished files of killed backups in 8 bytes"), "{said}");
+    for name in [&a, &format!("{a}#1"), &format!("{a}#12")] {
+        assert!(!folder.path().join(name).exists(), "{name}");
+    }
+    assert!(stay.iter().all(|name| folder.path().join(name).exists()));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use mesonet::durable::{create_folder, sync_folder};
 use mesonet::time::parse_instant;
 
 use super::BackupError;
+use super::gather::found;
 use super::list::{fetch, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
 use super::name::Name;
@@ -122,15 +123,12 @@ impl Staged {
     fn create(target: &Path) -> Result<Self, BackupError> {
         let target = std::path::absolute(target).map_err(BackupError::file(target))?;
         let named = target.file_name().zip(target.parent());
-        let (name, parent) = named.ok_or_else(|| BackupError::NotEmpty(target.clone()))?;
-        match fs::read_dir(&target) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            entries => {
-                if entries.map_err(BackupError::file(&target))?.next().is_some() {
-                    return Err(BackupError::NotEmpty(target));
-                }
-            }
-        }
+        let Some((name, parent)) = named else {
+            return Err(BackupError::Target(target, "does not end in the name of a folder"));
+        };
+        // Without a slash at the end, which would follow a link.
+        let target = parent.join(name);
+        check(&target, parent)?;
         create_folder(parent).map_err(BackupError::file(parent))?;
         let beside = |end: &str| {
             let mut hidden = OsString::from(".");
@@ -168,6 +166,10 @@ impl Staged {
         }
         // An empty folder of that name may be there.
         match fs::remove_dir(&self.target) {
+            // Of a folder that is mounted on another one of the same disk.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                return Err(BackupError::Target(self.target.clone(), MOUNTED));
+            }
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(BackupError::File { path: self.target.clone(), error });
             }
@@ -177,6 +179,36 @@ impl Staged {
         let parent = self.target.parent().unwrap_or(&self.target);
         sync_folder(parent).map_err(BackupError::file(parent))
     }
+}
+
+const MOUNTED: &str = "is a mounted disk, which cannot be replaced by the folder that was restored";
+
+/// Checks that a folder may get the name of another one: it is not there, or is empty and can be
+/// replaced.
+fn check(target: &Path, parent: &Path) -> Result<(), BackupError> {
+    let refused = |cause| Err(BackupError::Target(target.to_owned(), cause));
+    let Some(metadata) = found(fs::symlink_metadata(target)).map_err(BackupError::file(target))?
+    else {
+        return Ok(());
+    };
+    if metadata.is_symlink() {
+        return refused("is a symbolic link");
+    }
+    if !metadata.is_dir() {
+        return refused("is not a folder");
+    }
+    if fs::read_dir(target).map_err(BackupError::file(target))?.next().is_some() {
+        return Err(BackupError::NotEmpty(target.to_owned()));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let of_parent = fs::metadata(parent).map_err(BackupError::file(parent))?;
+        if of_parent.dev() != metadata.dev() {
+            return refused(MOUNTED);
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Staged {

@@ -48,7 +48,7 @@ fn a_file_arrives_whole_in_one_part_or_several() {
         assert_eq!(sent, bytes.len() as u64);
         assert!(content(&place, &object(&sha256)).unwrap() == bytes, "{length}");
     }
-    assert_eq!(place.list("objects").unwrap().len(), 5);
+    assert_eq!(place.objects().unwrap().len(), 5);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_file_that_has_changed_leaves_nothing() {
         let sent = place.put_file(&object(&other), &other, &file, length as u64, |_| {});
         assert!(matches!(sent, Err(SendError::Changed)), "{sent:?}");
     }
-    assert_eq!(place.list("objects").unwrap().len(), 0);
+    assert_eq!(place.objects().unwrap().len(), 0);
 }
 
 /// Two backups cannot have one name, also if both are put at once.
@@ -125,7 +125,7 @@ fn a_record_is_backed_up_checked_and_restored() {
     assert_eq!(restored.directory().unwrap().stations.len(), 0);
     // An object that is not what its name says.
     let place_of = Place::open(&place).unwrap();
-    let one = place_of.list("objects").unwrap().remove(0).name;
+    let one = place_of.objects().unwrap().remove(0).name;
     assert!(place_of.delete(&object(&one), i64::MAX).unwrap());
     assert!(place_of.put_new(&object(&one), b"other".to_vec()).unwrap());
     assert!(!backups_command(&check(&place)).unwrap());

@@ -14,7 +14,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::gather::{Content, Source, files, gather, open};
+use super::address::is_inside;
+use super::gather::{Content, Files, Source, files, gather, open};
 use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
@@ -70,7 +71,7 @@ struct Summary {
     sent_bytes: u64,
     /// What is not in it as it is now, and why.
     left_out: Vec<String>,
-    /// Entries of the folder that are not ours.
+    /// What is in the folder but is not backed up: not ours, or nothing that a manifest can name.
     foreign: Vec<String>,
 }
 
@@ -88,6 +89,9 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     )?;
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
+    }
+    if is_inside(to, &config.data) {
+        return Err(BackupError::Inside { place: to.clone(), data: config.data });
     }
     let summary = make(&config.data, to, *takes_over)?;
     let mut out = io::stdout().lock();
@@ -120,7 +124,9 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     let turn = turn(place, data)?;
     // Before anything is read, so that all that was acknowledged before is found.
     let time = system_ms();
-    let scratch = tempfile::tempdir().map_err(BackupError::file(&std::env::temp_dir()))?;
+    // By this name: one that is killed leaves it behind.
+    let scratch = tempfile::Builder::new().prefix("mesonet-backup-").tempdir();
+    let scratch = scratch.map_err(BackupError::file(&std::env::temp_dir()))?;
     let gathered = gather(data, scratch.path())?;
     let mut shipment = Shipment::new(place, data)?;
     shipment.bar.set_length(gathered.sources.iter().map(|source| source.length).sum());
@@ -130,7 +136,9 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     for run in &gathered.runs {
         shipment.ship_run(run)?;
     }
-    let Shipment { entries, left_out, sent_files, sent_bytes, bar, .. } = shipment;
+    let Shipment { entries, left_out, mut foreign, sent_files, sent_bytes, bar, .. } = shipment;
+    foreign.extend(gathered.foreign);
+    foreign.sort();
     let files = entries.into_values().collect();
     let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
     let manifest = Manifest {
@@ -150,10 +158,7 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     put_keys(place, data, &turn)?;
     check_turn(place, &turn)?;
     // Last: the backup is there from here on.
-    if !place.put_new(&format!("{FOLDER}/{name}"), manifest.encode())? {
-        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
-        return Err(PlaceError::Failed { place, cause }.into());
-    }
+    put_manifest(place, &name, &manifest)?;
     bar.finish_and_clear();
     Ok(Summary {
         name: name.to_string(),
@@ -163,7 +168,7 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
         sent_files,
         sent_bytes,
         left_out: manifest.left_out,
-        foreign: gathered.foreign,
+        foreign,
     })
 }
 
@@ -173,6 +178,17 @@ fn refuse_other_than_record(data: &Path) -> Result<(), BackupError> {
         return Err(BackupError::OfFollower(data.to_owned()));
     }
     Ok(refuse_unfinished_folder(data)?)
+}
+
+/// Puts the manifest of a backup, unless nobody could read it.
+fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), BackupError> {
+    let text = manifest.encode();
+    Manifest::decode(&text).map_err(BackupError::Unreadable)?;
+    if !place.put_new(&format!("{FOLDER}/{name}"), text)? {
+        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
+        return Err(PlaceError::Failed { place, cause }.into());
+    }
+    Ok(())
 }
 
 /// A backup under way.
@@ -185,6 +201,8 @@ struct Shipment<'a> {
     before: BTreeMap<String, Entry>,
     entries: BTreeMap<String, Entry>,
     left_out: Vec<String>,
+    /// What is in the model runs but is not backed up.
+    foreign: Vec<String>,
     sent_files: usize,
     sent_bytes: u64,
     bar: ProgressBar,
@@ -192,7 +210,7 @@ struct Shipment<'a> {
 
 impl<'a> Shipment<'a> {
     fn new(place: &'a Place, data: &'a Path) -> Result<Self, BackupError> {
-        let mut there = place.list("objects")?;
+        let mut there = place.objects()?;
         let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
             Some(Ok(manifest)) => manifest.files,
             Some(Err(error @ BackupError::Manifest { .. })) => {
@@ -214,6 +232,7 @@ impl<'a> Shipment<'a> {
             before,
             entries: BTreeMap::new(),
             left_out: Vec::new(),
+            foreign: Vec::new(),
             sent_files: 0,
             sent_bytes: 0,
             bar: bar_of_bytes(0),
@@ -289,7 +308,7 @@ impl<'a> Shipment<'a> {
             if attempt > 0 {
                 thread::sleep(PAUSE);
             }
-            let before = files(self.data, run)?;
+            let Files { sources: before, foreign } = files(self.data, run)?;
             let marks = |files: &BTreeMap<String, Source>| -> Vec<(String, String)> {
                 files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
             };
@@ -299,7 +318,8 @@ impl<'a> Shipment<'a> {
             for source in before.into_values() {
                 self.ship(source)?;
             }
-            if marks(&files(self.data, run)?) == of_before {
+            if marks(&files(self.data, run)?.sources) == of_before {
+                self.foreign.extend(foreign);
                 return Ok(());
             }
         }

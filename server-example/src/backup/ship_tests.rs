@@ -63,3 +63,33 @@ fn a_folder_without_a_record_claims_no_place() {
     fs::create_dir(above.join("empty")).unwrap();
     is_refused(&above.join("empty"), &place, "no record here");
 }
+
+#[test]
+fn a_manifest_that_nobody_could_read_is_not_put() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    let name = Name { epoch: 1, number: 1, time_ms: 1_722_711_600_123, random: 1 };
+    let put = |path: &str| {
+        let entry = Entry {
+            path: path.to_owned(),
+            length: 0,
+            sha256: "0".repeat(64),
+            mark: String::new(),
+            modified_ns: None,
+        };
+        let manifest = Manifest {
+            time: name.time_ms,
+            version: String::new(),
+            folder: String::new(),
+            writer: String::new(),
+            files: vec![entry],
+            left_out: Vec::new(),
+        };
+        put_manifest(&place, &name, &manifest).map_err(|error| error.to_string())
+    };
+    let cause = "is damaged: \"a:b\" is not the path of a file in a data folder";
+    assert_eq!(put("a:b"), Err(format!("nothing was backed up: the manifest {cause}")));
+    assert_eq!(manifests(&place).unwrap(), []);
+    put("a").unwrap();
+    assert_eq!(manifests(&place).unwrap(), [name]);
+}

@@ -135,7 +135,14 @@ pub fn take_over(place: &Place, data: &Path) -> Result<u32, BackupError> {
     let epoch = match Latest::of(place)? {
         None => 1,
         Some(latest) if latest.is(&writer) => return Ok(latest.epoch),
-        Some(latest) => latest.epoch + 1,
+        Some(latest) => latest.epoch.checked_add(1).ok_or_else(|| {
+            let object = path(latest.epoch);
+            let cause = format!(
+                "{object} or a backup of its number is the last that there can be; no record has come that \
+                 far, so move it away"
+            );
+            PlaceError::Failed { place: place.address().to_owned(), cause }
+        })?,
     };
     claim(place, data, &writer, epoch)
 }

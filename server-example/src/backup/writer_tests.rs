@@ -110,3 +110,15 @@ fn a_place_that_was_exchanged_for_an_empty_one_is_not_written_to() {
     let text = refusal(check_turn(&place, &first));
     assert!(text.contains("nobody has claimed it any more"), "{text}");
 }
+
+/// Such a file was put there by somebody else: after it there would be epoch 0, older than all.
+#[test]
+fn no_record_takes_over_after_the_last_epoch() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    std::fs::create_dir(folder.path().join("writers")).unwrap();
+    std::fs::write(folder.path().join("writers/4294967295"), "{}").unwrap();
+    let error = take_over(&place, data.path()).unwrap_err().to_string();
+    assert!(error.contains("writers/4294967295 or a backup of its number is the last"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path().join("writers")).unwrap().count(), 1);
+}

@@ -184,6 +184,17 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
 }
 
 #[test]
+fn what_is_followed_is_outside_the_folder_of_the_record() {
+    for (line, got) in [
+        ("--data d --follow d/backups", "follow is \"d/backups\""),
+        ("--data d --followed-at ./d", "followed_at is \"./d\""),
+    ] {
+        let message = format!("{got}; it must be outside the folder of the record");
+        assert_eq!(load(line).unwrap_err(), message);
+    }
+}
+
+#[test]
 fn redis_is_an_address_without_a_password() {
     for (line, with_the_feature) in [
         (

@@ -7,7 +7,7 @@ use mesonet::access::Plan;
 use mesonet::time::parse_window;
 
 use super::{Config, ConfigError};
-use crate::backup::{PLACES, is_address};
+use crate::backup::{PLACES, is_address, is_inside};
 use crate::fetch;
 use crate::fetch::InvalidSetting;
 use crate::http::cors::Site;
@@ -215,6 +215,16 @@ impl Config {
             let allowed =
                 "left out where files are watched or fetched: a follower takes nothing in";
             return refused("follow", &"a place", allowed);
+        }
+        for (key, place) in [("follow", &self.follow), ("followed_at", &self.followed_at)] {
+            let Some(place) = place else { continue };
+            let got = format!("\"{place}\"");
+            if !is_address(place) {
+                return refused(key, &got, PLACES);
+            }
+            if is_inside(place, &self.data) {
+                return refused(key, &got, "outside the folder of the record");
+            }
         }
         if !(1..=86_400).contains(&self.follow_every_s) {
             return refused("follow_every_s", &self.follow_every_s, "1 to 86400");

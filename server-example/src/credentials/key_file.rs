@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, params};
+use mesonet::durable::sync_folder;
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use sha2::{Digest, Sha256};
 
 use super::api_key::KeyDigest;
@@ -37,7 +38,8 @@ pub fn path_in(data: &Path) -> PathBuf {
 }
 
 impl KeyFile {
-    /// Opens the record of keys in a folder; `None` if no key was ever issued.
+    /// Opens the record of keys in a folder; `None` if no key was ever issued. A file without a table,
+    /// as a full disk may have left it, is as good as none.
     ///
     /// # Errors
     /// The file cannot be read, or is of a later version.
@@ -45,7 +47,11 @@ impl KeyFile {
         let path = path_in(data);
         match path.try_exists() {
             Ok(false) => Ok(None),
-            Ok(true) => Self::connect(path, false).map(Some),
+            Ok(true) => {
+                let file = Self::connect(path, false)?;
+                let is_empty = is_empty(&file.connection).map_err(|error| file.fault(error))?;
+                Ok((!is_empty).then_some(file))
+            }
             Err(error) => Err(KeysError::Io { path, error }),
         }
     }
@@ -58,11 +64,23 @@ impl KeyFile {
         let path = path_in(data);
         let fault = |error| KeysError::Io { path: path.clone(), error };
         std::fs::create_dir_all(data).map_err(fault)?;
-        let mut options = std::fs::OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).map_err(fault)?;
+        if !path.try_exists().map_err(fault)? {
+            // It appears with its table: what fails before leaves no file.
+            let new = tempfile::Builder::new().prefix(".mesonet-keys-").tempfile_in(data);
+            let new = new.map_err(fault)?;
+            Self::connect(new.path().to_owned(), true).map_err(|error| match error {
+                KeysError::Database { error, .. } => {
+                    KeysError::Database { path: path.clone(), error }
+                }
+                error => error,
+            })?;
+            match new.persist_noclobber(&path) {
+                Ok(_) => sync_folder(data).map_err(fault)?,
+                // Another command was faster.
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(fault(error.error)),
+            }
+        }
         Self::connect(path, true)
     }
 
@@ -75,6 +93,9 @@ impl KeyFile {
         }
         let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|file| {
+                if is_empty(&file)? {
+                    return Ok("ok".to_owned());
+                }
                 file.query_row("SELECT count(*) FROM keys", [], |_| Ok(()))?;
                 file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
             })
@@ -91,9 +112,14 @@ impl KeyFile {
         let Some(file) = Self::open(data)? else { return Ok(false) };
         let to = path_in(into);
         let invalid = || io::ErrorKind::InvalidFilename.into();
-        let to = to.to_str().ok_or_else(|| KeysError::Io { path: to.clone(), error: invalid() })?;
-        let copied = file.connection.execute("VACUUM INTO ?", [to]);
-        copied.map_err(|error| file.fault(error))?;
+        let name =
+            to.to_str().ok_or_else(|| KeysError::Io { path: to.clone(), error: invalid() })?;
+        let copied = file.connection.execute("VACUUM INTO ?", [name]);
+        copied.map_err(|error| match error.sqlite_error_code() {
+            // It is the disk of the copy.
+            Some(ErrorCode::DiskFull) => KeysError::Database { path: to, error },
+            _ => file.fault(error),
+        })?;
         Ok(true)
     }
 
@@ -162,6 +188,13 @@ impl KeyFile {
     fn fault(&self, error: rusqlite::Error) -> KeysError {
         KeysError::Database { path: self.path.clone(), error }
     }
+}
+
+/// Whether a database has no table and says nothing of its form.
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    Ok(version == 0 && connection.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0)
 }
 
 /// The keys are in the order of their digests.

@@ -72,6 +72,29 @@ fn a_file_of_another_kind_or_version_is_left_alone() {
     assert!(matches!(KeyFile::open(folder.path()), Err(KeysError::Version { got: 2, .. })));
 }
 
+/// A disk that was full when the first key was issued has left such files.
+#[test]
+fn a_file_without_a_table_holds_no_keys_and_takes_the_first_one() {
+    for is_database in [false, true] {
+        let (folder, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let data = folder.path();
+        std::fs::write(path_in(data), "").unwrap();
+        if is_database {
+            let file = Connection::open(path_in(data)).unwrap();
+            file.execute_batch("CREATE TABLE a (b); DROP TABLE a; VACUUM").unwrap();
+            assert!(std::fs::metadata(path_in(data)).unwrap().len() > 0);
+        }
+        assert!(KeyFile::open(data).unwrap().is_none());
+        assert!(!KeyFile::copy(data, into.path()).unwrap());
+        assert_eq!(KeyFile::check(data), Some(Ok(())));
+        let keys = KeyFolder(data.to_owned());
+        assert_eq!(keys.list().unwrap().len(), 0);
+        assert!(matches!(keys.revoke("unknown", 0), Err(KeysError::Unknown(_))));
+        keys.issue("a network", Validity::Never, 0).unwrap();
+        assert_eq!(keys.list().unwrap().len(), 1);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_owner_can_read_the_file() {

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use rusqlite::ErrorCode;
+
 use super::access::Access;
 use super::count::Count;
 use super::fault::{database, storage};
@@ -18,7 +20,11 @@ pub(super) fn copy_database(access: &Access, from: &Path, to: &Path) -> Result<(
     let connection = access.open(from)?;
     let target = to.to_str().ok_or_else(|| storage(to, &io::ErrorKind::InvalidFilename.into()))?;
     let copied = connection.execute("VACUUM INTO ?", [target]);
-    copied.map(drop).map_err(|error| database(from, &error))
+    copied.map(drop).map_err(|error| match error.sqlite_error_code() {
+        // It is the disk of the copy.
+        Some(ErrorCode::DiskFull) => database(to, &error),
+        _ => database(from, &error),
+    })
 }
 
 /// Writes the count beside a copied database. Returns whether there is one.
