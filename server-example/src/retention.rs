@@ -16,7 +16,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{EmbeddedStore, Iso8601, Reader};
 use serde::Serialize;
 
-use crate::archive::{Archive, Covered, name_of};
+use crate::archive::{Archive, Covered, name_of, whole_months};
 use crate::backup::BackupError;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
@@ -39,11 +39,18 @@ fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
     reading_ms.or_else(|| alerts.messages.last().map(|message| message.sent_ms))
 }
 
-/// The cutoff of a running server.
-pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
+/// The cutoff that the setting of a running server asks for. With an archive whole months go.
+fn asked_ms(state: &State, record: &Record) -> Option<i64> {
     let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
     let newest_ms = newest_ms(record.health().newest_ms, &record.alerts().record());
     let cutoff_ms = cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)?;
+    let has_archive = state.services.archive.is_some();
+    Some(if has_archive { whole_months(cutoff_ms) } else { cutoff_ms })
+}
+
+/// The cutoff of a running server. With an archive what would go is compared with it, which may take long.
+pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
+    let cutoff_ms = asked_ms(state, record)?;
     let Some(archive) = &state.services.archive else { return Some(cutoff_ms) };
     match name_of(&state.config().place()) {
         Ok(name) => archive.known_cutoff_ms(&name, &*record.store(), cutoff_ms),
@@ -78,9 +85,10 @@ pub fn announce(state: &State, record: &Record) {
     let Some(span) = &config.retention else { return };
     if !state.clock.is_live() {
         tracing::warn!("retention {span} does nothing: in a replay, nothing is too old");
-    } else if let Some(cutoff_ms) = cutoff_of(state, record) {
+    } else if let Some(cutoff_ms) = asked_ms(state, record) {
+        let once = config.archive.as_ref().map_or("", |_| ", once it is in the archive");
         tracing::info!(
-            "retention {span}: from now on, what is older than {} is deleted",
+            "retention {span}: from now on, what is older than {} is deleted{once}",
             Iso8601(cutoff_ms)
         );
         let newest_ms = record.health().newest_ms;
@@ -197,7 +205,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dry_run, newest, cutoff, readings, whole, alerts, archive_lacks } = self;
         if let Some(lack) = archive_lacks {
-            writeln!(f, "{lack}; nothing is deleted from then on. Run mesonet-server archive")?;
+            writeln!(f, "{lack}; retention waits there for mesonet-server archive")?;
         }
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
             return writeln!(f, "the record or its archive is empty: nothing is deleted");

@@ -145,11 +145,8 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     let open = move || open(config, intake);
     let (state, fed) = tokio::task::spawn_blocking(open).await.map_err(io::Error::other)??;
     prepare_zones(&state).await?;
-    if let Some(record) = state.services.record().cloned() {
-        // Not here either: it may look at the archive.
-        let state = Arc::clone(&state);
-        let announce = tokio::task::spawn_blocking(move || retention::announce(&state, &record));
-        announce.await.map_err(io::Error::other)?;
+    if let Some(record) = state.services.record() {
+        retention::announce(&state, record);
     }
     let app = crate::app(Arc::clone(&state));
     // In parallel with the first requests; those for models wait.

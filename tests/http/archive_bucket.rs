@@ -137,7 +137,8 @@ fn without_its_bucket_a_server_answers_what_it_holds_and_says_503_of_the_rest() 
     // One that starts without it says so, deletes nothing, and has it when it is back.
     archived.gate.fall_silent();
     let server = archived.serve(&["--archive", &archived.place, "--retention", "1d"]);
-    assert!(server.log().contains("; nothing is deleted until it can be read"), "{}", server.log());
+    let said = "; nothing is deleted until it can be read";
+    wait_until("it says that it cannot read it", || server.log().contains(said));
     assert!(bulk(&server, tampa(), HELD, CSV) == held);
     archived.gate.open();
     assert!(bulk(&server, tampa(), ALL, CSV) == whole);

@@ -184,12 +184,14 @@ impl Run<'_> {
             let (place, other) = (self.place.address().to_owned(), manifest.record);
             return Err(ArchiveError::OfOther { place, other });
         }
+        // Whose archive it is counts also if no month changes: retention asks for it.
+        let mut unwritten = manifest.record != self.name;
         manifest.record.clone_from(&self.name);
         if is_new {
             // Files without any manifest would be those of an archive that has lost it.
             number = self.put(number, &manifest)?;
+            unwritten = false;
         }
-        let mut unwritten = false;
         for month in self.months(&manifest)? {
             let done = self.month(month, &mut number, &mut manifest, &mut unwritten)?;
             summary.faults.extend(self.sweep(month, &manifest)?);

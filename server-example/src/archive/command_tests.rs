@@ -353,3 +353,30 @@ fn retention_trusts_no_archive_of_another_record_and_none_that_lacks_files() {
     std::fs::remove_file(folder.path().join(file)).unwrap();
     assert_eq!(covered(&folder, &store, AUGUST).1, format!("{file} is missing"));
 }
+
+/// A follower that was promoted holds the same: nothing is written anew, and yet it is its archive from then on.
+#[test]
+fn a_record_that_takes_over_is_the_one_of_the_archive_though_no_month_changes() {
+    let (folder, store) = (TempDir::new().unwrap(), worn());
+    run(&folder, &store).unwrap();
+    let by = |name: &str, take_over| {
+        let run = Run {
+            place: place(&folder),
+            store: &store,
+            held_now: Box::new(|| store.held_from_ms()),
+            name: name.to_owned(),
+            before_ms: instant(AUGUST),
+            take_over,
+            file_readings: 200,
+        };
+        run.run()
+    };
+    let name = "fedcba9876543210";
+    assert!(matches!(by(name, false), Err(ArchiveError::OfOther { .. })));
+    let summary = by(name, true).unwrap();
+    assert!(summary.months.iter().all(|month| month.outcome == Outcome::Unchanged));
+    assert_eq!(covered_by(&folder, &store, AUGUST, name).1, "");
+    let (number, _) = Manifest::newest(&place(&folder)).unwrap();
+    by(name, false).unwrap();
+    assert_eq!(Manifest::newest(&place(&folder)).unwrap().0, number, "nothing has changed since");
+}

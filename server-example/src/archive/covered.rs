@@ -9,16 +9,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mesonet::store::{Past, Selection, StationRecord, StoreError};
-use mesonet::{ClosedWindow, Iso8601, Reader, StationId};
+use mesonet::{Iso8601, Reader, StationId};
 
 use super::ahead::variables;
 use super::manifest::{ArchivedMonth, Manifest};
 use super::month::Month;
 use super::past::Archive;
+use super::write::{STATIONS_AT_ONCE, window_of};
 use crate::backup::Place;
-
-/// Number of stations whose readings are counted at once.
-const STATIONS_AT_ONCE: usize = 512;
 
 /// Until when all that a record holds is in its archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +30,9 @@ pub struct Covered {
 /// What an archive lacks of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// It is that of another record, which is named; of none if nothing was archived yet.
+    /// It has no months.
+    Empty,
+    /// It is that of another record, which is named.
     OfOther(String),
     /// It has nothing of a span of time.
     Nothing(Range<i64>),
@@ -45,7 +45,7 @@ pub enum Lack {
 impl Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OfOther(other) if other.is_empty() => f.write_str("it has nothing yet"),
+            Self::Empty => f.write_str("it has nothing yet"),
             Self::OfOther(other) => write!(f, "it is that of another record, {other}"),
             Self::Nothing(span_ms) => {
                 let Range { start, end } = *span_ms;
@@ -57,6 +57,12 @@ impl Display for Lack {
             }
         }
     }
+}
+
+/// The beginning of the month in which a cutoff lies.
+pub fn whole_months(cutoff_ms: i64) -> i64 {
+    // There is none before the year 1.
+    Month::of(cutoff_ms).start_ms().min(cutoff_ms)
 }
 
 impl Archive {
@@ -71,12 +77,14 @@ impl Archive {
         record: &dyn Reader,
         cutoff_ms: i64,
     ) -> Result<Covered, StoreError> {
-        let cutoff_ms = Month::of(cutoff_ms).start_ms().min(cutoff_ms);
+        let cutoff_ms = whole_months(cutoff_ms);
         let manifest = self.manifest()?;
-        if manifest.record != name || manifest.months.is_empty() {
-            let other = if manifest.months.is_empty() { "" } else { &*manifest.record };
-            let lack = Some(Lack::OfOther(other.to_owned()));
-            return Ok(Covered { until_ms: i64::MIN, lack });
+        let nothing = |lack| Ok(Covered { until_ms: i64::MIN, lack: Some(lack) });
+        if manifest.months.is_empty() {
+            return nothing(Lack::Empty);
+        }
+        if manifest.record != name {
+            return nothing(Lack::OfOther(manifest.record.clone()));
         }
         let held_ms = record.held_from_ms()?;
         let directory = record.directory()?;
@@ -157,9 +165,7 @@ impl Check<'_> {
             let longest_ms = self.record.longest_scan_ms();
             let end_ms = from_ms.saturating_add(longest_ms).min(span_ms.end);
             let within = from_ms..end_ms;
-            // A window has at least two instants.
-            let window = ClosedWindow::new(from_ms, (end_ms - 1).max(from_ms + 1))
-                .map_err(|error| StoreError::Columns(error.to_string()))?;
+            let window = window_of(&within)?;
             for stations in self.stations.chunks(STATIONS_AT_ONCE) {
                 let ids: Vec<StationId> = stations.iter().map(|of| of.station.id).collect();
                 let variables = variables(stations.iter().map(Arc::as_ref));

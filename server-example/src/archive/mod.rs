@@ -27,7 +27,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use command::{ArchiveFlags, archive_command};
-pub use covered::Covered;
+pub use covered::{Covered, whole_months};
 pub use past::Archive;
 
 use mesonet::export::ExportError;

@@ -84,12 +84,14 @@ impl Archive {
         let found = self.covered(name, record, cutoff_ms);
         match &found {
             Ok(Covered { lack: Some(lack), .. }) => {
-                self.log(format!("{lack}; nothing is deleted from then on"));
+                self.log(format!("{lack}; retention waits there for mesonet-server archive"));
             }
             Ok(_) => {}
             Err(error) => tracing::warn!("{error}; nothing is deleted until it can be read"),
         }
         let until_ms = found.ok().map(|covered| covered.until_ms);
+        // Of an archive that is not that of the record nothing counts.
+        let until_ms = until_ms.filter(|&until_ms| until_ms > i64::MIN);
         let at = Instant::now();
         *looked = Some(Looked { at, cutoff_ms, until_ms });
         until_ms

@@ -22,7 +22,7 @@ use crate::credentials::hex;
 pub const FILE_READINGS: u64 = 4_000_000;
 
 /// Number of stations that are looked for at once.
-const STATIONS_AT_ONCE: usize = 512;
+pub const STATIONS_AT_ONCE: usize = 512;
 
 /// A month that was written.
 pub struct WrittenMonth {
@@ -77,7 +77,7 @@ impl MonthOf<'_> {
         let random = getrandom::u32().map_err(io::Error::from)?;
         let beside = Temporary::default();
         let mut open = None;
-        let window = self.window()?;
+        let window = window_of(&self.span_ms)?;
         let mut ahead = Ahead::new(&store, window);
         for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
             let stations = with_readings(&store, stations, window)?;
@@ -100,13 +100,6 @@ impl MonthOf<'_> {
         }
         written.month.damaged = store.damage().blocks();
         Ok(())
-    }
-
-    fn window(&self) -> Result<ClosedWindow, StoreError> {
-        let (start_ms, last_ms) = (self.span_ms.start, self.span_ms.end - 1);
-        // A window has at least two instants.
-        let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
-        window.map_err(|error| StoreError::Columns(error.to_string()))
     }
 
     fn end_file(
@@ -154,6 +147,13 @@ impl MonthOf<'_> {
         };
         Ok((self.place.length(&same.path)? == Some(bytes)).then_some(same))
     }
+}
+
+/// The window of a span. It has at least two instants, so of a span of one it has the next one too.
+pub fn window_of(span_ms: &Range<i64>) -> Result<ClosedWindow, StoreError> {
+    let (start_ms, last_ms) = (span_ms.start, span_ms.end - 1);
+    let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
+    window.map_err(|error| StoreError::Columns(error.to_string()))
 }
 
 /// Those of some stations that have readings in a window: most have none in most months of a record of

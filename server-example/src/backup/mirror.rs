@@ -161,11 +161,11 @@ impl Mirror {
             } else {
                 write_file(place, &new.name, file, &unfinished, |_| {})
             };
-            if fetched.is_err() {
-                // Half of a file helps nobody, and takes room.
-                clear()?;
+            if let Err(error) = fetched {
+                // Half of a file helps nobody, and takes room. Why it is half is what counts.
+                let _ = clear();
+                return Err(error);
             }
-            fetched?;
             let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
             let above = to.parent().unwrap_or(&self.folder);
             create_folder(above).map_err(BackupError::file(above))?;

@@ -90,9 +90,6 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }
-    if is_inside(to, &config.data) {
-        return Err(BackupError::Inside { place: to.clone(), data: config.data });
-    }
     let summary = make(&config.data, to, *takes_over)?;
     let mut out = io::stdout().lock();
     if *json {
@@ -115,7 +112,7 @@ pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
 
 /// Makes one backup.
 fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError> {
-    refuse_other_than_record(data)?;
+    refuse_unusable(data, to)?;
     let place = &Place::create(to)?;
     if takes_over {
         take_over(place, data)?;
@@ -172,12 +169,16 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     })
 }
 
-/// Refuses a folder whose backup nobody could use, before the place is claimed for it.
-fn refuse_other_than_record(data: &Path) -> Result<(), BackupError> {
+/// Refuses a backup that nobody could use, before the place is claimed for it.
+fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
     if Marker::of(data)?.is_some() {
         return Err(BackupError::OfFollower(data.to_owned()));
     }
-    Ok(refuse_unfinished_folder(data)?)
+    refuse_unfinished_folder(data)?;
+    if is_inside(to, data) {
+        return Err(BackupError::Inside { place: to.to_owned(), data: data.to_owned() });
+    }
+    Ok(())
 }
 
 /// Puts the manifest of a backup, unless nobody could read it.

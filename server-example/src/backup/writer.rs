@@ -158,7 +158,7 @@ pub fn check_turn(place: &Place, turn: &Turn) -> Result<(), BackupError> {
         // A folder that is not mounted any more, for one. What was sent before is not there.
         None => {
             let cause = "nobody has claimed it any more: it was emptied, or is another one than a \
-                         moment ago. Nothing was backed up";
+                         moment ago; what was sent to it does not count";
             let (place, cause) = (place.address().to_owned(), cause.to_owned());
             Err(PlaceError::Failed { place, cause }.into())
         }
