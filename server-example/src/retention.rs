@@ -208,7 +208,8 @@ impl fmt::Display for Summary {
             writeln!(f, "{lack}; retention waits there for mesonet-server archive")?;
         }
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
-            return writeln!(f, "the record or its archive is empty: nothing is deleted");
+            let why = if archive_lacks.is_none() { "there are no readings: " } else { "" };
+            return writeln!(f, "{why}nothing is deleted");
         };
         let goes = if *dry_run { "would be deleted" } else { "was deleted" };
         writeln!(f, "the newest reading is from {newest}")?;
