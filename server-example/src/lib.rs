@@ -74,6 +74,7 @@ mod metrics;
 mod migrate;
 mod model_runs;
 mod models_command;
+mod newest;
 mod noted;
 mod password;
 mod products;

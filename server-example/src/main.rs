@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
+use mesonet_server::ingest::{IngestFlags, KeyHash, PushKey, Scope, ingest_command};
 use mesonet_server::{
     ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags,
     LogFormat, MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags,
@@ -145,7 +145,18 @@ enum Command {
         folder: Option<PathBuf>,
     },
     /// Print a new key for pushing feed files, and its hash for the settings
-    PushKey,
+    PushKey {
+        /// A network whose reports may be pushed; may be repeated. By default any
+        #[arg(long = "network", value_name = "NAME")]
+        networks: Vec<String>,
+        /// A kind of file that may be pushed, as ingest --feed takes it, or products or models; may be repeated.
+        /// By default any
+        #[arg(long = "feed", value_name = "KIND")]
+        feeds: Vec<String>,
+        /// Let a key that is limited push alerts too
+        #[arg(long)]
+        alerts: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -195,7 +206,7 @@ fn main() -> ExitCode {
         Some(Command::Token { flags }) => token_command(&flags).map(|()| true).map_err(Into::into),
         Some(Command::Grib { command: GribCommand::Ls { flags } }) => grib_ls_command(&flags),
         Some(Command::Models { command }) => models_command(&command),
-        Some(Command::PushKey) => push_key(),
+        Some(Command::PushKey { networks, feeds, alerts }) => push_key(networks, feeds, alerts),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -207,10 +218,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn push_key() -> Result<bool, Box<dyn std::error::Error>> {
+fn push_key(
+    networks: Vec<String>,
+    feeds: Vec<String>,
+    alerts: bool,
+) -> Result<bool, Box<dyn std::error::Error>> {
     let (key, hash) = KeyHash::fresh()?;
+    let entry = format!("{}{}", hash.as_str(), Scope::new(networks, feeds, alerts));
+    PushKey::parse(&entry)?;
     println!("key, shown once: {key}");
-    println!("for ingest_key_hashes: {}", hash.as_str());
+    println!("for ingest_key_hashes: {entry}");
     Ok(true)
 }
 

@@ -146,7 +146,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     let (state, fed) = tokio::task::spawn_blocking(open).await.map_err(io::Error::other)??;
     prepare_zones(&state).await?;
     if let Some(record) = state.services.record() {
-        retention::announce(&state, record);
+        retention::announce(&state, record)?;
     }
     let app = crate::app(Arc::clone(&state));
     // In parallel with the first requests; those for models wait.
@@ -456,7 +456,7 @@ fn advance(
 
 /// Seals, merges and deletes what is due.
 fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
-    let retain_from_ms = retention::cutoff_of(state, record);
+    let retain_from_ms = retention::cutoff_of(state, record)?;
     let done = record.maintain(retain_from_ms)?;
     record.log_faults();
     for fault in &done.set_aside {

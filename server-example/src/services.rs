@@ -248,6 +248,10 @@ impl Services {
         options: Options,
         read: impl FnMut(&mut Ingest<'_>) -> T,
     ) -> Result<(T, Summary), StoreError> {
+        // With an archive the cutoff follows that.
+        if let Some(record) = self.record().filter(|_| self.archive.is_none()) {
+            record.retention()?.take_back(record, options.now_ms)?;
+        }
         let target = Target {
             intake: &self.intake,
             store: &UntilTold { store: &*self.store, told: &self.is_stopping },

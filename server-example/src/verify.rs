@@ -61,6 +61,10 @@ pub struct VerifyFlags {
     #[arg(long)]
     pub set_aside: bool,
 
+    /// Accept that a segment is lost that is missing or was set aside, as named in the faults; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["set_aside", "rebuild", "json"])]
+    pub give_up: Vec<String>,
+
     /// Rebuild the catalogue from the segments if it is missing, damaged or older than they are,
     /// and say what was recovered
     #[arg(long, conflicts_with_all = ["set_aside", "json"])]
@@ -119,7 +123,7 @@ struct Finding {
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
-    let VerifyFlags { set_aside, rebuild, json, record } = flags;
+    let VerifyFlags { set_aside, give_up, rebuild, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
     if *rebuild {
         config.on_disk("verify --rebuild", "ClickHouse has no catalogue beside its tables")?;
@@ -129,6 +133,13 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     }
     if *rebuild {
         return rebuild_record(&config.data);
+    }
+    if !give_up.is_empty() {
+        config.on_disk("verify --give-up", "ClickHouse has no segments")?;
+        for fault in EmbeddedStore::give_up(&config.data, give_up)? {
+            writeln!(io::stdout(), "given up: {fault}")?;
+        }
+        return Ok(true);
     }
     let mut verified = Verified::default();
     // No server writes to the folder meanwhile: the check of a record on disk has a lock of its own.

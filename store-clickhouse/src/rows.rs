@@ -64,11 +64,6 @@ pub(crate) struct ShardRow {
     pub shard: String,
 }
 
-#[derive(Clone, Copy, Debug, Row, Serialize)]
-pub(crate) struct RetentionRow {
-    pub retain_from_ms: i64,
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Row, Serialize, Deserialize)]
 pub(crate) struct BatchRow {
     pub batch: u64,

@@ -98,11 +98,19 @@ impl ClickHouseStore {
         })
     }
 
+    /// Moves the cutoff of retention, forward or back: readings from before it are neither seen nor taken in.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses, or another process has become the writer.
+    pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.write(|writer| writer.retain(&self.marks, retain_from_ms))
+    }
+
     /// Drops what is not needed any more: readings before an instant, if one is given, states of
     /// stations that later ones have overtaken, and what was noted of the batches of earlier writers.
     ///
     /// Readings before the instant are not seen from the next call on, and none is taken in. Their
-    /// days go away when the whole day is before it. The instant never moves back.
+    /// days go away when the whole day is before it.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer. What was
@@ -110,7 +118,7 @@ impl ClickHouseStore {
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         if let Some(retain_from_ms) = retain_from_ms {
             // Shown before anything is dropped: a reader would find days that are gone.
-            self.write(|writer| writer.retain(retain_from_ms))?;
+            self.retain_from(retain_from_ms)?;
         }
         self.write(|writer| {
             let (expired_days, expired_rows) = writer.drop_expired()?;

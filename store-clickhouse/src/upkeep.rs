@@ -7,13 +7,17 @@ use mesonet::StationId;
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
-use crate::link::{Found, Link, Place};
-use crate::rows::{PartitionRow, RetentionRow};
+use crate::link::{Link, Place};
+use crate::marks::Marks;
+use crate::rows::PartitionRow;
 use crate::sql;
 use crate::write::{Additions, BATCHES, Writer};
 
 /// As the table `batches` is divided.
 const BATCHES_IN_PARTITION: u64 = 65_536;
+
+/// The mark for the cutoff of retention, as `queries/retain_from.sql` names it.
+const RETAIN_FROM: &str = "retain_from_ms";
 
 /// What [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,13 +31,12 @@ pub struct Maintained {
 }
 
 impl Writer {
-    /// Readings before an instant do not count from now on; it never moves back.
-    pub(crate) fn retain(&mut self, retain_from_ms: i64) -> Result<(), StoreError> {
-        if retain_from_ms > self.known.visible.retain_from_ms {
-            let condition = format!("retain_from_ms = {retain_from_ms}");
-            let rows = vec![RetentionRow { retain_from_ms }];
-            let place = Place::everywhere("retention");
-            self.link.insert(place, rows, &Found { condition, rows: 1 })?;
+    /// Readings before an instant do not count from now on. It may move back: what has not been dropped counts
+    /// again.
+    pub(crate) fn retain(&mut self, marks: &Marks, retain_from_ms: i64) -> Result<(), StoreError> {
+        if retain_from_ms != self.known.visible.retain_from_ms {
+            let at = marks.set(RETAIN_FROM, &retain_from_ms.to_string())?;
+            self.fence.check(&self.link, Some(at))?;
             self.known.visible.retain_from_ms = retain_from_ms;
         }
         Ok(())

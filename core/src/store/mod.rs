@@ -120,7 +120,7 @@ pub trait Reader {
     ) -> Result<Damage, StoreError>;
 
     /// Returns the instant before which readings are no longer held, because they were too old to
-    /// keep; `i64::MIN` if none were dropped. It never moves back.
+    /// keep; `i64::MIN` if none were dropped. It moves back only if a clock was wrong, or by order.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use mesonet::EmbeddedStore;
-use mesonet::store::FrozenSegment;
+use mesonet::store::{Fault, FrozenSegment};
 
 use super::BackupError;
 use super::manifest::is_inside;
@@ -93,6 +93,8 @@ pub struct Gathered {
     pub sources: Vec<Source>,
     /// The folders of the model runs, relative to the data folder.
     pub runs: Vec<String>,
+    /// What was acknowledged and is not there any more.
+    pub lost: Vec<Fault>,
     /// What is there but is not backed up: not ours, or nothing that a manifest can name.
     pub foreign: Vec<String>,
 }
@@ -116,6 +118,7 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
     for name in frozen.files {
         gathered.add_copy(scratch, name.to_owned())?;
     }
+    gathered.lost = frozen.lost;
     for segment in frozen.segments {
         let (path, length, mark) = (segment.name(), segment.length(), segment.mark());
         gathered.sources.push(Source { path, length, mark, content: Content::Segment(segment) });
@@ -317,7 +320,8 @@ mod tests {
             let name = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
             fs::write(data.join(folder).join(name), "of someone").unwrap();
         }
-        let Gathered { sources, runs, mut foreign } = gather(data, scratch.path()).unwrap();
+        let Gathered { sources, runs, mut foreign, lost: _ } =
+            gather(data, scratch.path()).unwrap();
         foreign.sort();
         assert_eq!(
             foreign,

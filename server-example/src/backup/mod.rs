@@ -64,6 +64,10 @@ use crate::config::ConfigError;
 use crate::credentials::KeysError;
 use manifest::ManifestError;
 
+fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("; and {count} more") }
+}
+
 /// Why a backup could not be made, read or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
@@ -98,6 +102,17 @@ pub enum BackupError {
         "nothing was backed up: {0}; mesonet-server verify --set-aside keeps what is whole of it"
     )]
     Damaged(Fault),
+    /// Readings are lost, and nobody has given them up.
+    #[error(
+        "nothing was backed up: {first}{}. Put back what is missing, accept the loss with mesonet-server verify, \
+         or back up what there is with --without-lost", and_more(*.more)
+    )]
+    Lost {
+        /// What is lost.
+        first: Fault,
+        /// How many other parts are.
+        more: usize,
+    },
     /// A file that was written while it was read.
     #[error(
         "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"

@@ -17,7 +17,7 @@ use super::BackupError;
 use super::list::{FOLDER, manifests, read};
 use super::name::Name;
 use super::place::{Place, object};
-use super::ship::LONGEST_MS;
+use super::ship::{LONGEST_MS, LOST};
 use super::unfinished::Unfinished;
 
 /// What is not older than this stays. Longer than a backup may take, twice.
@@ -50,8 +50,8 @@ impl fmt::Display for Pruned {
     }
 }
 
-/// Deletes the backups that are older than a span, but for the newest and what it replaced lately, the
-/// files that none of the others names, and the unfinished files of killed backups.
+/// Deletes the backups that are older than a span, but for the newest, what it replaced lately, and the newest
+/// of a record that had lost nothing; the files that none of the others names, and the unfinished files of killed backups.
 ///
 /// # Errors
 /// The span is too short. Or a backup that stays cannot be read: what it needs is not known, so
@@ -69,7 +69,9 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
     let replaced = names
         .windows(2)
         .filter(|pair| is_older(&pair[0], kept_ms) && is_older(&pair[1], LONGEST_MS));
-    let gone: Vec<&Name> = replaced.map(|pair| &pair[0]).collect();
+    let mut gone: Vec<&Name> = replaced.map(|pair| &pair[0]).collect();
+    let whole = newest_whole(place, &names)?;
+    gone.retain(|name| Some(*name) != whole);
     let mut pruned = Pruned { left: names.len() - gone.len(), ..Pruned::default() };
     let mut needed = HashSet::new();
     for name in names.iter().filter(|name| !gone.contains(name)) {
@@ -93,6 +95,16 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
     }
     pruned.unfinished = place.delete_unfinished(before_ms)?;
     Ok(pruned)
+}
+
+/// The newest backup of a record that had lost nothing.
+fn newest_whole<'a>(place: &Place, names: &'a [Name]) -> Result<Option<&'a Name>, BackupError> {
+    for name in names.iter().rev() {
+        if !read(place, name)?.left_out.iter().any(|left_out| left_out.starts_with(LOST)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -37,6 +37,9 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// backup that was interrupted. What is older and in no backup may be deleted at any time.
 pub const LONGEST_MS: i64 = 3 * DAY_MS;
 
+/// How what is lost is called in what a backup leaves out.
+pub const LOST: &str = "lost: ";
+
 /// The flags of `backup`.
 #[derive(Clone, Debug, Args)]
 pub struct BackupFlags {
@@ -48,6 +51,11 @@ pub struct BackupFlags {
     /// now on
     #[arg(long)]
     pub take_over: bool,
+
+    /// Back up a record that has lost readings, and that nobody has given up (mesonet-server verify names
+    /// them): they are not in the backup. The newest backup that has lost nothing is never deleted
+    #[arg(long)]
+    pub without_lost: bool,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -80,7 +88,7 @@ struct Summary {
 /// # Errors
 /// There is no record, it is damaged, the place is that of another record, or it cannot be written.
 pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
-    let BackupFlags { to, take_over: takes_over, json, record } = flags;
+    let BackupFlags { to, take_over, without_lost, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
     config.on_disk(
         "backup",
@@ -90,7 +98,8 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }
-    let summary = make(&config.data, to, *takes_over)?;
+    let how = How { takes_over: *take_over, without_lost: *without_lost };
+    let summary = make(&config.data, to, how)?;
     let mut out = io::stdout().lock();
     if *json {
         serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
@@ -98,7 +107,8 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     } else {
         summary.print(&mut out)?;
     }
-    Ok(summary.left_out.is_empty())
+    // What is lost was left out by order.
+    Ok(summary.left_out.iter().all(|left_out| left_out.starts_with(LOST)))
 }
 
 /// Backs up a data folder as the command does, without a word. Returns whether all of it is in the
@@ -107,14 +117,21 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
 /// # Errors
 /// As [`backup_command`].
 pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
-    Ok(make(data, to, false)?.left_out.is_empty())
+    Ok(make(data, to, How::default())?.left_out.is_empty())
+}
+
+/// What a backup was told.
+#[derive(Clone, Copy, Debug, Default)]
+struct How {
+    takes_over: bool,
+    without_lost: bool,
 }
 
 /// Makes one backup.
-fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError> {
+fn make(data: &Path, to: &str, how: How) -> Result<Summary, BackupError> {
     refuse_unusable(data, to)?;
     let place = &Place::create(to)?;
-    if takes_over {
+    if how.takes_over {
         take_over(place, data)?;
     }
     // First: a backup that begins later has a higher number or time, and knows more.
@@ -125,7 +142,11 @@ fn make(data: &Path, to: &str, takes_over: bool) -> Result<Summary, BackupError>
     let scratch = tempfile::Builder::new().prefix("mesonet-backup-").tempdir();
     let scratch = scratch.map_err(BackupError::file(&std::env::temp_dir()))?;
     let gathered = gather(data, scratch.path())?;
+    if let Some(lost) = gathered.lost.first().filter(|_| !how.without_lost) {
+        return Err(BackupError::Lost { first: lost.clone(), more: gathered.lost.len() - 1 });
+    }
     let mut shipment = Shipment::new(place, data)?;
+    shipment.left_out.extend(gathered.lost.iter().map(|lost| format!("{LOST}{lost}")));
     shipment.bar.set_length(gathered.sources.iter().map(|source| source.length).sum());
     for source in gathered.sources {
         shipment.ship(source)?;

@@ -21,7 +21,8 @@ fn record() -> (TempDir, std::path::PathBuf, String) {
 /// Nothing is claimed for a folder of which nothing can be backed up, not even to take over.
 fn is_refused(data: &Path, place: &str, text: &str) {
     for takes_over in [false, true] {
-        let refused = make(data, place, takes_over).unwrap_err().to_string();
+        let refused =
+            make(data, place, How { takes_over, ..How::default() }).unwrap_err().to_string();
         assert!(refused.contains(text), "{refused}");
     }
     assert!(!Path::new(place).exists() && !data.join("writer").exists());

@@ -148,7 +148,7 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ),
         (
             "--ingest-key-hashes abc",
-            "ingest_key_hashes is \"abc\"; it must be 64 hexadecimal digits as printed by push-key",
+            "entry 1 of ingest_key_hashes: it must be 64 hexadecimal digits as printed by push-key",
         ),
         ("--max-ingest-bytes 10", "max_ingest_bytes is 10; it must be 1024 or more"),
         ("--max-connections 0", "max_connections is 0; it must be 1 or more"),

@@ -81,6 +81,21 @@ pub enum LogFormat {
     Json,
 }
 
+/// Hides what looks like a key that was pasted into a setting.
+fn without_keys(text: &str) -> String {
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.split_inclusive(|letter: char| !is_of_word(letter))
+        .map(|word| {
+            let key = word.trim_end_matches(|letter: char| !is_of_word(letter));
+            if key.starts_with("mesonet_") && key.len() >= 32 {
+                format!("(hidden){}", &word[key.len()..])
+            } else {
+                word.to_owned()
+            }
+        })
+        .collect()
+}
+
 /// An invalid setting.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -100,8 +115,16 @@ pub enum ConfigError {
         /// The line or the place, and the reason.
         error: Box<mesonet::Error>,
     },
+    /// A push key that is not given by its hash, or whose scope is not one.
+    #[error("entry {entry} of ingest_key_hashes: {error}")]
+    PushKey {
+        /// Which of the entries, counted from 1.
+        entry: usize,
+        /// What is wrong. The entry is not repeated: it may be the key itself.
+        error: String,
+    },
     /// A file that cannot be read, an unknown key, or a value of the wrong type.
-    #[error("{0}")]
+    #[error("{}", without_keys(&.0.to_string()))]
     Read(#[from] Box<figment::Error>),
     /// A command that needs a record on disk.
     #[error("{command} is for a record on disk; store is {place}: {instead}")]

@@ -11,7 +11,7 @@ use crate::backup::{PLACES, is_address, is_inside};
 use crate::fetch;
 use crate::fetch::InvalidSetting;
 use crate::http::cors::Site;
-use crate::ingest::KeyHash;
+use crate::ingest::PushKey;
 use crate::record::{RecordPlace, RecordPlaceError};
 
 /// What the setting `store` may be.
@@ -86,9 +86,11 @@ impl Config {
         {
             return refused("archive", &format!("\"{place}\""), PLACES);
         }
-        if let Some(hash) = self.ingest_key_hashes.iter().find(|hash| !KeyHash::is_hash(hash)) {
-            let allowed = "64 hexadecimal digits as printed by push-key";
-            return refused("ingest_key_hashes", &format!("\"{hash}\""), allowed);
+        // An entry is not repeated: it may be the key itself.
+        for (at, key) in self.ingest_key_hashes.iter().enumerate() {
+            if let Err(error) = PushKey::parse(key) {
+                return Err(ConfigError::PushKey { entry: at + 1, error });
+            }
         }
         for source in &self.fetch {
             source.check()?;

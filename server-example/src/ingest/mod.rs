@@ -41,7 +41,7 @@ use std::time::Instant;
 use mesonet::feed::{FileContext, known_stations};
 use mesonet::intake::{FileBatches, FileSink, FileStop, Parcel};
 use mesonet::store::{AlertStore, Receipt, StoreError};
-use mesonet::time::{DAY_MS, parse_instant};
+use mesonet::time::{DAY_MS, MINUTE_MS, parse_instant};
 use mesonet::{Intake, Store, feed};
 
 pub(crate) use bar::bar_of_bytes;
@@ -52,7 +52,8 @@ pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_mod
 pub use model_sample::take_in_model_sample;
 pub use new_model::{NewModelError, made_tables};
 use packing::SourceError;
-pub use push_key::KeyHash;
+pub(crate) use push::is_permitted;
+pub use push_key::{KeyHash, PushKey, Scope};
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
 use source::{Source, SourceFile, Visitor};
@@ -65,6 +66,9 @@ use crate::products::Inlet;
 
 /// Longest GRIB2 file: it is held in memory whole.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
+
+/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour.
+pub(crate) const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
 /// How far clocks may differ: reports from later than that are refused.
 const FUTURE_MS: i64 = DAY_MS;
@@ -138,6 +142,7 @@ pub fn ingest<T>(
             copies: Copies::default(),
             standard_input: None,
             again: false,
+            scope: Scope::default(),
             stopped,
         };
         let outcome = read(&mut ingest);
@@ -160,6 +165,9 @@ pub fn ingest<T>(
     });
     for (kind, receipt) in receipts {
         summary.kinds.entry(kind).or_default().receipt += receipt;
+    }
+    if summary.total(|kind| kind.receipt.expired as u64) > 0 {
+        summary.note_expired(target.store.held_from_ms()?);
     }
     summary.store_error = store_error;
     summary.took = started.elapsed();
@@ -212,10 +220,17 @@ pub struct Ingest<'a> {
     standard_input: Option<File>,
     /// Whether the files are read a second time, for the reports of late stations alone.
     again: bool,
+    /// What may be read.
+    scope: Scope,
     stopped: &'a AtomicBool,
 }
 
 impl Ingest<'_> {
+    /// Reads from now on only what a push key may push.
+    pub fn limit_to(&mut self, scope: &Scope) {
+        self.scope.clone_from(scope);
+    }
+
     /// Reads a path: a file, a folder with everything in it, an archive, or `-` for standard input.
     /// Returns the first fault, if any.
     pub fn path(&mut self, path: &Path) -> Option<FileFault> {
@@ -275,6 +290,7 @@ impl Ingest<'_> {
             if self.again {
                 return Ok(());
             }
+            self.scope.check_products().map_err(|error| denied(&mut self.summary, error))?;
             let (bytes, cut) = read_grib(input);
             let of_products = &mut self.summary.products;
             let taken = products::take_in(inlet, shown, &bytes, budget, of_products);
@@ -285,7 +301,7 @@ impl Ingest<'_> {
             [] => "it is empty".to_owned(),
             _ => "unknown kind of file; known are the kinds of --feed".to_owned(),
         })?;
-        let of_kind = self.summary.kinds.entry(kind).or_default();
+        self.scope.check_feed(kind).map_err(|error| denied(&mut self.summary, error))?;
         let dated = self.options.received_ms.or_else(|| date_in(name)).or(modified_ms);
         let file = FileContext {
             name,
@@ -299,16 +315,24 @@ impl Ingest<'_> {
             reports: Cell::default(),
             readings: Cell::default(),
             newest_ms: Cell::default(),
-            latest_ms: self.options.now_ms.saturating_add(FUTURE_MS),
+            latest_ms: self.options.now_ms.saturating_add(AHEAD_MS),
+            scope: &self.scope,
+            is_denied: Cell::default(),
         };
         let read = self.batches.read(&sink, kind, input, &file);
+        let is_denied = sink.is_denied.get();
+        let of_kind = self.summary.kinds.entry(kind).or_default();
         of_kind.reports += sink.reports.get();
         of_kind.readings += sink.readings.get();
         of_kind.newest_ms = of_kind.newest_ms.max(sink.newest_ms.get());
-        let of_file = read.map_err(|stop| match stop {
-            FileStop::Sink(error) => error,
-            FileStop::Feed(error) => error.to_string(),
-        })?;
+        let of_file = match read {
+            Ok(of_file) => of_file,
+            Err(FileStop::Sink(error)) if is_denied => {
+                return Err(denied(&mut self.summary, error));
+            }
+            Err(FileStop::Sink(error)) => return Err(error),
+            Err(FileStop::Feed(error)) => return Err(error.to_string()),
+        };
         of_kind.files += 1;
         of_kind.add_file(shown, &of_file);
         Ok(())
@@ -336,9 +360,12 @@ struct OfOneFile<'a> {
     budget: &'a Budget,
     reports: Cell<u64>,
     readings: Cell<u64>,
-    /// The time of the newest report that is not from the future.
+    /// The time of the newest report that is not ahead of the clock.
     newest_ms: Cell<Option<i64>>,
     latest_ms: i64,
+    scope: &'a Scope,
+    /// Whether the scope has ended the file.
+    is_denied: Cell<bool>,
 }
 
 impl FileSink for OfOneFile<'_> {
@@ -351,6 +378,7 @@ impl FileSink for OfOneFile<'_> {
 
     fn admit(&self, item: &feed::Item) -> Result<(), String> {
         self.proceed()?;
+        self.scope.check_item(item).inspect_err(|_| self.is_denied.set(true))?;
         let spent = self.budget.spend(Work::Readings, 1 + item.readings());
         spent.map_err(|over| over.to_string())?;
         self.reports.set(self.reports.get() + 1);
@@ -368,6 +396,12 @@ impl FileSink for OfOneFile<'_> {
         let _ = self.send.send((kind, parcel));
         Ok(())
     }
+}
+
+/// Notes that the key may not push something.
+fn denied(summary: &mut Summary, error: String) -> String {
+    summary.denied.get_or_insert_with(|| error.clone());
+    error
 }
 
 /// Returns the bytes of a GRIB2 file and, if they are incomplete, why: the complete fields can

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request, State as Shared};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use mesonet::feed;
 use mesonet::store::StoreError;
 
-use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, Summary, model_named};
+use super::{
+    Bounds, Input, Label, ModelFiles, NoModel, Options, PushKey, Scope, Summary, model_named,
+};
 use crate::clock::system_ms;
 use crate::describe::{About, Common, Credentials, Part, Pushed};
 use crate::error::ApiError;
@@ -49,29 +51,29 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 /// Permission to push. When a handler extracts it first, other callers are refused before the rest
 /// of their request is read.
-struct Permitted;
+struct Permitted(Scope);
 
 impl FromRequestParts<Arc<State>> for Permitted {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
-        authorize(state, &parts.headers)?;
+        let scope = authorize(state, &parts.headers)?;
         if let Some(follower) = state.services.follower() {
             let text = follower.takes_nothing().to_owned();
             return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
         }
-        Ok(Self)
+        Ok(Self(scope))
     }
 }
 
 /// Answers a push, and says in the log what became of it.
 async fn push(
-    _: Permitted,
+    Permitted(scope): Permitted,
     Shared(state): Shared<Arc<State>>,
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
     let name = shown_name(query.one("name")?.unwrap_or("-"));
-    let pushed = take(&state, &query, request).await;
+    let pushed = take(&state, scope, &query, request).await;
     match &pushed {
         Ok(summary) => tracing::info!("push of {name}: {}", summary.line()),
         Err(ApiError::BadRequest(text) | ApiError::Refused(_, text)) => {
@@ -84,7 +86,12 @@ async fn push(
 }
 
 /// Takes a file in; on return, everything that could be read of it is durable.
-async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Summary, ApiError> {
+async fn take(
+    state: &Arc<State>,
+    scope: Scope,
+    query: &Query,
+    request: Request,
+) -> Result<Summary, ApiError> {
     let feed: Option<feed::Kind> = query
         .one("feed")?
         .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
@@ -111,6 +118,8 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
     let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
     let no_model = |error: NoModel| ApiError::BadRequest(format!("model: {error}"));
     if let Some(model) = &model {
+        let denied = |text| ApiError::Refused(StatusCode::FORBIDDEN, text);
+        scope.check_models().map_err(denied)?;
         model_named(&state.services.models.catalogue(), model).map_err(no_model)?;
     }
     let mut received = state
@@ -136,7 +145,10 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
             return Ok((faults.into_iter().next(), summary));
         }
         services
-            .ingest(options, |ingest| ingest.input(&label, Input::File(&mut received)))
+            .ingest(options, |ingest| {
+                ingest.limit_to(&scope);
+                ingest.input(&label, Input::File(&mut received))
+            })
             .map_err(|error| not_stored(&error))
     });
     let (fault, summary) = task.await.map_err(ApiError::internal)??;
@@ -148,6 +160,9 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
     if let Some(failure) = &summary.products.failure {
         tracing::error!("a push was refused: {failure}");
         return Err(no_disk(failure.kind, "raster products"));
+    }
+    if let Some(denied) = summary.denied.as_ref().filter(|_| !summary.has_result()) {
+        return Err(ApiError::Refused(StatusCode::FORBIDDEN, denied.clone()));
     }
     match (&summary.store_error, fault) {
         (Some(error), _) => Err(not_stored(error)),
@@ -194,8 +209,16 @@ pub(super) fn no_disk(kind: io::ErrorKind, what: &str) -> ApiError {
     ApiError::Refused(status, text)
 }
 
-/// Checks that the request has a key whose hash is in the settings.
-fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
+/// Whether a request is a push with a key: those do not count against the rate of readers.
+pub(crate) fn is_permitted(state: &State, request: &Request) -> bool {
+    let path = request.uri().path();
+    let is_push = request.method() == Method::POST
+        && path.strip_prefix(&*state.config().api_prefix) == Some(ENDPOINTS[0].path);
+    is_push && authorize(state, request.headers()).is_ok()
+}
+
+/// Finds the scope of the key of a request, whose hash is in the settings.
+fn authorize(state: &State, headers: &HeaderMap) -> Result<Scope, ApiError> {
     let config = state.config();
     let hashes = &config.ingest_key_hashes;
     if hashes.is_empty() {
@@ -206,10 +229,7 @@ fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
         let (scheme, key) = header.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
     });
-    if key.is_some_and(|key| KeyHash::of(key).is_among(hashes)) {
-        return Ok(());
-    }
-    Err(ApiError::Unauthorized)
+    key.and_then(|key| PushKey::scope_of(key, hashes)).ok_or(ApiError::Unauthorized)
 }
 
 /// A gzip body needs no handling: the packing of a file is detected from its bytes.

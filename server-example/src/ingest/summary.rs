@@ -7,7 +7,7 @@ use std::time::Duration;
 use mesonet::feed::Tally;
 use mesonet::model::WrittenRun;
 use mesonet::store::{Receipt, StoreError};
-use mesonet::{feed, model};
+use mesonet::{Iso8601, feed, model};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -34,7 +34,7 @@ pub struct Summary {
     /// differently.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
-    /// Files that could not be read to the end: what was read before is kept.
+    /// Files that could not be read to the end: what was read before is kept. And what retention did not take.
     pub faults: Listed<FileFault>,
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
@@ -46,9 +46,15 @@ pub struct Summary {
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
+    /// The cutoff of retention, if readings are from before it: they were not stored.
+    #[serde(serialize_with = "instant", skip_serializing_if = "Option::is_none")]
+    pub expired_before: Option<i64>,
     /// Why the store failed, if it did: what it took before is kept.
     #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub store_error: Option<StoreError>,
+    /// Why a push key was not enough, if it was not.
+    #[serde(skip)]
+    pub denied: Option<String>,
     /// How long it took.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub took: Duration,
@@ -135,7 +141,7 @@ impl Summary {
             (refused, "refused"),
             (self.place_unknown.total(), "reports without a known place"),
             (self.in_the_future.total(), "reports from the future"),
-            (self.faults.count, "files not read to their end"),
+            (self.faults.count, "faults"),
         ] {
             if count > 0 {
                 parts.push(format!("{what}: {count}"));
@@ -162,6 +168,16 @@ impl Summary {
             summary: &'a Summary,
         }
         serde_json::to_string(&Told { whole: self.is_whole(), summary: self })
+    }
+
+    /// Says that readings are from before the cutoff of retention, and were not stored.
+    pub fn note_expired(&mut self, cutoff_ms: i64) {
+        let readings = grouped(self.total(|kind| kind.receipt.expired as u64));
+        let cutoff = Iso8601(cutoff_ms);
+        let error =
+            format!("{readings} readings from before {cutoff}, the cutoff, were not stored");
+        self.expired_before = Some(cutoff_ms);
+        self.faults.add(|| FileFault { file: "retention".to_owned(), error });
     }
 
     /// Files of which something was read.
@@ -210,6 +226,11 @@ fn text<S: Serializer>(error: &Option<StoreError>, to: S) -> Result<S::Ok, S::Er
     to.serialize_some(&error.as_ref().map(ToString::to_string))
 }
 
+#[allow(clippy::ref_option, reason = "the signature is serde's")]
+fn instant<S: Serializer>(ts_ms: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_some(&ts_ms.map(Iso8601))
+}
+
 fn seconds<S: Serializer>(took: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((took.as_secs_f64() * 1e3).round() / 1e3)
 }
@@ -247,7 +268,7 @@ impl fmt::Display for Summary {
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports from the future", &self.in_the_future)?;
-        faults(f, "files that could not be read, or not to their end", &self.faults)?;
+        faults(f, "faults: what could not be read or stored", &self.faults)?;
         if let Some(error) = &self.store_error {
             writeln!(f, "\nthe store took nothing more: {error}")?;
         }
@@ -462,7 +483,7 @@ mod tests {
              awc-csv: values without a variable: 13\n  name11: 2\n  name00: 1\n  name01: 1\n  \
              name02: 1\n  name03: 1\n  name04: 1\n  name05: 1\n  name06: 1\n  name07: 1\n  \
              name08: 1\n  …: 2\n\n\
-             files that could not be read, or not to their end: 1\n  a.gz: cut\n"
+             faults: what could not be read or stored: 1\n  a.gz: cut\n"
         );
         let json = serde_json::to_value(&summary).unwrap();
         assert_eq!(json["kinds"]["awc-csv"]["added"], 11_000);

@@ -11,6 +11,7 @@ use prometheus_client::registry::{Registry, Unit};
 use super::{By, Metrics};
 use crate::clock::system_ms;
 use crate::door::{Certificate, Table};
+use crate::newest::{is_ahead, newest_ms_by};
 use crate::record::Record;
 use crate::state::State;
 
@@ -137,8 +138,15 @@ impl Metrics {
             looked.segment_bytes.set(health.sealed_bytes as i64);
             looked.faults.set(health.faults.len() as i64);
             looked.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
-            if let Some(newest_ms) = health.newest_ms {
-                looked.newest_age.set(seconds(state.clock.now_ms() - newest_ms));
+            let now_ms = state.clock.now_ms();
+            let newest_ms = match health.newest_ms {
+                Some(newest_ms) if is_ahead(newest_ms, now_ms) => {
+                    newest_ms_by(&*state.services.store, now_ms).unwrap_or_default()
+                }
+                newest_ms => newest_ms,
+            };
+            if let Some(newest_ms) = newest_ms {
+                looked.newest_age.set(seconds((now_ms - newest_ms).max(0)));
             }
         }
         for name in DATABASES {
@@ -147,7 +155,7 @@ impl Metrics {
         }
         let newest_ms = ingest.newest_ms.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for (kind, newest_ms) in &*newest_ms {
-            let age = seconds(state.clock.now_ms() - newest_ms);
+            let age = seconds((state.clock.now_ms() - newest_ms).max(0));
             looked.feed_age.get_or_create(&[("feed", kind.to_string())]).set(age);
         }
         if let Some(certificate) = certificate {

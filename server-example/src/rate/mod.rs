@@ -32,6 +32,7 @@ pub use window::{Allowance, Turn, Window};
 
 use crate::config::{Config, ConfigError};
 use crate::door::{Party, Peer};
+use crate::ingest::is_permitted;
 use crate::state::State;
 
 /// The counts of all addresses: of this server, or of several together as long as Redis answers.
@@ -98,6 +99,9 @@ pub async fn limit(
     let party = Party::of(state.hops.load().client(peer, request.headers()));
     // From here on the request counts for the address behind the proxies.
     request.extensions_mut().insert(party);
+    if is_permitted(&state, &request) {
+        return next.run(request).await;
+    }
     let turn = state.rate.take(party).await;
     state.services.metrics.limited(turn);
     match turn {

@@ -143,6 +143,11 @@ pub(super) fn beside(
     Ok(Arc::new(BesideWriter { reader, as_of_ms: AtomicI64::new(as_of_ms), failure }))
 }
 
+/// The hour in which an instant lies.
+fn whole_hour(ts_ms: i64) -> i64 {
+    ts_ms.div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
+}
+
 impl InClickHouse {
     fn say_written(&self) -> Result<(), StoreError> {
         self.store.set_mark(WRITTEN, &system_ms().to_string())
@@ -181,13 +186,16 @@ impl RecordStore for InClickHouse {
     /// The instant is taken down to the hour, since each is a row.
     fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         self.say_written()?;
-        let hour = |ts_ms: i64| ts_ms.div_euclid(HOUR_MS).saturating_mul(HOUR_MS);
-        let done = self.store.maintain(retain_from_ms.map(hour))?;
+        let done = self.store.maintain(retain_from_ms.map(whole_hour))?;
         Ok(Maintained {
             expired_segments: done.expired_days,
             expired_readings: done.expired_rows,
             ..Maintained::default()
         })
+    }
+
+    fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.store.retain_from(whole_hour(retain_from_ms))
     }
 
     fn trouble(&self) -> Option<&'static str> {

@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use mesonet::durable::create_folder;
@@ -37,12 +37,16 @@ pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 use crate::config::Config;
 use crate::credentials::{KeyFolder, KnownKeys, SharedKeyRecord};
 use crate::follower::Upstream;
+use crate::retention::Retention;
 
 /// The origin of the readings of a store.
 const ORIGIN: &str = "origin";
 /// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
 const SAMPLE_PASSED: &str = "sample_passed_ms";
+
+/// The cutoff of retention and the span that is kept, both in milliseconds.
+const CUTOFF: &str = "retention";
 
 /// What is noted about a record and goes along when it is copied.
 pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
@@ -121,6 +125,9 @@ trait RecordStore: Store + Debug {
     /// Does what is due, and deletes what is older than an instant, if one is given.
     fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError>;
 
+    /// Moves the cutoff of retention, forward or back.
+    fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError>;
+
     /// Finds out what keeps it from taking readings.
     fn trouble(&self) -> Option<&'static str>;
 
@@ -142,6 +149,8 @@ pub struct Record {
     logged: Arc<Mutex<usize>>,
     /// When it was last tried whether it takes readings, and what keeps it from that.
     tried: Arc<Mutex<Option<Tried>>>,
+    /// Set when it is first needed.
+    retention: Arc<OnceLock<Retention>>,
 }
 
 impl Record {
@@ -182,7 +191,7 @@ impl Record {
 
     fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore) -> Self {
         let (alerts, logged, tried) = (Arc::new(alerts), Arc::default(), Arc::default());
-        let record = Self { kept, alerts, logged, tried };
+        let record = Self { kept, alerts, logged, tried, retention: Arc::default() };
         record.log_faults();
         record
     }
@@ -243,6 +252,66 @@ impl Record {
     /// It cannot be written.
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         self.kept.maintain(retain_from_ms)
+    }
+
+    /// Moves the cutoff of retention, forward or back, until it is looked at the next time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.kept.retain_from(retain_from_ms)
+    }
+
+    /// What is known of its retention.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn retention(&self) -> Result<&Retention, StoreError> {
+        match self.retention.get() {
+            Some(retention) => Ok(retention),
+            None => {
+                let retention = Retention::of(self)?;
+                Ok(self.retention.get_or_init(|| retention))
+            }
+        }
+    }
+
+    /// Moves the cutoff of retention by order: `i64::MIN` keeps everything.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn move_cutoff(&self, at_ms: i64) -> Result<(), StoreError> {
+        let span_ms = self.noted_cutoff()?.map(|(_, span_ms)| span_ms);
+        match span_ms.filter(|_| at_ms > i64::MIN) {
+            Some(span_ms) => self.note_cutoff(at_ms, span_ms)?,
+            None => self.kept.set_mark(CUTOFF, "")?,
+        }
+        self.retain_from(at_ms)
+    }
+
+    /// The cutoff of retention that was noted last, and how long readings were kept then.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn noted_cutoff(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        let noted = self.kept.mark(CUTOFF)?;
+        Ok(noted.and_then(|noted| {
+            let (at, span) = noted.split_once(' ')?;
+            Some((at.parse().ok()?, span.parse().ok()?))
+        }))
+    }
+
+    /// Notes the cutoff of retention, and how long readings are kept.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn note_cutoff(&self, at_ms: i64, span_ms: i64) -> Result<(), StoreError> {
+        self.kept.set_mark(CUTOFF, &format!("{at_ms} {span_ms}"))
+    }
+
+    /// The time of the newest alert.
+    pub(crate) fn newest_alert_ms(&self) -> Option<i64> {
+        self.alerts.record().messages.last().map(|message| message.sent_ms)
     }
 
     /// What of it is deleted as a whole when it is too old: segments, or days.

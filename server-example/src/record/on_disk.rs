@@ -88,6 +88,10 @@ impl RecordStore for EmbeddedStore {
         Self::maintain(self, &Maintenance { retain_from_ms, seal_all: false })
     }
 
+    fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        Self::retain_from(self, retain_from_ms)
+    }
+
     fn trouble(&self) -> Option<&'static str> {
         self.meta_set(WRITABLE, "").is_err().then_some("the record cannot be written")
     }

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::describe::{About, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
+use crate::newest::{is_ahead, newest_ms_by};
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
@@ -111,7 +112,11 @@ fn readiness(state: &State) -> Readiness {
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
         reasons.extend(follower.trouble());
     }
-    let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
+    let now_ms = state.clock.now_ms();
+    if newest_ms.is_some_and(|newest_ms| is_ahead(newest_ms, now_ms)) {
+        newest_ms = newest_ms_by(&*state.services.store, now_ms).unwrap_or_default();
+    }
+    let age_s = |newest_ms: i64| (now_ms - newest_ms).div_euclid(1000).max(0);
     Readiness {
         ready: reasons.is_empty(),
         reasons,

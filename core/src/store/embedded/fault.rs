@@ -69,6 +69,11 @@ impl Faults {
         }
     }
 
+    /// Removes a fault that is no longer there.
+    pub(super) fn forget(&self, fault: &Fault) {
+        self.all().retain(|noted| noted != fault);
+    }
+
     pub(super) fn list(&self) -> Vec<Fault> {
         self.all().clone()
     }

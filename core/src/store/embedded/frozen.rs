@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::access::Access;
 use super::alert_file::copy_alerts;
@@ -11,7 +11,7 @@ use super::contents::check_record;
 use super::copy::{copy_count, copy_database};
 use super::count::JOURNAL_COUNT;
 use super::fault::{Fault, storage};
-use super::mapped::BLOCK_BYTES;
+use super::mapped::{BLOCK_BYTES, missing};
 use super::names::DATABASE;
 use crate::store::StoreError;
 
@@ -48,6 +48,11 @@ pub struct Frozen {
     pub files: Vec<&'static str>,
     /// The sealed segments that the copied catalogue names.
     pub segments: Vec<FrozenSegment>,
+    /// What was acknowledged and is not in the copy, unless somebody has given it up: segments that are missing,
+    /// and what was set aside before.
+    pub lost: Vec<Fault>,
+    /// Whether a segment is missing.
+    is_missing: bool,
 }
 
 /// A sealed segment of a [`Frozen`] store. Its file is open, so it can be read even after the
@@ -125,24 +130,17 @@ pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
     check_record(dir)?;
     let mut attempts = ATTEMPTS;
     loop {
-        let missing = match Access::reading(dir, |access| copy(dir, into, access))? {
-            Ok(frozen) => return Ok(frozen),
-            Err(missing) => missing,
-        };
+        let frozen = Access::reading(dir, |access| copy(dir, into, access))?;
         attempts -= 1;
-        if attempts == 0 {
-            let cause = "it is missing, though the catalogue names it; mesonet-server verify \
-                         --set-aside takes note of that";
-            return Err(StoreError::Storage {
-                path: missing.display().to_string(),
-                cause: cause.to_owned(),
-            });
+        // A segment may have been merged since the databases were copied.
+        if attempts == 0 || !frozen.is_missing {
+            return Ok(frozen);
         }
     }
 }
 
-/// Makes a copy. The inner error is a segment whose file is no longer there.
-fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Result<Frozen, PathBuf>, StoreError> {
+/// Makes a copy.
+fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Frozen, StoreError> {
     let mut files = vec![DATABASE];
     copy_database(access, &dir.join(DATABASE), &into.join(DATABASE))?;
     let catalogue = Catalogue::unwritten(into)?;
@@ -154,13 +152,19 @@ fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Result<Frozen, PathB
 
     // Damaged entries are in the copy as they are; the store sets them aside when it is opened.
     let mut segments = Vec::new();
+    let mut lost: Vec<Fault> =
+        catalogue.lost_unasked()?.into_iter().map(|(_, fault)| fault).collect();
+    let mut is_missing = false;
     for entry in catalogue.segments()?.0 {
         let path = dir.join(entry.file());
         match File::open(&path) {
             Ok(file) => segments.push(FrozenSegment { entry, file }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                is_missing = true;
+                lost.push(missing(&entry.file()));
+            }
             Err(error) => return Err(storage(&path, &error)),
         }
     }
-    Ok(Ok(Frozen { files, segments }))
+    Ok(Frozen { files, segments, lost, is_missing })
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::catalogue::{
-    GENERATION, Lost, PLACES_GENERATION, RETAIN_FROM, Retired, SegmentEntry, add_lost, add_segment,
-    begin_segment, end_segment, put_state, retire_segment, segment_file, set_meta,
+    DROPPED, DROPPED_TO, GENERATION, Lost, PLACES_GENERATION, RETAIN_FROM, Retired, SegmentEntry,
+    add_lost, add_segment, begin_segment, end_segment, put_state, retire_segment, segment_file,
+    set_meta,
 };
 use super::fault::Fault;
 use super::names::DAMAGED;
@@ -27,9 +28,10 @@ impl EmbeddedStore {
         // Segments change only here.
         let _alone = self.maintenance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut maintained = Maintained::default();
+        self.look_again();
         self.set_damaged_aside(&mut maintained)?;
         if let Some(retain_from_ms) = asked.retain_from_ms {
-            self.retain(retain_from_ms)?;
+            self.retain_from(retain_from_ms)?;
         }
         self.seal(asked.seal_all, &mut maintained)?;
         self.expire(&mut maintained)?;
@@ -42,14 +44,30 @@ impl EmbeddedStore {
         Ok(maintained)
     }
 
-    fn retain(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+    /// Tries again to read the segments that could not be read: a disk may have been mounted since.
+    fn look_again(&self) {
+        let state = self.state();
+        let (segments, series) = (state.segments.clone(), Arc::clone(&state.series));
+        drop(state);
+        for segment in segments.iter().filter(|segment| segment.is_refused()) {
+            segment.run(&series);
+        }
+    }
+
+    pub(super) fn move_cutoff(&self, retain_from_ms: i64) -> Result<(), StoreError> {
         let mut state = self.state();
-        if retain_from_ms <= state.retain_from_ms {
+        if retain_from_ms == state.retain_from_ms {
             return Ok(());
         }
+        let dropped_to_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
         let text = retain_from_ms.to_string();
+        state.catalogue.take_up(DROPPED)?;
         state.catalogue.transaction(|transaction| {
-            transaction.execute("DELETE FROM lost WHERE last_ms < ?", [retain_from_ms])?;
+            transaction.execute("DELETE FROM lost WHERE segment = ?", [DROPPED])?;
+            if retain_from_ms < dropped_to_ms {
+                let (lost, cause) = dropped(retain_from_ms, dropped_to_ms);
+                add_lost(transaction, &lost, &cause)?;
+            }
             set_meta(transaction, RETAIN_FROM, &text)
         })?;
         state.lost = Arc::new(state.catalogue.lost()?);
@@ -120,6 +138,13 @@ impl EmbeddedStore {
         if expired.is_empty() {
             return Ok(());
         }
+        // First: a cutoff that goes back must be able to say what is missing.
+        let last_ms = expired.iter().map(|segment| segment.entry.last_ms).max();
+        let known_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
+        let dropped_to_ms = known_ms.max(last_ms.map_or(i64::MIN, |last_ms| last_ms + 1));
+        state.catalogue.transaction(|transaction| {
+            set_meta(transaction, DROPPED_TO, &dropped_to_ms.to_string())
+        })?;
         let given_up = Replacement { old: &expired, made: None, new: None, lost: Vec::new() };
         self.replace(&mut state, given_up)?;
         maintained.expired_segments += expired.len();
@@ -189,7 +214,7 @@ impl EmbeddedStore {
         for start in 0..segments.len() {
             let (mut small, mut large) = (u64::MAX, 0);
             let (mut total, mut end) = (0, start);
-            while let Some(segment) = segments.get(end) {
+            while let Some(segment) = segments.get(end).filter(|segment| !segment.is_refused()) {
                 (small, large) = (small.min(size(segment)), large.max(size(segment)));
                 if large > 2 * small || large >= most || total >= most {
                     break;
@@ -267,6 +292,17 @@ struct Replacement<'a> {
     new: Option<SegmentEntry>,
     /// What the new segment lacks of the old ones, and why.
     lost: Vec<(Lost, String)>,
+}
+
+/// Describes the readings that retention has dropped and that its cutoff, which went back, would keep now.
+fn dropped(retain_from_ms: i64, dropped_to_ms: i64) -> (Lost, String) {
+    let cause = format!(
+        "readings from before {} were deleted by retention, whose cutoff was then moved back to {}",
+        Iso8601(dropped_to_ms),
+        Iso8601(retain_from_ms)
+    );
+    let lost = Lost { last_ms: dropped_to_ms - 1, ..Lost::of_segment(DROPPED) };
+    (lost, cause)
 }
 
 /// Describes a damaged block whose readings are in no segment any more, for the catalogue and in

@@ -40,9 +40,9 @@ pub(super) struct Mapped {
 /// Why a file could not be mapped.
 #[derive(Debug)]
 pub(super) enum Unmapped {
-    /// It does not exist, or nothing of its content is left.
+    /// Nothing of its content is left.
     Gone(Fault),
-    /// The system refused it; it may not next time.
+    /// It does not exist, or the system refused it; it may be there next time.
     Refused(Fault),
 }
 
@@ -65,7 +65,7 @@ impl Mapped {
     ) -> Result<Self, Unmapped> {
         let fault = |cause: String| Fault::new(file, cause);
         let refused = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => Unmapped::Gone(Fault::new(file, error)),
+            io::ErrorKind::NotFound => Unmapped::Refused(missing(file)),
             _ => Unmapped::Refused(Fault::new(file, error)),
         };
         let opened = File::open(path).map_err(refused)?;
@@ -193,6 +193,12 @@ impl Mapped {
         // Checks all of them, so that each fault is reported.
         self.damaged_blocks(0..self.length).count() == 0
     }
+}
+
+/// The fault of a file that is not there: it may be on a disk that is not mounted yet.
+pub(super) fn missing(file: &str) -> Fault {
+    let cause = "it is missing; put it back, or give it up: mesonet-server verify --give-up";
+    Fault::new(file, format!("{cause} {file}"))
 }
 
 fn blocks_of(range: Range<usize>) -> Range<usize> {

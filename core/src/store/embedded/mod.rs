@@ -90,8 +90,8 @@ impl Default for EmbeddedOptions {
 /// What maintenance should do besides sealing and merging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintenance {
-    /// Readings before this instant are dropped for good; `None` leaves the cutoff unchanged. The
-    /// cutoff never moves back.
+    /// Where the cutoff of retention moves first, see
+    /// [`retain_from`](EmbeddedStore::retain_from); `None` leaves it where it is.
     pub retain_from_ms: Option<i64>,
     /// Whether to seal all fresh readings, however few.
     pub seal_all: bool,
@@ -285,16 +285,41 @@ impl EmbeddedStore {
         self.maintain_all(maintenance)
     }
 
+    /// Moves the cutoff of retention, forward or back; `i64::MIN` keeps everything. Readings before it are
+    /// neither served nor taken in, and [`maintain`](Self::maintain) deletes the segments that are
+    /// entirely before it.
+    ///
+    /// When it goes back, what has not been deleted yet is served again. Answers about what has been deleted
+    /// lack it, and say so as they do of damaged blocks.
+    ///
+    /// # Errors
+    /// The store cannot be written; the cutoff stays where it was.
+    pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.move_cutoff(retain_from_ms)
+    }
+
     /// Checks every file of the store in a folder that no process has open.
     ///
-    /// Nothing is written, so the disk may be full or mounted read-only. Only if `set_aside` is
-    /// true is damage set aside afterwards, where possible: segments, journal batches, alerts, and
-    /// the record that acknowledged batches are missing.
+    /// Nothing is written, so the disk may be full or mounted read-only. What was set aside before, and
+    /// nobody has accepted as lost, is a fault too. Only if `set_aside` is true is damage set aside afterwards,
+    /// where possible, and accepted as lost: segments, journal batches, alerts, and the record that acknowledged
+    /// batches or segments are missing. To accept the loss of one alone: [`give_up`](Self::give_up).
     ///
     /// # Errors
     /// The same as for [`open`](Self::open).
     pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
         verify::verify(dir, set_aside)
+    }
+
+    /// Accepts that segments are lost: those that are missing, and those that were set aside before. They are
+    /// named as [`verify`](Self::verify) names them, and it no longer names them then. Answers about their
+    /// time still say that they lack readings. Returns what was wrong with them.
+    ///
+    /// # Errors
+    /// A file is not missing, and nothing is changed. Or the folder is open in another process, or cannot be
+    /// read or written.
+    pub fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreError> {
+        verify::give_up(dir, files)
     }
 
     /// Rebuilds the catalogue of a folder from its segments, if it is missing, damaged or older

@@ -50,7 +50,11 @@ pub(super) fn load(
         faults.note(fault);
     }
     let swept = sweep(folder, &mut catalogue, &entries, lacks_batches, faults)?;
-    let segment = |entry| Arc::new(Segment::new(&folder.path, entry, faults));
+    let segment = |entry| {
+        let segment = Segment::new(&folder.path, entry, faults);
+        segment.look();
+        Arc::new(segment)
+    };
     let series = Arc::new(series);
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
     let lost = Arc::new(catalogue.lost()?);

@@ -1,13 +1,14 @@
 //! A sealed segment: a run in an Arrow IPC file, opened when it is first read.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::catalogue::SegmentEntry;
 use super::fault::{Fault, Faults};
-use super::mapped::{Mapped, Unmapped};
+use super::mapped::{Mapped, Unmapped, missing};
 use super::run::Run;
 use super::segment_rows::read_run;
 use super::series_table::SeriesTable;
@@ -23,6 +24,8 @@ pub(super) struct Segment {
     run: OnceLock<Run>,
     /// Why nothing of it can ever be read.
     gone: OnceLock<Fault>,
+    /// Why it could not be read the last time; it may be there next time.
+    refused: Mutex<Option<Fault>>,
     /// Locked while it is opened.
     opening: Mutex<()>,
     /// Whether the file is deleted after the last reader.
@@ -38,6 +41,7 @@ impl Segment {
             held: OnceLock::new(),
             run: OnceLock::new(),
             gone: OnceLock::new(),
+            refused: Mutex::default(),
             opening: Mutex::default(),
             obsolete: AtomicBool::new(false),
             faults: Arc::clone(faults),
@@ -50,13 +54,38 @@ impl Segment {
         let segment = Self::new(dir, entry, faults);
         match segment.map(faults) {
             Ok(mapped) => _ = segment.held.set(mapped),
-            Err(Unmapped::Refused(fault)) => faults.note(fault),
+            Err(Unmapped::Refused(fault)) => segment.refuse(Some(fault)),
             Err(Unmapped::Gone(fault)) => {
                 faults.note(fault.clone());
                 let _ = segment.gone.set(fault);
             }
         }
         segment
+    }
+
+    /// Notes it if the file is not there. Nothing of it is read.
+    pub(super) fn look(&self) {
+        let found = fs::metadata(&self.path);
+        if found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            self.refuse(Some(missing(&self.entry.file())));
+        }
+    }
+
+    /// Notes why it cannot be read now; `None` if it can.
+    fn refuse(&self, fault: Option<Fault>) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = refused.take() {
+            self.faults.forget(&before);
+        }
+        if let Some(fault) = &fault {
+            self.faults.note(fault.clone());
+        }
+        *refused = fault;
+    }
+
+    /// Whether it could not be read the last time, and may be there next time.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Whether any reading may lie in a window.
@@ -74,8 +103,11 @@ impl Segment {
         if self.run.get().is_none() && self.gone.get().is_none() {
             let held = self.held.get().cloned().map_or_else(|| self.map(&self.faults), Ok);
             match held.and_then(|mapped| self.read(&mapped, series)) {
-                Ok(run) => _ = self.run.set(run),
-                Err(Unmapped::Refused(fault)) => self.faults.note(fault),
+                Ok(run) => {
+                    self.refuse(None);
+                    let _ = self.run.set(run);
+                }
+                Err(Unmapped::Refused(fault)) => self.refuse(Some(fault)),
                 Err(Unmapped::Gone(fault)) => {
                     self.faults.note(fault.clone());
                     let _ = self.gone.set(fault);

@@ -271,7 +271,7 @@ fn texts_are_kept() {
 }
 
 #[test]
-fn readings_are_dropped_for_good() {
+fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
     for from in [0, 10, 20] {
         let reports = (from..from + 10)
@@ -284,10 +284,7 @@ fn readings_are_dropped_for_good() {
     let from = |ms| Maintenance { retain_from_ms: Some(ms), ..Maintenance::default() };
     assert_eq!(store.maintain(&from(15)).unwrap().expired_segments, 1);
     assert_eq!((held(&store)[0].2, store.health().segments), (15, 2));
-    // The cutoff does not move back, not even when the store is reopened.
-    store.maintain(&from(5)).unwrap();
     store.reopen();
-    assert_eq!(held(&store)[0].2, 15);
     let late = batch(vec![report("A", 14, 0, &[1.0], Quality::UNCHECKED)]);
     let expired = Receipt { expired: 1, ..Receipt::default() };
     assert_eq!(store.append(&late, &mut unjudged).unwrap(), expired);
@@ -295,6 +292,48 @@ fn readings_are_dropped_for_good() {
     assert_eq!(held(&store)[0].2, 15);
     assert_eq!(store.directory().unwrap().stations.len(), 3);
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
+
+    // What was not deleted is served again, and what was is missing with a word.
+    for reopened in [false, true] {
+        store.retain_from(5).unwrap();
+        if reopened {
+            store.reopen();
+            assert_eq!(store.health().faults.len(), 1);
+        }
+        assert_eq!(held(&store)[0].2, 10);
+        assert_eq!(damage_of(&store).blocks(), 1);
+    }
+    let faults = EmbeddedStore::verify(&copied(&store), false).unwrap().faults;
+    let text = "retention: readings from before 1970-01-01T00:00:00.010Z were deleted by retention, whose \
+                cutoff was then moved back to 1970-01-01T00:00:00.005Z";
+    assert_eq!(faults[0].to_string(), text);
+    let receipt = store.append(&late, &mut unjudged).unwrap();
+    assert_eq!((receipt.added, receipt.expired), (0, 0), "it was there all the time");
+    store.retain_from(10).unwrap();
+    assert_eq!(damage_of(&store).blocks(), 0);
+}
+
+/// A folder like that of a store, which nobody has open.
+fn copied(store: &Temporary) -> std::path::PathBuf {
+    let to = store.dir.path().join("copy");
+    let frozen = EmbeddedStore::freeze(store.dir.path(), {
+        fs::create_dir_all(to.join("segments")).unwrap();
+        &to
+    });
+    for segment in frozen.unwrap().segments {
+        fs::copy(store.dir.path().join(segment.name()), to.join(segment.name())).unwrap();
+    }
+    to
+}
+
+/// What reading everything lacks.
+fn damage_of(store: &Temporary) -> crate::store::Damage {
+    let directory = store.directory().unwrap();
+    let stations: Vec<StationId> =
+        directory.stations.iter().map(|record| record.station.id).collect();
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let selection = Selection { stations: &stations, variables: Variable::ALL, window };
+    store.scan(&selection, &mut |_, _| {}).unwrap()
 }
 
 /// An export whose last reading is as old as the cutoff lost the readings of that time.
@@ -368,8 +407,10 @@ fn a_damaged_segment_is_reported_and_set_aside() {
         assert_eq!(held(&store).len(), 1, "{harm}: what is intact can still be read");
         assert_eq!(store.health().faults, report.faults);
         let set_aside = store.maintain(&Maintenance::default()).unwrap().set_aside;
-        assert_eq!(set_aside, report.faults);
-        assert_eq!(store.health().segments, 1);
+        // What is not there may come back.
+        let is_deleted = harm == "deleted";
+        assert_eq!(set_aside, if is_deleted { vec![] } else { report.faults.clone() });
+        assert_eq!(store.health().segments, 1 + usize::from(is_deleted));
         let aside = store.dir.path().join("damaged/00000001.arrow");
         assert_eq!(aside.exists(), harm != "deleted");
         // It is still reported when the store is reopened; what is left is intact.
@@ -378,7 +419,10 @@ fn a_damaged_segment_is_reported_and_set_aside() {
         store.append(&ten(), &mut unjudged).unwrap();
         assert_eq!(held(&store).len(), 91);
         store.store = None;
-        assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+        let verify = |set_aside| EmbeddedStore::verify(store.dir.path(), set_aside).unwrap();
+        assert_eq!(verify(false).faults, report.faults);
+        assert_eq!(verify(true).set_aside, report.faults);
+        assert_eq!(verify(false).faults, []);
     }
 }
 

@@ -18,6 +18,7 @@ use super::contents::check_catalogue;
 use super::fault::{Fault, Faults};
 use super::folder::{Folder, length, orphaned};
 use super::maintain::lost_block;
+use super::mapped::missing;
 use super::names::{ALERTS, DAMAGED, DATABASE};
 use super::open::decode_batch;
 use super::segment::Segment;
@@ -43,6 +44,8 @@ enum Damage {
     Note(i64, BatchNote, Fault),
     /// Acknowledged batches that are missing: the loss can be accepted.
     Missing(Fault),
+    /// A segment or a batch that was set aside before: the loss can be accepted.
+    Lost(Fault),
     /// Any fault of the alerts: those that can be read are saved.
     Alerts(Fault),
 }
@@ -77,7 +80,9 @@ fn set_aside_all(
         for damage in of_readings {
             match damage {
                 Damage::Segment(_, Some(entry), _) => {
-                    rescue(folder, &mut catalogue, entry.clone(), &series)?;
+                    if !rescue(folder, &mut catalogue, entry.clone(), &series)? {
+                        continue;
+                    }
                 }
                 Damage::Segment(id, None, faults) => {
                     for fault in faults {
@@ -90,15 +95,51 @@ fn set_aside_all(
                     catalogue.transaction(|transaction| set_note(transaction, *id, note))?;
                 }
                 Damage::Missing(_) => catalogue.forget_missing_batches()?,
-                Damage::Alerts(_) => {}
+                Damage::Lost(..) | Damage::Alerts(_) => {}
             }
+            report.set_aside.extend(damage.faults().to_vec());
+        }
+        // Whoever sets something aside is told what it is.
+        let lost: Vec<i64> = catalogue.lost_unasked()?.into_iter().map(|(part, _)| part).collect();
+        if !lost.is_empty() {
+            catalogue.give_up(lost)?;
         }
     }
     if !of_alerts.is_empty() {
         report.alerts = salvage_alerts(folder)?;
+        report.set_aside.extend(of_alerts.iter().flat_map(|damage| damage.faults().to_vec()));
     }
-    report.set_aside.extend(damaged.iter().flat_map(|damage| damage.faults().to_vec()));
     Ok(())
+}
+
+/// Accepts that segments are gone for good; see [`EmbeddedStore::give_up`](super::EmbeddedStore::give_up).
+pub(super) fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreError> {
+    let folder = Folder::lock(dir)?;
+    check_catalogue(dir)?;
+    let mut catalogue = Catalogue::open(dir, false)?;
+    let (entries, lost) = (catalogue.segments()?.0, catalogue.lost_unasked()?);
+    let mut given_up = Vec::new();
+    // First: all of them, or none.
+    for file in files {
+        let entry = entries.iter().find(|entry| entry.file() == *file);
+        let entry = entry.filter(|entry| !dir.join(entry.file()).exists());
+        let was_lost = || lost.iter().find(|(_, fault)| fault.file == *file);
+        match (entry, was_lost()) {
+            (Some(entry), _) => given_up.push((entry.id, Some(entry), missing(file))),
+            (None, Some((part, fault))) => given_up.push((*part, None, fault.clone())),
+            (None, None) => {
+                let cause = "it is not missing, so it cannot be given up; mesonet-server verify names what is";
+                return Err(StoreError::Storage { path: file.clone(), cause: cause.to_owned() });
+            }
+        }
+    }
+    for (part, entry, _) in &given_up {
+        if let Some(entry) = entry {
+            catalogue.set_segment_aside(&folder, *part, Some(entry), &missing(&entry.file()))?;
+        }
+        catalogue.give_up([*part])?;
+    }
+    Ok(given_up.into_iter().map(|(_, _, fault)| fault).collect())
 }
 
 impl Damage {
@@ -108,6 +149,7 @@ impl Damage {
             Self::Batch(_, fault)
             | Self::Note(_, _, fault)
             | Self::Missing(fault)
+            | Self::Lost(fault)
             | Self::Alerts(fault) => std::slice::from_ref(fault),
         }
     }
@@ -143,6 +185,8 @@ fn read_readings(
     report.faults.extend(catalogue.integrity()?);
     report.faults.extend(catalogue.damaged_texts()?);
     damaged.extend(catalogue.missing_batches()?.into_iter().map(Damage::Missing));
+    let lost = catalogue.lost_unasked()?.into_iter();
+    damaged.extend(lost.map(|(_, fault)| Damage::Lost(fault)));
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
     let (stations, faults) = catalogue.stations(&series)?;
@@ -205,19 +249,24 @@ fn check_alerts(
     Ok(())
 }
 
-/// Writes what can be read of a damaged segment into a new one and moves its file aside.
+/// Writes what can be read of a damaged segment into a new one and moves its file aside. A segment that is missing
+/// is given up. Returns `false` if the system refuses the file, which is left where it is.
 fn rescue(
     folder: &Folder,
     catalogue: &mut Catalogue,
     entry: SegmentEntry,
     series: &SeriesTable,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let old = entry.id;
     let segment = Segment::new(&folder.path, entry, &Arc::new(Faults::default()));
     let Some(run) = segment.run(series) else {
-        // A file that the system refuses is not damaged, and stays where it is.
-        let Some(fault) = segment.gone() else { return Ok(()) };
-        return catalogue.set_segment_aside(folder, old, Some(&segment.entry), fault);
+        let missing = missing(&segment.entry.file());
+        let is_missing = !segment.path().exists();
+        let Some(fault) = segment.gone().or(is_missing.then_some(&missing)) else {
+            return Ok(false);
+        };
+        catalogue.set_segment_aside(folder, old, Some(&segment.entry), fault)?;
+        return Ok(true);
     };
     let id = next_segment(folder, catalogue)?;
     catalogue.transaction(|transaction| begin_segment(transaction, id, &[old]))?;
@@ -236,5 +285,5 @@ fn rescue(
     })?;
     catalogue.checkpoint()?;
     folder.move_to(DAMAGED, segment.path())?;
-    Ok(())
+    Ok(true)
 }

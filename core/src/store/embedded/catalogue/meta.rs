@@ -12,6 +12,10 @@ use crate::store::StoreError;
 pub(in super::super) const GENERATION: &str = "store.generation";
 pub(in super::super) const PLACES_GENERATION: &str = "store.places_generation";
 pub(in super::super) const RETAIN_FROM: &str = "store.retain_from_ms";
+/// The segments and, negated, the batches whose loss the operator has accepted, divided by commas.
+pub(in super::super) const GIVEN_UP: &str = "store.given_up";
+/// The instant before which retention has deleted segments.
+pub(in super::super) const DROPPED_TO: &str = "store.dropped_to_ms";
 
 impl Catalogue {
     /// Returns the text with a name.

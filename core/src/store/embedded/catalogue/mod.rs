@@ -12,10 +12,12 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 pub(super) use self::journal::{
     BatchNote, JournalEntry, add_batch, end_journal, journal_batch, mark_batch, set_note,
 };
-pub(super) use self::meta::{GENERATION, PLACES_GENERATION, RETAIN_FROM, set_meta};
+pub(super) use self::meta::{
+    DROPPED_TO, GENERATION, GIVEN_UP, PLACES_GENERATION, RETAIN_FROM, set_meta,
+};
 pub(super) use self::segments::{
-    Lost, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment, retire_segment,
-    segment_file,
+    DROPPED, Lost, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment,
+    retire_segment, segment_file,
 };
 use super::contents::no_catalogue;
 use super::count::Count;

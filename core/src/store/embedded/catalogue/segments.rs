@@ -1,6 +1,7 @@
 //! What the catalogue records about sealed segments: those in service, being written and retired,
 //! and what is lost of them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rusqlite::{Transaction, params};
@@ -13,7 +14,7 @@ use super::super::segment_note::About;
 use super::super::series_table::SeriesTable;
 use super::journal::journal_batch;
 use super::{Catalogue, Read};
-use super::{GENERATION, PLACES_GENERATION, RETAIN_FROM};
+use super::{GENERATION, GIVEN_UP, PLACES_GENERATION, RETAIN_FROM, set_meta};
 use crate::observation::StationId;
 use crate::store::StoreError;
 
@@ -129,14 +130,74 @@ impl Catalogue {
 
     /// Returns what was set aside before.
     pub(crate) fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
-        let mut faults = self.rows(
-            "SELECT DISTINCT segment, cause FROM lost WHERE segment > 0 \
-             ORDER BY segment, first_block",
-            |row| Ok(Fault { file: segment_file(row.get(0)?), cause: row.get(1)? }),
-        )?;
+        Ok(self.lost_parts()?.into_iter().map(|(_, fault)| fault).collect())
+    }
+
+    /// Returns what was set aside before and not given up, each with its segment or, negated, its batch.
+    pub(crate) fn lost_unasked(&self) -> Result<Vec<(i64, Fault)>, StoreError> {
+        let given_up = self.given_up();
+        let mut parts = self.lost_parts()?;
+        parts.retain(|(part, _)| !given_up.contains(part));
+        Ok(parts)
+    }
+
+    /// The segments and, negated, the batches whose loss was accepted.
+    pub(crate) fn given_up(&self) -> BTreeSet<i64> {
+        // A damaged text is a fault of its own; what nobody is known to have given up is named.
+        let text = self.meta(GIVEN_UP).ok().flatten().unwrap_or_default();
+        text.split(',').filter_map(|part| part.parse().ok()).collect()
+    }
+
+    /// Accepts the loss of segments and, negated, of batches.
+    pub(crate) fn give_up(
+        &mut self,
+        parts: impl IntoIterator<Item = i64>,
+    ) -> Result<(), StoreError> {
+        let mut given_up = self.given_up();
+        given_up.extend(parts);
+        let parts: Vec<String> = given_up.iter().map(i64::to_string).collect();
+        self.transaction(|transaction| set_meta(transaction, GIVEN_UP, &parts.join(",")))
+    }
+
+    /// No longer accepts the loss of a part.
+    pub(crate) fn take_up(&mut self, part: i64) -> Result<(), StoreError> {
+        let mut given_up = self.given_up();
+        if given_up.remove(&part) {
+            let parts: Vec<String> = given_up.iter().map(i64::to_string).collect();
+            self.transaction(|transaction| set_meta(transaction, GIVEN_UP, &parts.join(",")))?;
+        }
+        Ok(())
+    }
+
+    /// The cutoff of retention. That of a damaged catalogue, which cannot be opened, hides nothing.
+    fn retain_from_ms(&self) -> i64 {
+        self.number(RETAIN_FROM).ok().flatten().unwrap_or(i64::MIN)
+    }
+
+    /// Returns what was set aside before, each with its segment or, negated, its batch.
+    fn lost_parts(&self) -> Result<Vec<(i64, Fault)>, StoreError> {
+        if self.version < 2 {
+            return Ok(Vec::new());
+        }
+        let retain_from_ms = self.retain_from_ms();
+        let sql = format!(
+            "SELECT DISTINCT segment, cause FROM lost WHERE segment >= 0 \
+             AND last_ms >= {retain_from_ms} ORDER BY segment, first_block"
+        );
+        let mut faults = self.rows(&sql, |row| {
+            let segment = row.get(0)?;
+            let file = match segment {
+                DROPPED => "retention".to_owned(),
+                segment => segment_file(segment),
+            };
+            Ok((segment, Fault { file, cause: row.get(1)? }))
+        })?;
         faults.extend(self.rows(
             "SELECT id, damaged FROM journal WHERE damaged IS NOT NULL ORDER BY id",
-            |row| Ok(Fault { file: journal_batch(row.get(0)?), cause: row.get(1)? }),
+            |row| {
+                let batch: i64 = row.get(0)?;
+                Ok((-batch, Fault { file: journal_batch(batch), cause: row.get(1)? }))
+            },
         )?);
         Ok(faults)
     }
@@ -157,11 +218,14 @@ impl Catalogue {
         })
     }
 
-    /// Returns the sealed readings that are lost, except those dropped by retention.
+    /// Returns the sealed readings that are lost, except those from before the cutoff of retention.
     pub(crate) fn lost(&self) -> Result<Vec<Lost>, StoreError> {
-        let sql = "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
-                   last_station FROM lost";
-        self.rows(sql, |row| {
+        let retain_from_ms = self.retain_from_ms();
+        let sql = format!(
+            "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
+             last_station FROM lost WHERE last_ms >= {retain_from_ms}"
+        );
+        self.rows(&sql, |row| {
             Ok(Lost {
                 segment: row.get(0)?,
                 blocks: row.get(1)?..row.get(2)?,
@@ -193,10 +257,13 @@ impl Catalogue {
     }
 }
 
+/// Stands for the segments that retention has deleted: no segment has that number.
+pub(in super::super) const DROPPED: i64 = 0;
+
 /// Readings that are lost: damaged blocks of a segment, or a damaged batch of the journal.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Lost {
-    /// The segment, or the negated id of a batch.
+    /// The segment, the negated id of a batch, or [`DROPPED`].
     pub segment: i64,
     pub blocks: Range<u32>,
     /// The times and stations of the readings, all ends included.

@@ -1,9 +1,4 @@
-//! How far back the record is kept, and the command `retention`.
-//!
-//! What is deleted is gone for good, so no clock is trusted alone. Ages are counted from the newest
-//! reading, or from the clock if that is earlier: a clock that jumps ahead deletes nothing, a
-//! record that is not fed for a while stays as it is, and a report from the future, which may be a
-//! day ahead of the clock, deletes nothing either. The clock of a replay is ignored.
+//! The command `retention`.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,54 +6,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use mesonet::store::{AlertRecord, AlertStore, EmbeddedReader, Maintained, StoreError};
-use mesonet::time::DAY_MS;
+use mesonet::store::{AlertRecord, AlertStore, EmbeddedReader, StoreError};
+use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Iso8601, Reader};
 use serde::Serialize;
 
-use crate::archive::{Archive, Covered, name_of, whole_months};
+use super::cutoff::newest_ms;
+use crate::archive::{Archive, Covered, name_of};
 use crate::backup::BackupError;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
 use crate::record::{ClickHouseAddress, Record, RecordPlace, would_expire};
-use crate::state::State;
 
-/// How long a record may go without readings before the log explains how ages are counted.
-const IDLE_MS: i64 = DAY_MS;
+/// Days by which the command moves the cutoff at once at most.
+const MOST_DAYS: i64 = 31;
 
 /// Returns the instant before which readings and alerts are deleted; `None` if nothing is.
-///
-/// `live_ms` is the time of a live clock, `None` in a replay; `newest_ms` is the time of the newest
-/// reading, or of the newest alert of a record without readings.
-fn cutoff_ms(kept_ms: i64, live_ms: Option<i64>, newest_ms: Option<i64>) -> Option<i64> {
-    Some(live_ms?.min(newest_ms?).saturating_sub(kept_ms))
+fn wanted_ms(kept_ms: i64, newest_ms: Option<i64>) -> Option<i64> {
+    Some(system_ms().min(newest_ms?).saturating_sub(kept_ms))
 }
 
-/// Returns the time of the newest reading, or of the newest alert of a record without readings.
-fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
-    reading_ms.or_else(|| alerts.messages.last().map(|message| message.sent_ms))
-}
-
-/// The cutoff that the setting of a running server asks for. With an archive whole months go.
-fn asked_ms(state: &State, record: &Record) -> Option<i64> {
-    let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
-    let newest_ms = newest_ms(record.health().newest_ms, &record.alerts().record());
-    let cutoff_ms = cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)?;
-    let has_archive = state.services.archive.is_some();
-    Some(if has_archive { whole_months(cutoff_ms) } else { cutoff_ms })
-}
-
-/// The cutoff of a running server. With an archive what would go is compared with it, which may take long.
-pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
-    let cutoff_ms = asked_ms(state, record)?;
-    let Some(archive) = &state.services.archive else { return Some(cutoff_ms) };
-    match name_of(&state.config().place()) {
-        Ok(name) => archive.known_cutoff_ms(&name, &*record.store(), cutoff_ms),
-        Err(error) => {
-            tracing::warn!("{error}; nothing is deleted until it can be read");
-            None
-        }
-    }
+/// Returns the time of the newest reading that counts, or of the newest alert of a record without readings.
+fn newest_of(record: &dyn Reader, alerts: &AlertRecord) -> Result<Option<i64>, StoreError> {
+    let newest_alert = || alerts.messages.last().map(|message| message.sent_ms);
+    Ok(newest_ms(record)?.or_else(newest_alert))
 }
 
 /// Moves a cutoff back to where the archive ends, if there is one: what is deleted is in it. Also returns what
@@ -76,52 +47,15 @@ fn archived(
         Arc::new(Archive::new(address)).covered(&name, record, cutoff_ms)?;
     let lack = lack.map(|lack| format!("the archive {address}: {lack}"));
     // Before all that is held nothing is deleted.
-    Ok((Some(until_ms).filter(|&until_ms| until_ms > i64::MIN), lack))
-}
-
-/// Logs at the start what the setting will do.
-pub fn announce(state: &State, record: &Record) {
-    let config = state.config();
-    let Some(span) = &config.retention else { return };
-    if !state.clock.is_live() {
-        tracing::warn!("retention {span} does nothing: in a replay, nothing is too old");
-    } else if let Some(cutoff_ms) = asked_ms(state, record) {
-        let once = config.archive.as_ref().map_or("", |_| ", once it is in the archive");
-        tracing::info!(
-            "retention {span}: from now on, what is older than {} is deleted{once}",
-            Iso8601(cutoff_ms)
-        );
-        let newest_ms = record.health().newest_ms;
-        if let Some(newest_ms) = newest_ms
-            && newest_ms.saturating_add(IDLE_MS) < state.clock.now_ms()
-        {
-            tracing::warn!(
-                "the newest reading is from {}, more than a day before the current time: ages are \
-                 counted from that reading",
-                Iso8601(newest_ms)
-            );
-        }
-    }
-}
-
-/// Logs what was deleted.
-pub fn report(record: &Record, cutoff_ms: i64, done: &Maintained, alerts: usize) {
-    if done.expired_segments > 0 || alerts > 0 {
-        tracing::info!(
-            "deleted what was older than {}: {} {} with {} readings, {alerts} alerts",
-            Iso8601(cutoff_ms),
-            done.expired_segments,
-            record.expires_by(),
-            done.expired_readings,
-        );
-    }
+    let held_ms = record.held_from_ms()?;
+    Ok((Some(until_ms.max(held_ms)).filter(|&until_ms| until_ms > i64::MIN), lack))
 }
 
 /// The flags of `retention`.
 #[derive(Clone, Debug, Args)]
 pub struct RetentionFlags {
     /// How long readings and alerts are kept, in days or hours, for example 400d; required, here, in
-    /// the environment or in the configuration file
+    /// the environment or in the configuration file, except with --show and --set-cutoff
     #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN", help_heading = "Record")]
     pub retention: Option<String>,
 
@@ -130,8 +64,17 @@ pub struct RetentionFlags {
     pub archive: Option<String>,
 
     /// Only say what would be deleted; nothing is written
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["show", "set_cutoff"])]
     pub dry_run: bool,
+
+    /// Say where the cutoff is: what is older is deleted, and refused when it comes in
+    #[arg(long, conflicts_with = "set_cutoff")]
+    pub show: bool,
+
+    /// Move the cutoff, forward or back: an RFC 3339 instant, or "none" to keep everything. Nothing is deleted by
+    /// this command; a server deletes what is older
+    #[arg(long, value_name = "TIME", value_parser = cutoff_of_text)]
+    pub set_cutoff: Option<i64>,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -151,6 +94,18 @@ pub enum RetentionError {
     /// No span was given.
     #[error("retention is required: how long readings are kept, for example --retention 400d")]
     NoSpan,
+    /// The cutoff would go farther than the command moves it by itself.
+    #[error(
+        "the cutoff would move from {} to {}, and this command moves it by {MOST_DAYS} days at once at most. If \
+         the clock and the newest reading are right, move it with --set-cutoff {}", Iso8601(*.from_ms),
+        Iso8601(*.to_ms), Iso8601(*.to_ms)
+    )]
+    TooFar {
+        /// Where it is.
+        from_ms: i64,
+        /// Where it would be.
+        to_ms: i64,
+    },
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
@@ -219,15 +174,83 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Deletes what is too old by the clock of the machine, or says what would be deleted.
+/// Where the cutoff of a record is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    /// Readings from before it are deleted and refused; nothing is if there is none.
+    cutoff: Option<Iso8601>,
+    /// Time of the newest reading that counts.
+    newest: Option<Iso8601>,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cutoff, newest } = self;
+        match cutoff {
+            Some(cutoff) => writeln!(f, "the cutoff of retention is {cutoff}")?,
+            None => writeln!(f, "there is no cutoff of retention: everything is kept")?,
+        }
+        match newest {
+            Some(newest) => writeln!(f, "the newest reading is from {newest}"),
+            None => writeln!(f, "there are no readings"),
+        }
+    }
+}
+
+fn cutoff_of_text(text: &str) -> Result<i64, String> {
+    if text == "none" {
+        return Ok(i64::MIN);
+    }
+    parse_instant(text).map_err(|error| format!("it must be \"none\" or an instant: {error}"))
+}
+
+/// Says where the cutoff is; it may be moved before.
+fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<Shown, RetentionError> {
+    if let Some(at_ms) = moved_to_ms {
+        if let RecordPlace::Embedded(folder) = config.place()
+            && !folder.is_dir()
+        {
+            return Err(RetentionError::NoRecord(folder));
+        }
+        let record = Record::open_for_command(config)?;
+        record.move_cutoff(at_ms)?;
+        record.close();
+    }
+    let shown = |record: &dyn Reader| {
+        let held_ms = Some(record.held_from_ms()?).filter(|&held_ms| held_ms > i64::MIN);
+        let newest_ms = newest_ms(record)?;
+        Ok(Shown { cutoff: held_ms.map(Iso8601), newest: newest_ms.map(Iso8601) })
+    };
+    match config.place() {
+        // Beside a server that writes to it.
+        RecordPlace::Embedded(folder) => shown(&EmbeddedReader::open(&folder)?),
+        RecordPlace::ClickHouse(_) => shown(Record::beside(config)?.reader()),
+    }
+}
+
+/// Refuses to move the cutoff far beyond where it was: the clock may be wrong.
+fn check_step(from_ms: i64, to_ms: Option<i64>) -> Result<(), RetentionError> {
+    match to_ms {
+        Some(to_ms) if from_ms > i64::MIN && to_ms.saturating_sub(from_ms) > MOST_DAYS * DAY_MS => {
+            Err(RetentionError::TooFar { from_ms, to_ms })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Deletes what is too old by the clock of the machine, says what would be deleted, or shows or moves the cutoff.
 ///
 /// # Errors
-/// A setting is invalid, there is no record, or it is open elsewhere.
+/// A setting is invalid, there is no record, it is open elsewhere, or the cutoff would move far.
 pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
-    let RetentionFlags { retention, archive, dry_run, json, record } = flags;
+    let RetentionFlags { retention, archive, dry_run, json, record, show, set_cutoff } = flags;
     let keep = KeepFlags { retention: retention.clone(), archive: archive.clone() };
     let record = record.clone();
     let config = Config::load(&Flags { record, keep, ..Flags::default() })?;
+    if *show || set_cutoff.is_some() {
+        return print(&cutoff(&config, *set_cutoff)?, *json);
+    }
     let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
     let summary = match config.place() {
         RecordPlace::Embedded(_) => expire_on_disk(&config, kept_ms, *dry_run)?,
@@ -235,12 +258,16 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
             expire_in_clickhouse(&config, &address, kept_ms, *dry_run)?
         }
     };
+    print(&summary, *json)
+}
+
+fn print<T: Serialize + fmt::Display>(result: &T, json: bool) -> Result<(), RetentionError> {
     let mut out = io::stdout().lock();
-    if *json {
-        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+    if json {
+        serde_json::to_writer(&mut out, result).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        write!(out, "{summary}")?;
+        write!(out, "{result}")?;
     }
     Ok(())
 }
@@ -255,9 +282,10 @@ fn expire_in_clickhouse(
 ) -> Result<Summary, RetentionError> {
     let beside = Record::beside(config)?;
     let alerts = beside.alerts().record();
-    let newest_ms = newest_ms(beside.health().newest_ms, &alerts);
-    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let newest_ms = newest_of(beside.reader(), &alerts)?;
+    let cutoff_ms = wanted_ms(kept_ms, newest_ms);
     let (cutoff_ms, archive_lacks) = archived(config, beside.reader(), cutoff_ms)?;
+    check_step(beside.reader().held_from_ms()?, cutoff_ms)?;
     let would = cutoff_ms.map(|cutoff_ms| would_expire(address, config, cutoff_ms)).transpose()?;
     let (readings, days) = would.unwrap_or_default();
     let mut summary = Summary {
@@ -271,6 +299,7 @@ fn expire_in_clickhouse(
     };
     if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
         let record = Record::open_for_command(config)?;
+        record.note_cutoff(cutoff_ms, kept_ms)?;
         let done = record.maintain(Some(cutoff_ms))?;
         summary.readings = done.expired_readings;
         summary.whole = Whole::Days(done.expired_segments);
@@ -286,12 +315,11 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
     }
     let survey = EmbeddedStore::survey(&config.data)?;
     let (alerts, _) = AlertStore::read(&config.data)?;
-    let newest_ms = newest_ms(survey.newest_ms(), &alerts);
-    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
-    let (cutoff_ms, archive_lacks) = match &config.archive {
-        Some(_) => archived(config, &EmbeddedReader::open(&config.data)?, cutoff_ms)?,
-        None => (cutoff_ms, None),
-    };
+    let reader = EmbeddedReader::open(&config.data)?;
+    let newest_ms = newest_of(&reader, &alerts)?;
+    let (cutoff_ms, archive_lacks) = archived(config, &reader, wanted_ms(kept_ms, newest_ms))?;
+    check_step(reader.held_from_ms()?, cutoff_ms)?;
+    drop(reader);
     let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
     let mut summary = Summary {
         dry_run,
@@ -304,51 +332,11 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
     };
     // Done before the folder is opened, which keeps writers out.
     drop(survey);
-    if !dry_run && cutoff_ms.is_some() {
+    if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
         let record = Record::open(config)?;
-        summary.whole = Whole::Segments(record.maintain(cutoff_ms)?.expired_segments);
-        summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;
+        record.note_cutoff(cutoff_ms, kept_ms)?;
+        summary.whole = Whole::Segments(record.maintain(Some(cutoff_ms))?.expired_segments);
+        summary.alerts = record.alerts().expire(cutoff_ms)?;
     }
     Ok(summary)
-}
-
-#[cfg(test)]
-mod tests {
-    use mesonet::time::parse_instant;
-
-    use super::*;
-
-    const KEPT_MS: i64 = 400 * DAY_MS;
-
-    fn cutoff(live: Option<&str>, newest: Option<&str>) -> Option<String> {
-        let at = |text: &str| parse_instant(text).unwrap();
-        let cutoff_ms = cutoff_ms(KEPT_MS, live.map(at), newest.map(at));
-        cutoff_ms.map(|cutoff_ms| Iso8601(cutoff_ms).to_string())
-    }
-
-    #[test]
-    fn a_record_that_is_fed_loses_what_is_too_old() {
-        let (now, newest) = ("2026-11-22T12:00:00Z", "2026-11-22T11:58:00Z");
-        assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), Some("2025-10-18T11:58:00Z"));
-        // A clock that lags keeps more.
-        let (now, newest) = ("2026-11-01T12:00:00Z", "2026-11-22T11:58:00Z");
-        assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), Some("2025-09-27T12:00:00Z"));
-    }
-
-    #[test]
-    fn a_clock_that_jumps_ahead_and_a_record_that_is_not_fed_lose_nothing() {
-        let newest = "2026-11-22T12:00:00Z";
-        let kept = Some("2025-10-18T12:00:00Z");
-        for now in ["2026-11-22T12:00:01Z", "2026-12-22T12:00:00Z", "2030-01-01T00:00:00Z"] {
-            assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), kept, "{now}");
-        }
-        assert_eq!(cutoff_ms(KEPT_MS, Some(i64::MAX), Some(0)), Some(-KEPT_MS));
-        assert_eq!(cutoff_ms(i64::MAX, Some(i64::MIN), Some(i64::MAX)), Some(i64::MIN));
-    }
-
-    #[test]
-    fn a_replay_and_an_empty_record_delete_nothing() {
-        assert_eq!(cutoff(None, Some("2026-11-22T12:00:00Z")), None);
-        assert_eq!(cutoff(Some("2030-01-01T00:00:00Z"), None), None);
-    }
 }
