@@ -26,6 +26,14 @@ use tracing_subscriber::util::SubscriberInitExt;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Most threads for work that blocks. Work on cores and files takes turns, so these wait for disks and
+/// other machines; each keeps some memory for itself.
+const BLOCKING_THREADS: usize = 48;
+
+/// How long such a thread stays without work. Background work wakes one after the other several times a second,
+/// which would keep all of them for ever if that were longer.
+const BLOCKING_KEEP_ALIVE: Duration = Duration::from_millis(500);
+
 /// How long background work may take once the server has stopped.
 const BACKGROUND_GRACE: Duration = Duration::from_secs(3);
 
@@ -283,7 +291,11 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
         Targets::new().with_default(LevelFilter::TRACE).with_target("request", of_requests);
     let level = config.log.parse::<LevelFilter>()?;
     tracing_subscriber::registry().with(log.with_filter(targets)).with(level).init();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_keep_alive(BLOCKING_KEEP_ALIVE)
+        .build()?;
     warn_of_unknown_variables();
     let served = runtime.block_on(serve(config, flags));
     // Reading in stops between two batches. Work that does not stop is cut off, as by a crash,

@@ -17,7 +17,7 @@ use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::ingest::{Watch, WatchError};
 use crate::leave::until_told_to_stop;
-use crate::record::{Origin, Record, RecordPlace};
+use crate::record::{Origin, Record, RecordPlace, is_read_only};
 use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
@@ -296,6 +296,14 @@ fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), Ser
     if config.read_only {
         let beside = Record::beside(&config)?;
         tracing::info!("only reading {}: takes nothing in", config.place());
+        let clock = of_read_only(&config);
+        return Ok((State::of_another(config, clock, beside, intake)?, None));
+    }
+    if let RecordPlace::Embedded(folder) = config.place()
+        && is_read_only(&folder)
+    {
+        let beside = Record::beside(&config)?;
+        tracing::warn!("{} is read-only: it is served, and nothing is taken in", folder.display());
         let clock = of_read_only(&config);
         return Ok((State::of_another(config, clock, beside, intake)?, None));
     }

@@ -24,7 +24,7 @@ use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
 use crate::rate::{Hops, Rate};
-use crate::record::{Record, known_keys};
+use crate::record::{Record, RecordPlace, known_keys};
 use crate::services::{Kept, Services};
 use crate::snapshots::Snapshots;
 use crate::traces::Traces;
@@ -154,8 +154,11 @@ impl State {
         let archive = config.archive.as_deref().map(Archive::new);
         let keys = match &kept {
             Kept::Elsewhere => None,
-            // The backups of the other server bring its keys.
-            Kept::Followed(_) if config.follow.is_some() => {
+            // The backups of the other server bring its keys, or they are in a folder that is only read.
+            Kept::Followed(_)
+                if config.follow.is_some()
+                    || matches!(config.place(), RecordPlace::Embedded(_)) =>
+            {
                 Some(KnownKeys::of_another(&config.data))
             }
             Kept::Record(_) | Kept::Followed(_) => Some(known_keys(&config)?),

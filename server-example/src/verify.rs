@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mesonet::model::move_aside;
-use mesonet::store::{AlertStore, Fault, StoreError, share_folder};
-use mesonet::{EmbeddedStore, alert, model, zone};
+use mesonet::store::{AlertStore, EmbeddedReader, Fault, StoreError, share_folder};
+use mesonet::{EmbeddedStore, Iso8601, Reader, alert, model, zone};
 use serde::Serialize;
 
+use crate::backup::{WRITER, check_writer};
+use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
-use crate::credentials::KeyFile;
+use crate::credentials::{DEVELOPMENT_KEY, KeyFile, KeysError, check_development_key};
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
 use crate::record::{RecordPlace, lock_folder};
@@ -22,8 +24,18 @@ use crate::zones::{ZoneSet, ZonesError};
 const DAMAGED: &str = "damaged";
 
 /// The entries of a data folder that we create.
-const OURS: [&str; 9] =
-    ["lock", "writer", "segments", DAMAGED, "orphaned", "products", "models", "fetch", "follower"];
+const OURS: [&str; 10] = [
+    "lock",
+    WRITER,
+    DEVELOPMENT_KEY,
+    "segments",
+    DAMAGED,
+    "orphaned",
+    "products",
+    "models",
+    "fetch",
+    "follower",
+];
 
 /// The API keys.
 const KEYS: &str = "keys.sqlite";
@@ -40,6 +52,9 @@ pub enum VerifyError {
     /// The record cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The file of the API keys cannot be set aside.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
     /// The folder of the model runs cannot be read.
     #[error(transparent)]
     Models(#[from] model::RunStoreError),
@@ -159,7 +174,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     };
     verified.check_products(&config, *set_aside)?;
     verified.check_models(&config, *set_aside)?;
-    verified.check_keys(&config);
+    verified.check_keys(&config, *set_aside)?;
     verified.note_foreign(&config.data)?;
     // Damage is dealt with first: unpacking the zones takes longer than all of the checks of a small
     // record.
@@ -194,6 +209,7 @@ fn rebuild_record(data: &Path) -> Result<bool, VerifyError> {
 
 impl Verified {
     fn record(&mut self, data: &Path, set_aside: bool) -> Result<(), VerifyError> {
+        self.check_cutoff(data);
         let report = EmbeddedStore::verify(data, set_aside)?;
         self.stations = report.stations;
         self.segments = report.segments;
@@ -208,6 +224,25 @@ impl Verified {
             self.faults.push(Finding { file, cause, set_aside });
         }
         Ok(())
+    }
+
+    /// Names a cutoff of retention after the present, which refuses all that comes in. What is damaged is named by the
+    /// check of the record.
+    fn check_cutoff(&mut self, data: &Path) {
+        let Ok(cutoff_ms) = EmbeddedReader::open(data).and_then(|record| record.held_from_ms())
+        else {
+            return;
+        };
+        let now_ms = system_ms();
+        if cutoff_ms > now_ms {
+            let cause = format!(
+                "the cutoff {} is later than the clock, {}: all that comes in is refused; mesonet-server retention \
+                 --set-cutoff moves it",
+                Iso8601(cutoff_ms),
+                Iso8601(now_ms)
+            );
+            self.faults.push(Finding { file: "retention".to_owned(), cause, set_aside: false });
+        }
     }
 
     /// Finds the zones of alerts whose outlines are not known.
@@ -282,18 +317,36 @@ impl Verified {
         Ok(())
     }
 
-    /// Checks the API keys. They are never set aside: without the file every key would be unknown.
-    fn check_keys(&mut self, config: &Config) {
-        if let Some(Err(cause)) = KeyFile::check(&config.data) {
-            let cause = format!("{cause}; put the file of a backup in its place");
-            self.faults.push(Finding { file: KEYS.to_owned(), cause, set_aside: false });
+    /// Checks the API keys, the key for development and the name by which backups know the record.
+    fn check_keys(&mut self, config: &Config, set_aside: bool) -> Result<(), VerifyError> {
+        let (data, aside) = (&config.data, config.data.join(DAMAGED));
+        if let Some(Err(cause)) = KeyFile::check(data) {
+            let cause = format!("{cause}; put the file of the newest backup in its place");
+            if set_aside {
+                KeyFile::set_aside(data, &aside)?;
+            }
+            self.faults.push(Finding { file: KEYS.to_owned(), cause, set_aside });
         }
+        let of_development = check_development_key(data).err().map(|cause| {
+            (
+                DEVELOPMENT_KEY,
+                format!("{cause}; mesonet-server token makes a new one once it is set aside"),
+            )
+        });
+        let of_writer = check_writer(data).err().map(|error| (WRITER, error));
+        for (file, cause) in of_development.into_iter().chain(of_writer) {
+            if set_aside {
+                move_aside(&data.join(file), &aside.join(file))?;
+            }
+            self.faults.push(Finding { file: file.to_owned(), cause, set_aside });
+        }
+        Ok(())
     }
 
     /// Names foreign entries of the folder.
     fn note_foreign(&mut self, data: &Path) -> Result<(), VerifyError> {
         let is_of_database =
-            |name: &str| ["mesonet.", "alerts.", KEYS].iter().any(|own| name.starts_with(own));
+            |name: &str| ["mesonet.", "alerts.", "keys."].iter().any(|own| name.starts_with(own));
         for entry in fs::read_dir(data)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if !OURS.contains(&&*name) && !is_of_database(&name) {

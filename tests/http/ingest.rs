@@ -241,3 +241,35 @@ fn alerts_are_pushed_like_reports_and_served_at_once() {
         "byte 0: not an official alert: status is \"Test\"; allowed: Actual (in \"\")"
     );
 }
+
+/// A key that may push readings once could issue a public alert too.
+#[test]
+fn a_key_pushes_only_what_its_scope_names() {
+    let with = |scope: &str| {
+        let entry = format!("{}{scope}", KeyHash::of(KEY).as_str());
+        Api::with(Config { ingest_key_hashes: vec![entry], ..config() }, TestStore::default())
+    };
+    let alert = br#"{"type":"FeatureCollection","features":[{"id":"https://api.weather.gov/alerts/urn:oid:1",
+        "type":"Feature","geometry":null,"properties":{"@type":"wx:Alert","id":"urn:oid:1","areaDesc":"A",
+        "geocode":{"UGC":["WAZ305"]},"sent":"2024-08-03T12:00:00Z","effective":"2024-08-03T12:00:00Z",
+        "expires":"2024-08-03T18:00:00Z","status":"Actual","messageType":"Alert","event":"High Wind Watch"}}]}"#;
+    let status = |scope: &str, body: &[u8]| {
+        let answer = push(&with(scope), "?name=file", &[], body);
+        (answer.status.as_u16(), answer.text().to_owned())
+    };
+    for (scope, readings, alerts) in [
+        ("", 200, 200),
+        (";networks=METAR", 200, 403),
+        (";networks=METAR;alerts", 200, 200),
+        (";networks=SWOB", 403, 403),
+        (";feeds=metar-bulletin", 200, 403),
+        (";feeds=awc-csv", 403, 403),
+    ] {
+        assert_eq!(status(scope, BULLETIN.as_bytes()).0, readings, "{scope}");
+        assert_eq!(status(scope, alert).0, alerts, "{scope}");
+    }
+    let (_, text) = status(";networks=SWOB|NOAA NDBC", BULLETIN.as_bytes());
+    let expected =
+        "\"the key may not push reports of the network METAR; it may those of SWOB, NOAA NDBC\"";
+    assert_eq!(text, expected);
+}

@@ -66,6 +66,7 @@ mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;
 mod ingest_repair;
+mod lost;
 mod metrics;
 mod model_commands;
 mod model_pushes;

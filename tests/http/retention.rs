@@ -1,5 +1,6 @@
 //! What is deleted for its age, by the server as a process and by the command.
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{BaseQuality, Batch, EmbeddedStore, Quality, ReasonQuality, Store, alert};
+use mesonet_server::ingest::KeyHash;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -166,4 +168,106 @@ fn a_report_from_the_future_deletes_nothing() {
         output(folder.path(), &["retention", "--retention", "40000d", "--dry-run", "--json"]);
     let told: Value = serde_json::from_str(&out).unwrap();
     assert!(ok && told["readings"] == 0, "{out}{error}");
+}
+
+/// With a clock that was ahead and is right again, every push of today was once answered as a success that
+/// stored nothing.
+#[test]
+fn a_cutoff_that_is_too_late_goes_back_before_a_push_is_refused() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let run = |args: &[&str]| output(folder.path(), &[&["retention"], args].concat());
+    let (ok, out, _) = run(&["--show", "--json"]);
+    assert!(ok && out == "{\"cutoff\":null,\"newest\":\"2024-08-03T12:00:00Z\"}\n", "{out}");
+    let far = "2099-01-01T00:00:00Z";
+    let (ok, out, error) = run(&["--set-cutoff", far]);
+    assert!(
+        ok && out.starts_with("the cutoff of retention is 2099-01-01T00:00:00Z\n"),
+        "{out}{error}"
+    );
+    let (ok, out, _) = output(folder.path(), &["verify"]);
+    assert!(
+        !ok && out.contains("fault: retention: the cutoff 2099-01-01T00:00:00Z is later than"),
+        "{out}"
+    );
+
+    let hash = KeyHash::of(KEY);
+    let live = ["--now", "live", "--ingest-key-hashes", hash.as_str()];
+    let server = Server::start(&folder, &live);
+    let pushed = push(&server, "", BULLETIN);
+    assert_eq!(
+        (&pushed["whole"], &pushed["kinds"]["metar-bulletin"]["expired"]),
+        (&true.into(), &0.into())
+    );
+    server.stop();
+    let (ok, out, _) = run(&["--show"]);
+    assert!(
+        ok && out.starts_with("there is no cutoff of retention: everything is kept\n"),
+        "{out}"
+    );
+    assert!(output(folder.path(), &["verify"]).0);
+}
+
+#[test]
+fn readings_that_are_too_old_are_named_as_not_stored() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let hash = KeyHash::of(KEY);
+    let args = ["--now", "live", "--retention", "400d", "--ingest-key-hashes", hash.as_str()];
+    let server = Server::start(&folder, &args);
+    let started = Instant::now();
+    // From the first maintenance on.
+    let pushed = loop {
+        let pushed = push(&server, "&received=2020-08-03T20:00:00Z", BULLETIN);
+        if pushed["kinds"]["metar-bulletin"]["expired"] != 0 || started.elapsed() > PATIENCE {
+            break pushed;
+        }
+        sleep(Duration::from_millis(200));
+    };
+    assert_eq!(
+        (&pushed["whole"], &pushed["expiredBefore"]),
+        (&false.into(), &"2023-06-30T12:00:00Z".into())
+    );
+    let fault = &pushed["faults"]["first"][0];
+    assert_eq!(fault["file"], "retention", "{pushed}");
+    let text = "readings from before 2023-06-30T12:00:00Z, the cutoff, were not stored";
+    assert!(fault["error"].as_str().unwrap().contains(text), "{pushed}");
+}
+
+#[test]
+fn the_command_does_not_move_the_cutoff_far_by_itself() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let run = |args: &[&str]| output(folder.path(), &[&["retention"], args].concat());
+    assert!(run(&["--set-cutoff", "2021-01-01T00:00:00Z"]).0);
+    let before = held(folder.path());
+    let (ok, _, error) = run(&["--retention", "400d"]);
+    let text = "the cutoff would move from 2021-01-01T00:00:00Z to 2023-06-30T12:00:00Z, and this command moves it by \
+                31 days at once at most";
+    assert!(!ok && error.contains(text), "{error}");
+    assert_eq!(held(folder.path()), before);
+    assert!(run(&["--set-cutoff", "2023-06-30T12:00:00Z"]).0);
+    assert!(run(&["--retention", "400d"]).0);
+    let (ok, _, error) = run(&["--set-cutoff", "yesterday"]);
+    assert!(!ok && error.contains("\"none\" or an instant"), "{error}");
+}
+
+const KEY: &str = "mesonet_push_of_a_test";
+const BULLETIN: &str =
+    "SACN43 CWAO 032000\nMETAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+
+/// Pushes a file, and returns the answer.
+fn push(server: &Server, query: &str, body: &str) -> Value {
+    let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+    write!(
+        stream,
+        "POST /api/v1/ingest?name=sa.txt{query} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+         authorization: Bearer {KEY}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1)
+        .unwrap_or_else(|_| panic!("{answer}"))
 }

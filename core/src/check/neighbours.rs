@@ -111,6 +111,12 @@ impl Spot {
         [0, 1, 2].map(|i| other.place_km[i] - self.place_km[i])
     }
 
+    /// Where it is, from the centre of the earth, in km.
+    #[cfg(feature = "intake")]
+    pub(crate) fn place_km(self) -> [f64; 3] {
+        self.place_km
+    }
+
     /// Whether a place lies on the side of a vector between two places: surely nearer to the second
     /// than to the first, as places on a sphere are halved by a plane through its centre.
     #[cfg(feature = "intake")]

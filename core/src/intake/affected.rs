@@ -5,15 +5,19 @@
 //! among the stations nearest to the changed one, which are read nearest first; the farther ones, in
 //! a dense network nearly all, are then never read.
 
+use super::hidden::{Horizon, SECTORS};
 use super::known::{Known, Neighbourhood};
 use super::station::Compared;
 use crate::check::Spot;
+use crate::geo::EARTH_RADIUS_KM;
 use crate::store::StoreError;
 
 /// How many stations around a changed reading are read at once.
 const READ_AT_ONCE: usize = 12;
 /// How many may hide it.
 const MOST_BETWEEN: usize = u64::BITS as usize;
+/// How many of those around it are looked at before it is asked whether it is hidden from all others.
+const AT_FIRST: usize = 128;
 
 /// Readings of a station that a changed one near it may affect.
 pub(super) struct Affected {
@@ -75,6 +79,22 @@ impl<'c> Changed<'c> {
         }
         missing == 0
     }
+
+    /// Whether the readings are not among the nearest values of any station that is farther away, given which
+    /// stations are nearer to those of each direction.
+    fn is_hidden_beyond(&self, hiding: &[u64; SECTORS], latest_ms: i64, nearest: usize) -> bool {
+        hiding.iter().all(|&between| self.is_hidden(between, latest_ms, nearest))
+    }
+}
+
+/// A station around a changed one: its place in the directory, the distance in km, and the time of its last
+/// report if that is late enough to matter.
+type Other = (usize, f64, Option<i64>);
+
+/// The stations that were read around a changed one, nearest first, of which there may be [`MOST_BETWEEN`].
+struct Reached {
+    towards: Vec<[f64; 3]>,
+    horizon: Horizon,
 }
 
 /// Which of the stations in some directions, from the one at `from` on, are surely nearer to a place: a
@@ -98,49 +118,98 @@ impl Neighbourhood<'_> {
         let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
         changed.sort_unstable_by_key(|of| (of.place, of.variable));
         let mut affected = Vec::new();
+        let updated = self.directory.stations.iter().filter_map(|station| station.update_time_ms);
+        let Some(latest_ms) = updated.max() else { return Ok(affected) };
         for of in changed.chunk_by(|one, next| one.place == next.place) {
-            self.affected_by(known, of, &mut affected)?;
+            self.affected_by(known, of, latest_ms, &mut affected)?;
         }
         Ok(affected)
+    }
+
+    /// The stations around one that may have a value after a moment, nearest first, with the time of their last:
+    /// a part of them. Also returns whether there may be more.
+    fn others(
+        &self,
+        known: &Known<'_>,
+        place: usize,
+        first_ms: Option<i64>,
+        part: std::ops::Range<usize>,
+    ) -> (Vec<Other>, bool) {
+        let last_ms = |other: usize| self.directory.stations[other].update_time_ms;
+        let is_after = |last_ms: &i64| Some(*last_ms) > first_ms;
+        let mut looked = 0;
+        let (start, end) = (part.start, part.end);
+        let around = self.around(known, place).enumerate().skip(start).take(end - start);
+        let others = around.inspect(|_| looked += 1).filter_map(|(rank, (other, distance_km))| {
+            let last_ms = last_ms(other).filter(is_after);
+            // The nearest are read in any case: they may be what lies between.
+            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
+        });
+        let others = others.collect();
+        (others, looked == end - start)
     }
 
     fn affected_by(
         &self,
         known: &mut Known<'_>,
         of: &[&Compared],
+        latest_ms: i64,
         affected: &mut Vec<Affected>,
     ) -> Result<(), StoreError> {
         let (place, first_ms) = (of[0].place, of.iter().map(|of| of.after_ms).min());
-        let last_ms = |other: usize| self.directory.stations[other].update_time_ms;
-        let is_after = |last_ms: &i64| Some(*last_ms) > first_ms;
-        let around = self.around(known, place).enumerate();
-        let others = around.filter_map(|(rank, (other, distance_km))| {
-            let last_ms = last_ms(other).filter(is_after);
-            // The nearest are read in any case: they may be what lies between.
-            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
-        });
-        let others: Vec<(usize, f64, Option<i64>)> = others.collect();
-        let Some(until_ms) = others.iter().filter_map(|&(.., last_ms)| last_ms).max() else {
-            return Ok(());
-        };
         let mut changed: Vec<Changed<'_>> = of
             .chunk_by(|one, next| one.variable == next.variable)
             .filter_map(|of| {
                 let variable = known.variable(of[0].variable)?;
-                Some(Changed::new(self, variable, of, until_ms))
+                Some(Changed::new(self, variable, of, latest_ms))
             })
             .collect();
-        let (spot, mut towards) = (self.spot(place), Vec::new());
-        for others in others.chunks(READ_AT_ONCE) {
+        let mut reached = Reached { towards: Vec::new(), horizon: Horizon::new(self.spot(place)) };
+        let mut part = 0..AT_FIRST;
+        loop {
+            let (others, has_more) = self.others(known, place, first_ms, part.clone());
+            for others in others.chunks(READ_AT_ONCE) {
+                let distance_km = others[0].1;
+                if reached.towards.len() >= 2 * READ_AT_ONCE {
+                    let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
+                    let is_hidden = |of: &Changed<'_>| {
+                        let (_, rule) = &known.variables[of.variable];
+                        distance_km > rule.radius_km
+                            || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
+                    };
+                    if changed.iter().all(is_hidden) {
+                        return Ok(());
+                    }
+                }
+                self.affected_among(known, place, others, (&mut changed, &mut reached), affected)?;
+            }
+            if !has_more {
+                return Ok(());
+            }
+            part = part.end..usize::MAX;
+        }
+    }
+
+    /// The readings of some stations, which are nearest first.
+    fn affected_among(
+        &self,
+        known: &mut Known<'_>,
+        place: usize,
+        others: &[Other],
+        (changed, reached): (&mut [Changed<'_>], &mut Reached),
+        affected: &mut Vec<Affected>,
+    ) -> Result<(), StoreError> {
+        let (spot, Reached { towards, horizon }) = (self.spot(place), reached);
+        {
             let is_hidden = |of: &Changed<'_>, known: &Known<'_>, between, at: (f64, i64)| {
                 let (_, rule) = &known.variables[of.variable];
                 at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
             };
             let known_before = towards.len();
             // Those that may have a changed reading among theirs, each with what is known to hide it.
-            let may_show = |&(other, distance_km, last_ms): &(usize, f64, Option<i64>)| {
+            let may_show = |&(other, distance_km, last_ms): &Other| {
                 let Some(last_ms) = last_ms else { return Some((other, distance_km, None)) };
-                let between = between(self.spot(other), &towards, 0);
+                let between = between(self.spot(other), towards, 0);
                 let is_shown =
                     !changed.iter().all(|of| is_hidden(of, known, between, (distance_km, last_ms)));
                 is_shown.then_some((other, distance_km, Some((between, last_ms))))
@@ -150,10 +219,10 @@ impl Neighbourhood<'_> {
             for (other, distance_km, before) in here {
                 let spot_of = self.spot(other);
                 let between = before.map(|(before, last_ms)| {
-                    (before | between(spot_of, &towards, known_before), last_ms)
+                    (before | between(spot_of, towards, known_before), last_ms)
                 });
                 let is_between = towards.len() < MOST_BETWEEN;
-                for of in &mut changed {
+                for of in changed.iter_mut() {
                     if let Some((between, last_ms)) = between
                         && !is_hidden(of, known, between, (distance_km, last_ms))
                     {
@@ -171,7 +240,9 @@ impl Neighbourhood<'_> {
                     }
                 }
                 if is_between {
-                    towards.push(spot.towards(spot_of));
+                    let there = spot.towards(spot_of);
+                    towards.push(there);
+                    horizon.add(there);
                 }
             }
         }

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-use super::places::Places;
+use super::Intake;
+use super::places::{Places, Said};
 use crate::alert;
 use crate::feed::{FeedError, FeedReport, FeedStation, FileContext, Item, Kind, Summary, Tally};
 use crate::observation::{Batch, Report};
@@ -139,6 +140,7 @@ pub struct FileBatches {
     latest_ms: i64,
     place_unknown: Tally,
     in_the_future: Tally,
+    placed_elsewhere: Tally,
 }
 
 impl FileBatches {
@@ -152,7 +154,23 @@ impl FileBatches {
             latest_ms,
             place_unknown: Tally::default(),
             in_the_future: Tally::default(),
+            placed_elsewhere: Tally::default(),
         }
+    }
+
+    /// Remembers with an intake which reports have placed their stations elsewhere: a later file may confirm it.
+    /// Otherwise only another report of the same files does.
+    #[must_use]
+    pub fn remembering(mut self, intake: &Intake) -> Self {
+        self.places.get_mut().remember_in(intake.moves());
+        self
+    }
+
+    /// Returns the reports that were more than a kilometre from their stations, by network and station. They are
+    /// taken in, and the stations stay where they were until another report or a table confirms the
+    /// new place.
+    pub fn placed_elsewhere(&self) -> &Tally {
+        &self.placed_elsewhere
     }
 
     /// Reads a file of a kind. Full batches go to the sink; [`drain`](Self::drain) gives the rest.
@@ -171,7 +189,15 @@ impl FileBatches {
         input: &mut dyn BufRead,
         file: &FileContext<'_>,
     ) -> Result<Summary, FileStop<S::Error>> {
-        let Self { places, again, pending, latest_ms, place_unknown, in_the_future } = self;
+        let Self {
+            places,
+            again,
+            pending,
+            latest_ms,
+            place_unknown,
+            in_the_future,
+            placed_elsewhere,
+        } = self;
         let again = *again;
         pending.of_kind(kind, sink).map_err(FileStop::Sink)?;
         let stop = RefCell::new(None);
@@ -192,10 +218,13 @@ impl FileBatches {
             }
             let mut places = places.borrow_mut();
             let placed = places.report(report.station, &station, report.ts_ms, table);
-            let Ok(changed) = placed else {
+            let Ok(Said { changed, is_elsewhere }) = placed else {
                 place_unknown.add(&name_of(&station));
                 return Ok(());
             };
+            if is_elsewhere && !again {
+                placed_elsewhere.add(&name_of(&station));
+            }
             pending.batch.stations.extend(changed.cloned());
             // All reports of a station are taken in one of the two times, or those that are taken
             // twice once more: so they come in the order of the files.

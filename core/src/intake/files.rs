@@ -58,6 +58,9 @@ pub struct FileReceipt {
     pub place_unknown: Tally,
     /// Reports from later than [`FeedFile::latest_ms`], by network and station: they are left out.
     pub in_the_future: Tally,
+    /// Reports that were more than a kilometre from their stations, by network and station; see
+    /// [`FileBatches::placed_elsewhere`](super::FileBatches::placed_elsewhere).
+    pub placed_elsewhere: Tally,
 }
 
 /// Why a feed file is not in a store, or not all of it.
@@ -155,7 +158,7 @@ impl Intake {
         let directory =
             store.directory().map_err(|cause| failed(cause, FileReceipt::nothing(kind)))?;
 
-        let mut batches = FileBatches::new(directory, latest_ms);
+        let mut batches = FileBatches::new(directory, latest_ms).remembering(self);
         let receipt = RefCell::new(FileReceipt::nothing(kind));
         let sink = IntoStore { intake: self, store, alerts, receipt };
         let mut input = Cursor::new(start).chain(input);
@@ -169,6 +172,7 @@ impl Intake {
             }
         };
         let mut receipt = sink.receipt.into_inner();
+        receipt.placed_elsewhere = batches.placed_elsewhere().clone();
         (receipt.place_unknown, receipt.in_the_future) = batches.into_left_out();
         match read {
             Ok(summary) => Ok(FileReceipt { summary, ..receipt }),
@@ -223,6 +227,7 @@ impl FileReceipt {
             alerts_left_out: 0,
             place_unknown: Tally::default(),
             in_the_future: Tally::default(),
+            placed_elsewhere: Tally::default(),
         }
     }
 }
@@ -245,6 +250,7 @@ impl fmt::Display for FileReceipt {
             ("alerts left out", self.alerts_left_out),
             ("without a place", self.place_unknown.total()),
             ("from the future", self.in_the_future.total()),
+            ("placed elsewhere", self.placed_elsewhere.total()),
         ] {
             if count > 0 {
                 write!(f, ", {what} {count}")?;

@@ -37,11 +37,14 @@ pub(super) struct Known<'c> {
 struct Present {
     /// The first of them, which are usually enough.
     few: Box<[(usize, f64)]>,
-    all: OnceCell<Box<[(usize, f64)]>>,
+    more: OnceCell<Box<[(usize, f64)]>>,
 }
 
 /// How many stations are usually enough: the check takes the nearest twelve that have a value.
 const FEW: usize = 20;
+
+/// How many are remembered. Of a dense network all would be the square of their number.
+const MORE: usize = 128;
 
 /// The span that holds only one moment.
 pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
@@ -174,12 +177,18 @@ impl Neighbourhood<'_> {
             let around = self.nearby.around(self.directory, place);
             around.filter(|&(other, _)| self.may_have(known, other))
         };
-        let Present { few, all } = &**known.present[place].get_or_init(|| {
-            Box::new(Present { few: present().take(FEW).collect(), all: OnceCell::new() })
+        let Present { few, more } = &**known.present[place].get_or_init(|| {
+            Box::new(Present { few: present().take(FEW).collect(), more: OnceCell::new() })
         });
-        let rest = (few.len() == FEW)
-            .then(|| std::iter::once_with(move || all.get_or_init(|| present().collect())));
-        few.iter().chain(rest.into_iter().flatten().flatten().skip(FEW)).copied()
+        let rest = (few.len() == FEW).then(|| {
+            std::iter::once_with(move || {
+                let more = more.get_or_init(|| present().take(MORE).collect());
+                let beyond = (more.len() == MORE)
+                    .then(|| std::iter::once_with(move || present().skip(MORE)).flatten());
+                more.iter().copied().skip(FEW).chain(beyond.into_iter().flatten())
+            })
+        });
+        few.iter().copied().chain(rest.into_iter().flatten().flatten())
     }
 
     /// Nothing known yet of variables around a span; `None` if there is nothing to know.

@@ -9,8 +9,11 @@ mod derived;
 mod explain;
 #[cfg(feature = "feed")]
 mod files;
+mod hidden;
 mod judge;
 mod known;
+#[cfg(feature = "feed")]
+mod moves;
 mod nearby;
 mod neighbourhood;
 mod network;
@@ -79,6 +82,8 @@ pub use station_quality::{
 pub struct Intake {
     checker: Checker,
     nearby: NearbyCache,
+    #[cfg(feature = "feed")]
+    moves: moves::Moves,
 }
 
 /// A station, and the first and last moment of its new readings. A station whose new readings are
@@ -88,7 +93,13 @@ type Touched = (StationId, i64, i64);
 impl Intake {
     /// Creates an intake with the given checks.
     pub fn new(checker: Checker) -> Self {
-        Self { checker, nearby: NearbyCache::default() }
+        Self { checker, ..Self::default() }
+    }
+
+    /// The reports that have placed their stations elsewhere.
+    #[cfg(feature = "feed")]
+    fn moves(&self) -> &moves::Moves {
+        &self.moves
     }
 
     /// Returns the checks.

@@ -25,8 +25,8 @@ struct List {
 
 impl Nearby {
     /// How many are cached per station: the check takes the nearest twelve that have a value, and
-    /// looks at all of them where stations have none.
-    const REMEMBERED: usize = 512;
+    /// looks at all of them where stations have none. In a dense network they are most of what is remembered.
+    const REMEMBERED: usize = 128;
 
     fn new(directory: &Directory, radius_km: f64) -> Self {
         let lists = directory.stations.iter().map(|_| OnceLock::new()).collect();

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::moves::Moves;
 use crate::feed::FeedStation;
 use crate::geo::LonLat;
 use crate::observation::{Station, StationId, StationType};
@@ -28,6 +29,15 @@ pub(super) struct Places {
     /// Stations of which a report was left out because their place was unknown.
     unplaced: HashSet<StationId>,
     late: HashSet<StationId>,
+    moves: Moves,
+}
+
+/// What a report says of its station that the record does not have.
+pub(super) struct Said<'p> {
+    /// The station as it is known now, if that changed.
+    pub changed: Option<&'p Station>,
+    /// Whether the report places the station elsewhere, and nothing confirms that.
+    pub is_elsewhere: bool,
 }
 
 /// Finds a station in a table.
@@ -57,8 +67,13 @@ struct Since {
 impl Places {
     /// Starts from the stations on record.
     pub(super) fn new(directory: Arc<Directory>) -> Self {
-        let (met, unplaced, late) = Default::default();
-        Self { directory, met, unplaced, late }
+        let (met, unplaced, late, moves) = Default::default();
+        Self { directory, met, unplaced, late, moves }
+    }
+
+    /// Remembers with others which reports have placed their stations elsewhere.
+    pub(super) fn remember_in(&mut self, moves: &Moves) {
+        self.moves = moves.clone();
     }
 
     /// Returns a station as it is known now.
@@ -74,23 +89,28 @@ impl Places {
         &self.late
     }
 
-    /// Notes a report. Returns the station if the record does not have it as it is now; an error if
-    /// its place is unknown.
+    /// Notes a report. Returns the station if the record does not have it as it is now, and whether the report
+    /// places it elsewhere; an error if its place is unknown.
     pub(super) fn report(
         &mut self,
         id: StationId,
         said: &FeedStation,
         ts_ms: i64,
         table: &Table<'_>,
-    ) -> Result<Option<&Station>, PlaceUnknown> {
+    ) -> Result<Said<'_>, PlaceUnknown> {
+        let is_on_record = self.directory.get(id).is_some();
         if self.met.contains_key(&id) {
-            let Some(met) = self.met.get_mut(&id) else { return Ok(None) };
+            let moves = &self.moves;
+            let Some(met) = self.met.get_mut(&id) else {
+                return Ok(Said { changed: None, is_elsewhere: false });
+            };
             let before = met.derived_with();
-            let changed = met.say(said, ts_ms);
+            let is_elsewhere = is_on_record && met.is_elsewhere(moves, id, said, ts_ms, table);
+            let changed = met.say(said, ts_ms, !is_elsewhere);
             if met.derived_with() != before {
                 self.late.insert(id);
             }
-            return Ok(changed.then_some(&met.station));
+            return Ok(Said { changed: changed.then_some(&met.station), is_elsewhere });
         }
         let record = self.directory.get(id);
         let known = record.map(|record| record.station.clone()).or_else(|| table(id));
@@ -110,8 +130,9 @@ impl Places {
         let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
         let is_new = record.is_none();
         let met = self.met.entry(id).or_insert(Met { station, since: Since::all(newest_ms) });
-        let changed = met.say(said, ts_ms);
-        Ok((changed || is_new).then_some(&met.station))
+        let is_elsewhere = !is_new && met.is_elsewhere(&self.moves, id, said, ts_ms, table);
+        let changed = met.say(said, ts_ms, !is_elsewhere);
+        Ok(Said { changed: (changed || is_new).then_some(&met.station), is_elsewhere })
     }
 }
 
@@ -128,8 +149,28 @@ impl Met {
         (self.station.altitude_m, self.station.sensor_height_m, self.station.station_type)
     }
 
-    /// Takes over what a report says about the station; returns whether that changed anything.
-    fn say(&mut self, said: &FeedStation, ts_ms: i64) -> bool {
+    /// Whether a report that is not older than the known place gives another one, and nothing confirms it.
+    fn is_elsewhere(
+        &self,
+        moves: &Moves,
+        id: StationId,
+        said: &FeedStation,
+        ts_ms: i64,
+        table: &Table<'_>,
+    ) -> bool {
+        let Some(place) = said.place.filter(|_| ts_ms >= self.since.place_ms) else { return false };
+        let known = self.station.coordinates;
+        // Most reports give the place that is known.
+        if known == place {
+            return false;
+        }
+        let in_table = || table(id).map(|station| station.coordinates);
+        moves.is_unconfirmed(id, known, (ts_ms, place), in_table)
+    }
+
+    /// Takes over what a report says about the station, its place only if that is taken; returns whether that
+    /// changed anything.
+    fn say(&mut self, said: &FeedStation, ts_ms: i64, takes_place: bool) -> bool {
         let Self { station, since } = self;
         let mut changed = false;
         // Whether to take over a value, by how it compares with the known one.
@@ -148,7 +189,7 @@ impl Met {
         {
             station.name.clone_from(name);
         }
-        if let Some(place) = said.place {
+        if let Some(place) = said.place.filter(|_| takes_place) {
             let compared = if is_elsewhere(station.coordinates, place) {
                 let [known, said] =
                     [station.coordinates, place].map(|place| (place.lon(), place.lat()));
@@ -207,6 +248,17 @@ fn decimals(degrees: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The station, if the record does not have it as it is after a report.
+    fn report<'p>(
+        places: &'p mut Places,
+        id: StationId,
+        said: &FeedStation,
+        ts_ms: i64,
+        table: &Table<'_>,
+    ) -> Result<Option<&'p Station>, PlaceUnknown> {
+        places.report(id, said, ts_ms, table).map(|said| said.changed)
+    }
     use crate::feed::metar_station;
 
     fn at(lon: f64, lat: f64) -> LonLat {
@@ -226,16 +278,16 @@ mod tests {
     fn a_place_comes_from_the_report_or_a_table_or_nowhere() {
         let mut places = Places::new(Arc::default());
         let cyyz = said("CYYZ");
-        let toronto = places.report(cyyz.id(), &cyyz, 0, &table).unwrap().unwrap().clone();
+        let toronto = report(&mut places, cyyz.id(), &cyyz, 0, &table).unwrap().unwrap().clone();
         assert_eq!((&*toronto.name, toronto.coordinates), ("Toronto", at(-79.629, 43.679)));
         // Now known, with nothing new.
-        assert_eq!(places.report(toronto.id, &cyyz, 10, &table), Ok(None));
+        assert_eq!(report(&mut places, toronto.id, &cyyz, 10, &table), Ok(None));
 
         let buffalo = FeedStation { place: Some(at(-78.74, 42.94)), ..said("KBUF") };
-        let buffalo = places.report(buffalo.id(), &buffalo, 0, &table).unwrap().unwrap();
+        let buffalo = report(&mut places, buffalo.id(), &buffalo, 0, &table).unwrap().unwrap();
         assert_eq!((&*buffalo.name, buffalo.coordinates), ("KBUF", at(-78.74, 42.94)));
         let kxyz = said("KXYZ");
-        assert_eq!(places.report(kxyz.id(), &kxyz, 0, &table), Err(PlaceUnknown));
+        assert_eq!(report(&mut places, kxyz.id(), &kxyz, 0, &table), Err(PlaceUnknown));
     }
 
     #[test]
@@ -243,7 +295,7 @@ mod tests {
         let mut places = Places::new(Arc::default());
         let id = said("A").id();
         let first = FeedStation { place: Some(at(1.0, 2.0)), altitude_m: Some(5.0), ..said("A") };
-        places.report(id, &first, 100, &table).unwrap();
+        report(&mut places, id, &first, 100, &table).unwrap();
         let older = FeedStation {
             name: Some("Alpha".into()),
             place: Some(at(8.0, 9.0)),
@@ -252,13 +304,13 @@ mod tests {
             station_type: Some(StationType::Suburban),
             ..said("A")
         };
-        let station = places.report(id, &older, 50, &table).unwrap().unwrap();
+        let station = report(&mut places, id, &older, 50, &table).unwrap().unwrap();
         assert_eq!((&*station.name, station.coordinates), ("Alpha", at(1.0, 2.0)));
         assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));
         assert_eq!(station.station_type, Some(StationType::Suburban));
         let newer =
             FeedStation { name: Some("Beta".into()), place: Some(at(8.0, 9.0)), ..said("A") };
-        let station = places.report(id, &newer, 100, &table).unwrap().unwrap();
+        let station = report(&mut places, id, &newer, 100, &table).unwrap().unwrap();
         assert_eq!((&*station.name, station.coordinates), ("Beta", at(8.0, 9.0)));
         assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));
     }

@@ -46,6 +46,7 @@ pub fn how(name: &str) -> How {
         "lock"
         | "writer"
         | "development-token.key"
+        | "keys.count"
         | "follower"
         | "follower.next"
         | "follower.keys" => How::Left,

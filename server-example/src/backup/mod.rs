@@ -58,7 +58,7 @@ pub use place::{Object, Place, PlaceError, RANGE_PATIENCE, SendError, hex_sha256
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};
-pub use writer::{FILE as WRITER, of_folder as writer_of_folder};
+pub use writer::{FILE as WRITER, check as check_writer, of_folder as writer_of_folder};
 
 use crate::config::ConfigError;
 use crate::credentials::KeysError;

@@ -6,8 +6,8 @@
 //! refused. One that was under way may still appear, but all of the new epoch replace it, whatever
 //! the clocks of both say.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use mesonet::durable::sync_folder;
@@ -202,31 +202,47 @@ pub fn of_folder(data: &Path) -> Result<String, BackupError> {
     let path = data.join(FILE);
     let read = || -> io::Result<String> {
         // Whoever did not make it may only be allowed to read it.
-        if let Some(text) = found(fs::read_to_string(&path))?.filter(|text| !text.is_empty()) {
+        if let Some(text) = found(fs::read_to_string(&path))? {
             return Ok(text);
         }
-        let mut file =
-            File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
-        // Two commands at once: the second one finds what the first one wrote.
-        file.lock()?;
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
-        if text.is_empty() {
-            text = format!("{:0DIGITS$x}\n", getrandom::u64().map_err(io::Error::from)?);
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            sync_folder(data)?;
+        // It appears with its content: one that is empty was emptied.
+        let text = format!("{:0DIGITS$x}\n", getrandom::u64().map_err(io::Error::from)?);
+        let mut file = tempfile::Builder::new().prefix(".mesonet-writer-").tempfile_in(data)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => sync_folder(data).map(|()| text),
+            // Another command was faster.
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::read_to_string(&path)
+            }
+            Err(error) => Err(error.error),
         }
-        Ok(text)
     };
     let text = read().map_err(BackupError::file(&path))?;
+    name_in(&text).ok_or_else(|| {
+        BackupError::file(&path)(io::Error::new(io::ErrorKind::InvalidData, DAMAGED))
+    })
+}
+
+const DAMAGED: &str = "it is damaged; delete it, and the next backup needs --take-over";
+
+/// Checks the file, if there is one.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(data: &Path) -> Result<(), String> {
+    match found(fs::read_to_string(data.join(FILE))).map_err(|error| error.to_string())? {
+        Some(text) if name_in(&text).is_none() => Err(DAMAGED.to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a record, if a text is one.
+fn name_in(text: &str) -> Option<String> {
     let name = text.trim_end();
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if name.len() == DIGITS && name.bytes().all(is_digit) {
-        return Ok(name.to_owned());
-    }
-    let cause = "it is damaged; delete it, and the next backup needs --take-over";
-    Err(BackupError::file(&path)(io::Error::new(io::ErrorKind::InvalidData, cause)))
+    (name.len() == DIGITS && name.bytes().all(is_digit)).then(|| name.to_owned())
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const ISSUER: &str = "mesonet-development";
 const AUDIENCE: &str = "mesonet";
 
 /// The file of its key, in the folder of the record.
-const FILE: &str = "development-token.key";
+pub const FILE: &str = "development-token.key";
 
 /// Longest validity of a token, milliseconds: 30 days.
 const MAX_VALIDITY_MS: i64 = 30 * 86_400_000;
@@ -103,6 +103,16 @@ fn token(data: &Path, flags: &TokenFlags, now_ms: i64) -> Result<String, TokenEr
     fs::create_dir_all(data).map_err(fault)?;
     let path = key_file(data);
     let secret = match fs::read(&path) {
+        Ok(secret) if pair(&secret).is_err() => {
+            let aside = path.with_extension("key.damaged");
+            fs::rename(&path, &aside).map_err(fault)?;
+            eprintln!(
+                "{} is damaged: a new key is made, and tokens of the old one end; it is kept as {}",
+                path.display(),
+                aside.display()
+            );
+            make(&path)?
+        }
         Ok(secret) => secret,
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path)?,
         Err(error) => return Err(fault(error)),
@@ -152,6 +162,14 @@ fn pair(secret: &[u8]) -> Result<Ed25519KeyPair, String> {
 fn kid(pair: &Ed25519KeyPair) -> String {
     let digest = Sha256::digest(pair.public_key().as_ref());
     format!("development-{}", URL_SAFE_NO_PAD.encode(&digest[..12]))
+}
+
+/// Checks the key of the development issuer, if there is one.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(data: &Path) -> Result<(), String> {
+    public_key(&key_file(data)).map(|_| ())
 }
 
 /// Returns the key that checks the tokens, with its name; `None` if none has been made.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use mesonet::durable::sync_folder;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
-use sha2::{Digest, Sha256};
 
 use super::api_key::KeyDigest;
+use super::key_count::{FILE as COUNT, KeyCount, checksum};
 use super::key_record::{ApiKey, KeyRecord, KeysError};
 
 /// The file in the folder of the record.
@@ -42,8 +42,18 @@ impl KeyFile {
     /// as a full disk may have left it, is as good as none.
     ///
     /// # Errors
-    /// The file cannot be read, or is of a later version.
+    /// The file cannot be read, is of a later version, or lacks keys.
     pub fn open(data: &Path) -> Result<Option<Self>, KeysError> {
+        let file = Self::open_unchecked(data)?;
+        let keys = file.as_ref().map_or(Ok(Vec::new()), KeyRecord::all)?;
+        let lost = |cause| KeysError::Lost { path: path_in(data), cause };
+        if let Some(before) = KeyCount::read(data).map_err(lost)? {
+            KeyCount::of(&keys).check(&before).map_err(lost)?;
+        }
+        Ok(file)
+    }
+
+    fn open_unchecked(data: &Path) -> Result<Option<Self>, KeysError> {
         let path = path_in(data);
         match path.try_exists() {
             Ok(false) => Ok(None),
@@ -54,6 +64,55 @@ impl KeyFile {
             }
             Err(error) => Err(KeysError::Io { path, error }),
         }
+    }
+
+    /// Counts the keys apart from the file, so that it is found out if it is lost or exchanged.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the count cannot be written.
+    pub fn count(&self) -> Result<(), KeysError> {
+        let data = self.path.parent().unwrap_or(Path::new("."));
+        let count = KeyCount::of(&self.all()?);
+        if KeyCount::read(data)
+            .is_ok_and(|there| there.is_some_and(|there| count.check(&there).is_err()))
+        {
+            // Keys that are lost are missed until somebody takes note of it.
+            return Ok(());
+        }
+        count.write(data).map_err(|error| KeysError::Io { path: data.join(COUNT), error })
+    }
+
+    /// Takes the keys that are there for all there are; a file that cannot be read is moved into another folder,
+    /// and then there are none.
+    ///
+    /// # Errors
+    /// A file cannot be moved or written.
+    pub fn set_aside(data: &Path, into: &Path) -> Result<(), KeysError> {
+        let path = path_in(data);
+        let is_whole = || {
+            let Some(Ok(())) = Self::check_pages(&path) else { return None };
+            Self::open_unchecked(data).ok().flatten()
+        };
+        let failed = |error| KeysError::Io { path: path.clone(), error };
+        match std::fs::remove_file(data.join(COUNT)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        if let Some(file) = is_whole() {
+            return file.count();
+        }
+        if path.exists() {
+            std::fs::create_dir_all(into).map_err(failed)?;
+            let mut to = into.join(FILE);
+            for number in 1.. {
+                if !to.exists() {
+                    break;
+                }
+                to = into.join(format!("{FILE}.{number}"));
+            }
+            std::fs::rename(&path, to).map_err(failed)?;
+        }
+        sync_folder(data).map_err(failed)
     }
 
     /// The same; the file is created if there is none.
@@ -84,14 +143,37 @@ impl KeyFile {
         Self::connect(path, true)
     }
 
-    /// Checks every page of the file, for which it is only read; `None` if there is none, else what is
-    /// wrong with it, or nothing.
+    /// Checks every page of the file, for which it is only read, and whether it lacks keys; `None` if there is
+    /// none, else what is wrong with it, or nothing.
     pub fn check(data: &Path) -> Option<Result<(), String>> {
         let path = path_in(data);
+        let of_pages = Self::check_pages(&path);
+        let is_damaged = of_pages.as_ref().is_some_and(Result::is_err);
+        match KeyCount::read(data) {
+            _ if is_damaged => of_pages,
+            Err(cause) => Some(Err(cause)),
+            Ok(None) => of_pages,
+            Ok(Some(before)) => {
+                let keys = match &of_pages {
+                    None => Ok(Vec::new()),
+                    Some(_) => Self::read_only(&path).and_then(|file| all(&file)),
+                };
+                let keys = keys.map_err(|error| error.to_string());
+                let checked = keys.and_then(|keys| KeyCount::of(&keys).check(&before));
+                Some(checked).filter(|checked| of_pages.is_some() || checked.is_err())
+            }
+        }
+    }
+
+    fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    fn check_pages(path: &Path) -> Option<Result<(), String>> {
         if matches!(path.try_exists(), Ok(false)) {
             return None;
         }
-        let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        let found = Self::read_only(path)
             .and_then(|file| {
                 if is_empty(&file)? {
                     return Ok("ok".to_owned());
@@ -167,13 +249,7 @@ impl KeyFile {
     /// # Errors
     /// The file cannot be read.
     pub fn state(&self) -> Result<String, KeysError> {
-        let mut hasher = Sha256::new();
-        for key in self.all()? {
-            let times = [Some(key.issued_ms), key.expires_ms, key.revoked_ms];
-            hasher.update(key.digest.0);
-            hasher.update(format!("{:?} {times:?}\n", key.label));
-        }
-        Ok(super::hex(&hasher.finalize()))
+        Ok(checksum(&self.all()?))
     }
 
     /// A number that changes with each change by another process or connection.
@@ -197,27 +273,32 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(version == 0 && connection.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0)
 }
 
+/// The keys of a database, in the order of their digests; none if it has no table.
+fn all(connection: &Connection) -> rusqlite::Result<Vec<ApiKey>> {
+    if is_empty(connection)? {
+        return Ok(Vec::new());
+    }
+    let mut rows = connection.prepare(
+        "SELECT digest, label, issued_ms, expires_ms, revoked_ms, last_used_ms FROM keys
+         ORDER BY digest",
+    )?;
+    rows.query_map([], |row| {
+        Ok(ApiKey {
+            digest: KeyDigest(row.get(0)?),
+            label: row.get(1)?,
+            issued_ms: row.get(2)?,
+            expires_ms: row.get(3)?,
+            revoked_ms: row.get(4)?,
+            last_used_ms: row.get(5)?,
+        })
+    })?
+    .collect()
+}
+
 /// The keys are in the order of their digests.
 impl KeyRecord for KeyFile {
     fn all(&self) -> Result<Vec<ApiKey>, KeysError> {
-        let read = || {
-            let mut rows = self.connection.prepare(
-                "SELECT digest, label, issued_ms, expires_ms, revoked_ms, last_used_ms FROM keys
-                 ORDER BY digest",
-            )?;
-            rows.query_map([], |row| {
-                Ok(ApiKey {
-                    digest: KeyDigest(row.get(0)?),
-                    label: row.get(1)?,
-                    issued_ms: row.get(2)?,
-                    expires_ms: row.get(3)?,
-                    revoked_ms: row.get(4)?,
-                    last_used_ms: row.get(5)?,
-                })
-            })?
-            .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(|error| self.fault(error))
+        all(&self.connection).map_err(|error| self.fault(error))
     }
 
     fn put(&self, keys: &[ApiKey]) -> Result<(), KeysError> {
@@ -238,7 +319,8 @@ impl KeyRecord for KeyFile {
             }
             change.commit()
         };
-        write().map_err(|error| self.fault(error))
+        write().map_err(|error| self.fault(error))?;
+        self.count()
     }
 }
 
@@ -248,7 +330,12 @@ impl KeyRecord for KeyFolder {
     }
 
     fn put(&self, keys: &[ApiKey]) -> Result<(), KeysError> {
-        if keys.is_empty() { Ok(()) } else { KeyFile::create(&self.0)?.put(keys) }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        // Not beside keys that are lost: they would be taken for all there are.
+        KeyFile::open(&self.0)?;
+        KeyFile::create(&self.0)?.put(keys)
     }
 }
 

@@ -106,6 +106,17 @@ pub enum KeysError {
         /// Its version.
         got: i32,
     },
+    /// Keys are missing or damaged.
+    #[error(
+        "{}: {cause}; put the newest file of a backup in its place, or take what is there for all there is: \
+         mesonet-server verify --set-aside", .path.display()
+    )]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
     /// The store that has the keys cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -167,10 +167,12 @@ impl KeySet {
             let fault = |error: String| format!("the key set {}: {error}", source.jwks);
             by_kid = parse(&source.read().map_err(fault)?, source).map_err(fault)?;
         }
-        if let Some(path) = &self.development
-            && let Some((kid, key)) = issuer::public_key(path)?
-        {
-            by_kid.insert(kid, key);
+        match self.development.as_deref().map_or(Ok(None), issuer::public_key) {
+            Ok(key) => by_kid.extend(key),
+            // The key is for development alone, and a new one is quickly made.
+            Err(error) => tracing::warn!(
+                "tokens of the development issuer are refused: {error}; mesonet-server token makes a new key"
+            ),
         }
         Ok(Keys { by_kid, read: Instant::now() })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ pub struct KnownKeys {
     /// Whether their uses are written down.
     records_use: bool,
     looked: Mutex<Looked>,
+    /// Whether the record could be read at the last look.
+    is_trusted: AtomicBool,
 }
 
 /// What is known of the last look.
@@ -63,7 +66,8 @@ impl KnownKeys {
     /// The keys that several servers share, with or without noting when they are used.
     pub fn shared(record: SharedKeyRecord, records_use: bool) -> Self {
         let (valid, used) = (ArcSwap::default(), Mutex::default());
-        Self { record, valid, used, records_use, looked: Mutex::default() }
+        let is_trusted = AtomicBool::new(true);
+        Self { record, valid, used, records_use, looked: Mutex::default(), is_trusted }
     }
 
     /// Where they are issued and revoked.
@@ -88,6 +92,16 @@ impl KnownKeys {
         is_valid
     }
 
+    /// Whether the record could be read at the last look, so that a key that is not known is none.
+    pub fn is_trusted(&self) -> bool {
+        self.is_trusted.load(Ordering::Relaxed)
+    }
+
+    /// Whether a credential that is not known may be a key all the same: the record cannot be read.
+    pub fn may_be(&self, credential: &str) -> bool {
+        !self.is_trusted() && KeyDigest::of(credential).is_some()
+    }
+
     /// The valid keys; another allocation after each change.
     pub fn valid(&self) -> Arc<ValidKeys> {
         self.valid.load_full()
@@ -98,10 +112,16 @@ impl KnownKeys {
     /// # Errors
     /// The record cannot be read or written. The keys that are known go on.
     pub fn renew(&self) -> Result<(), KeysError> {
+        let renewed = self.look();
+        self.is_trusted.store(renewed.is_ok(), Ordering::Relaxed);
+        renewed
+    }
+
+    fn look(&self) -> Result<(), KeysError> {
         let Ok(mut looked) = self.looked.lock() else { return Ok(()) };
         let Looked { file, recorded } = &mut *looked;
         let valid = match file {
-            Some(file) => file.look().inspect_err(|_| file.forget())?,
+            Some(file) => file.look(self.records_use).inspect_err(|_| file.forget())?,
             None => Some(self.record.valid()?),
         };
         if let Some(valid) = valid
@@ -159,7 +179,7 @@ impl OpenFile {
     }
 
     /// The valid keys; `None` if they are those of the last look.
-    fn look(&mut self) -> Result<Option<ValidKeys>, KeysError> {
+    fn look(&mut self, is_own: bool) -> Result<Option<ValidKeys>, KeysError> {
         // A file that was deleted or replaced is still there for whom it is open.
         let found = identity(&path_in(&self.data));
         let is_gone = self.identity != found && found.is_none();
@@ -177,6 +197,10 @@ impl OpenFile {
             return Ok(None);
         }
         let valid = file.valid()?;
+        if is_own {
+            // It may be of a version that did not count. A folder that cannot be written says so elsewhere.
+            let _ = file.count();
+        }
         self.changes = Some(changes);
         Ok(Some(valid))
     }

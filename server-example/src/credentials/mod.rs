@@ -6,13 +6,14 @@
 //! | Account tokens | `token.rs` |
 //! | The keys that they are checked with | `key_set.rs`, `provider.rs` |
 //! | Tokens for development: the command `token` | `issuer.rs` |
-//! | API keys: their form, their record, the record on disk, those that a running server knows | `api_key.rs`, `key_record.rs`, `key_file.rs`, `known_keys.rs` |
+//! | API keys: their form, their record, the record on disk and its count, those that a running server knows | `api_key.rs`, `key_record.rs`, `key_file.rs`, `key_count.rs`, `known_keys.rs` |
 //! | The command `keys` | `keys_command.rs` |
 //!
 //! Credentials are checked against real time, also while recorded data is replayed.
 
 mod api_key;
 mod issuer;
+mod key_count;
 mod key_file;
 mod key_record;
 mod key_set;
@@ -33,6 +34,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 #[cfg(feature = "clickhouse")]
 pub use api_key::KeyDigest;
+pub use issuer::{FILE as DEVELOPMENT_KEY, check as check_development_key};
 pub use issuer::{TokenError, TokenFlags, token_command};
 pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};
 pub use key_record::{
@@ -46,6 +48,7 @@ pub use token::{Account, Rejection};
 use crate::access::Caller;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError};
+use crate::error::ApiError;
 use crate::http::request_line::OfPlan;
 use crate::state::State;
 use key_set::KeySet;
@@ -76,7 +79,11 @@ impl Credentials {
         let credentials =
             Self { key_set: ArcSwap::from_pointee(key_set.map_err(ConfigError::KeySet)?), keys };
         if let Some(keys) = &credentials.keys {
-            keys.renew().map_err(|error| ConfigError::KeySet(error.to_string()))?;
+            match keys.renew() {
+                // What is open to all is served. A key gets 503 until the record can be read.
+                Err(error @ KeysError::Lost { .. }) => tracing::error!("{error}"),
+                renewed => renewed.map_err(|error| ConfigError::KeySet(error.to_string()))?,
+            }
         }
         Ok(credentials)
     }
@@ -142,6 +149,14 @@ pub async fn identify(
     next: Next,
 ) -> Response {
     let anonymous = Caller::anonymous(state.config().assume_plan);
+    if let Some(keys) = &state.credentials.keys
+        && let Ok(Some(sent)) = credential(request.headers())
+        && keys.may_be(sent)
+        && !keys.knows(sent, system_ms())
+    {
+        let text = "the record of API keys cannot be read now; send the request again later, or without a key";
+        return ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text.to_owned()).into_response();
+    }
     match state.credentials.caller(request.headers(), &anonymous).await {
         Ok(caller) => {
             let plan = OfPlan(caller.plan);

@@ -135,7 +135,8 @@ pub fn ingest<T>(
         let mut ingest = Ingest {
             options,
             progress,
-            batches: FileBatches::new(directory, options.now_ms.saturating_add(FUTURE_MS)),
+            batches: FileBatches::new(directory, options.now_ms.saturating_add(FUTURE_MS))
+                .remembering(target.intake),
             send,
             products: target.products,
             summary: Summary::default(),
@@ -159,6 +160,7 @@ pub fn ingest<T>(
             let _ = send.send(parcel);
         }
         drop(send);
+        summary.placed_elsewhere = batches.placed_elsewhere().clone();
         (summary.place_unknown, summary.in_the_future) = batches.into_left_out();
         let stored = stored.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ((outcome, summary), stored)

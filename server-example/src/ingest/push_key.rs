@@ -89,7 +89,9 @@ impl Scope {
                 Some(("feeds", list)) => feeds = names(list),
                 None if part == "alerts" => alerts = true,
                 _ => {
-                    return Err("a part of a scope must be networks=…, feeds=… or alerts".to_owned());
+                    return Err(
+                        "a part of a scope must be networks=…, feeds=… or alerts".to_owned()
+                    );
                 }
             }
         }

@@ -46,6 +46,10 @@ pub struct Summary {
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
+    /// Reports that are more than a kilometre from their stations, by network and station: the stations stay where
+    /// they were until another report or a table confirms it.
+    #[serde(serialize_with = "tally", skip_serializing_if = "is_empty")]
+    pub placed_elsewhere: Tally,
     /// The cutoff of retention, if readings are from before it: they were not stored.
     #[serde(serialize_with = "instant", skip_serializing_if = "Option::is_none")]
     pub expired_before: Option<i64>,
@@ -141,6 +145,7 @@ impl Summary {
             (refused, "refused"),
             (self.place_unknown.total(), "reports without a known place"),
             (self.in_the_future.total(), "reports from the future"),
+            (self.placed_elsewhere.total(), "reports that place their station elsewhere"),
             (self.faults.count, "faults"),
         ] {
             if count > 0 {
@@ -215,6 +220,10 @@ fn by_name<S: Serializer>(
     to.collect_map(kinds.iter().map(|(kind, of_kind)| (kind.name(), of_kind)))
 }
 
+fn is_empty(tally: &Tally) -> bool {
+    tally.total() == 0
+}
+
 /// Names with their counts; names beyond those that are told apart are under `…`.
 fn tally<S: Serializer>(tally: &Tally, to: S) -> Result<S::Ok, S::Error> {
     let others = (tally.others() > 0).then(|| ("…", tally.others()));
@@ -268,6 +277,8 @@ impl fmt::Display for Summary {
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports from the future", &self.in_the_future)?;
+        let elsewhere = "reports that place their station elsewhere, which nothing confirms yet";
+        names(f, elsewhere, &self.placed_elsewhere)?;
         faults(f, "faults: what could not be read or stored", &self.faults)?;
         if let Some(error) = &self.store_error {
             writeln!(f, "\nthe store took nothing more: {error}")?;

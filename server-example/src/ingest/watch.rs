@@ -282,7 +282,8 @@ fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, Stamp)>> {
     if name.starts_with(b".") || name.ends_with(b".tmp") || name.ends_with(b".part") {
         return Ok(None);
     }
-    let metadata = match fs::metadata(entry.path()) {
+    // A link is not followed: whoever may make one in the folder may not read everything.
+    let metadata = match fs::symlink_metadata(entry.path()) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -5,6 +5,7 @@
 //! | Where a record is | `place.rs` |
 //! | The store on disk | `on_disk.rs` |
 //! | The store in ClickHouse, behind the feature `clickhouse`, and its API keys | `clickhouse.rs`, `clickhouse_keys.rs` |
+//! | A folder that cannot be written | `read_only.rs` |
 //! | What stands in its place without the feature | `no_clickhouse.rs` |
 
 #[cfg(feature = "clickhouse")]
@@ -16,6 +17,7 @@ mod clickhouse;
 mod clickhouse_keys;
 mod on_disk;
 mod place;
+mod read_only;
 
 use std::fmt::Debug;
 use std::fs::{self, File, TryLockError};
@@ -34,6 +36,7 @@ pub use self::clickhouse::{migrate, would_expire};
 #[cfg(feature = "clickhouse")]
 pub use self::clickhouse_keys::KeysInClickHouse;
 pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
+pub use self::read_only::is_read_only;
 use crate::config::Config;
 use crate::credentials::{KeyFolder, KnownKeys, SharedKeyRecord};
 use crate::follower::Upstream;
@@ -196,13 +199,14 @@ impl Record {
         record
     }
 
-    /// Opens the record as one that another server writes.
+    /// Opens the record as one that another server writes, or nobody.
     ///
     /// # Errors
-    /// It cannot be read, or it is on disk.
+    /// It cannot be read, or it is on disk and this process may write to it.
     pub(crate) fn beside(config: &Config) -> Result<Arc<dyn Upstream>, StoreError> {
         match config.place() {
             RecordPlace::ClickHouse(address) => clickhouse::beside(&address, config),
+            RecordPlace::Embedded(folder) if is_read_only(&folder) => read_only::open(&folder),
             RecordPlace::Embedded(folder) => Err(StoreError::Storage {
                 path: folder.display().to_string(),
                 cause: "a record on disk is read by its own server, or by one with --follow".into(),

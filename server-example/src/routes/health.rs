@@ -102,6 +102,10 @@ fn readiness(state: &State) -> Readiness {
         let health = record.health();
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
         reasons.extend(record.trouble());
+        if state.credentials.keys.as_ref().is_some_and(|keys| !keys.is_trusted()) {
+            reasons.push("the API keys cannot be read");
+            faults += 1;
+        }
         if record.alerts().failure().is_some() {
             reasons.push("the alerts cannot be read");
         }

@@ -25,6 +25,13 @@ pub struct Pushed {
     #[schema(required = false)]
     late_stations: u64,
     in_the_future: BTreeMap<String, u64>,
+    /// Reports that are more than a kilometre from their stations, by network and station: the stations stay where
+    /// they were until another report or a table confirms it.
+    #[schema(required = false)]
+    placed_elsewhere: BTreeMap<String, u64>,
+    /// The cutoff of retention, if readings are from before it: they were not stored.
+    #[schema(required = false, value_type = String, format = DateTime)]
+    expired_before: String,
     #[schema(required = false)]
     store_error: String,
     seconds: f64,
