@@ -11,7 +11,7 @@ use mesonet::store::{Fault, FrozenSegment};
 
 use super::BackupError;
 use super::manifest::is_inside;
-use crate::credentials::KeyFile;
+use crate::credentials::{KEY_COUNT, KeyFile};
 
 /// How the entries of a data folder are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub enum How {
     Files,
     /// A folder of model runs, each copied as it is at one moment.
     Runs,
-    /// Not copied: locks, what SQLite keeps beside a database, and secrets of this machine.
+    /// Not copied as it is: locks, what SQLite keeps beside a database, secrets of this machine, and the count of the
+    /// keys, which is made for their copy.
     Left,
     /// Not ours, so not copied.
     Foreign,
@@ -129,6 +130,7 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
             How::Keys => {
                 if KeyFile::copy(data, scratch)? {
                     gathered.add_copy(scratch, name)?;
+                    gathered.add_copy(scratch, KEY_COUNT.to_owned())?;
                 }
             }
             How::Files => {

@@ -25,7 +25,7 @@ use super::place::Place;
 use super::restore::write_file;
 use super::ship::checksum;
 use super::writer::FILE;
-use crate::credentials::KEYS;
+use crate::credentials::{KEY_COUNT, KEYS};
 
 /// Where files are until they are whole.
 pub const UNFINISHED: &str = ".mesonet-follower";
@@ -121,7 +121,7 @@ impl Mirror {
         }
         let mut manifest = read(&place, &name)?;
         // They come by a way of their own, and may be newer here.
-        manifest.files.retain(|file| file.path != KEYS);
+        manifest.files.retain(|file| ![KEYS, KEY_COUNT].contains(&&*file.path));
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
             // From here on the folder is that of a follower, whatever it has.

@@ -185,7 +185,7 @@ impl KeyFile {
         Some(found.and_then(|found| if found == "ok" { Ok(()) } else { Err(found) }))
     }
 
-    /// Writes the record of keys as it is now, while it may be changed, into another folder. Returns
+    /// Writes the record of keys as it is now, while it may be changed, and its count into another folder. Returns
     /// `false` if no key was ever issued.
     ///
     /// # Errors
@@ -202,6 +202,7 @@ impl KeyFile {
             Some(ErrorCode::DiskFull) => KeysError::Database { path: to, error },
             _ => file.fault(error),
         })?;
+        Self::connect(path_in(into), false)?.count()?;
         Ok(true)
     }
 

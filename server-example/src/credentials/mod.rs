@@ -36,6 +36,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub use api_key::KeyDigest;
 pub use issuer::{FILE as DEVELOPMENT_KEY, check as check_development_key};
 pub use issuer::{TokenError, TokenFlags, token_command};
+pub use key_count::FILE as KEY_COUNT;
 pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};
 pub use key_record::{
     ApiKey, KeyEntry, KeyRecord, KeysError, SharedKeyRecord, ValidKeys, Validity,
