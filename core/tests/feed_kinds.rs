@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
 /// match counts; the number is how many files it matches.
-const KINDS: [(&str, usize, Option<feed::Kind>); 28] = [
+const KINDS: [(&str, usize, Option<feed::Kind>); 35] = [
     ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
@@ -43,8 +43,15 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 28] = [
     ("nws_text_vtec/NPW", 2, None),
     ("nws_text_vtec/", 7, None),
     ("zones/", 14, None),
+    ("reported/metar/", 7, Some(feed::Kind::MetarBulletin)),
+    ("reported/tables/iem", 1, Some(feed::Kind::IemAsos)),
+    ("reported/tables/isd_global_hourly", 1, Some(feed::Kind::IsdCsv)),
+    ("reported/tables/isd_lite", 1, Some(feed::Kind::IsdLite)),
+    ("reported/tables/isd", 1, Some(feed::Kind::Isd)),
+    ("reported/tables/", 4, Some(feed::Kind::AwcCsv)),
     // Fields of models and radars are not feeds of reports or alerts.
     ("grib/", 31, None),
+    ("reported/grib/", 6, None),
     ("model_grids/", 21, None),
 ];
 

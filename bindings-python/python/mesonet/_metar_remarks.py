@@ -96,15 +96,32 @@ class Lightning:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockTime:
+    """A time of day in the remarks."""
+
+    hour: int | None
+    """Hour (UTC), if it is not that of the report."""
+    minute: int
+    """Minute."""
+
+
+@dataclass(frozen=True, slots=True)
 class Phenomenon:
-    """A thunderstorm, cloud or virga in sight."""
+    """A thunderstorm, cloud or virga in sight; a tornado, funnel cloud or waterspout."""
 
     what: str
-    """The word of the report: ``TS``, ``CB``, ``TCU``, ``ACSL``, ``VIRGA`` …"""
+    """The word of the report: ``TS``, ``CB``, ``TCU``, ``ACSL``, ``VIRGA`` …; ``TORNADO``,
+    ``FUNNEL CLOUD``, ``WATERSPOUT``."""
     place: str
     """Where, in the words of the report; empty if it does not say."""
     moving: str | None
-    """Where it moves: a direction, ``LTL`` (little) or ``STNRY``."""
+    """Where it moves: a direction, ``LTL`` (little), ``STNRY`` or ``UNKN`` (unknown)."""
+    began: ClockTime | None = None
+    """When it began, of a tornado and the like."""
+    ended: ClockTime | None = None
+    """When it ended."""
+    distance_mi: float | None = None
+    """How far away it is, in statute miles, of a tornado and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +164,8 @@ class CloudLayer:
 class PeakWind:
     """Highest gust since the last hourly report."""
 
-    from_deg: int
-    """The direction from which it blew, from true north."""
+    from_deg: int | None
+    """The direction from which it blew, from true north; ``None`` for 000, which is no direction."""
     speed_kt: int
     """Its speed."""
     hour: int | None
@@ -248,9 +265,11 @@ class Remarks:
     lightning: tuple[Lightning, ...]
     """``OCNL LTGICCG OHD``: lightning."""
     phenomena: tuple[Phenomenon, ...]
-    """``TS SE MOV NE``, ``CB DSNT W``, ``VIRGA``: thunderstorms and clouds in sight."""
+    """``TS SE MOV NE``, ``CB DSNT W``, ``VIRGA``: thunderstorms and clouds in sight; ``TORNADO B13 6 NE``."""
     hailstone_in: float | None
     """``GR 1 3/4``: diameter of the largest hailstone."""
+    hailstone_bound: str | None
+    """Whether that is its size, ``exact``, or it is smaller, ``less`` (``GR LESS THAN 1/4``)."""
     cloud_types: CloudTypes | None
     """``8/CLCMCH``: types of cloud, WMO code tables 0513, 0515 and 0509."""
     cloud_amounts: tuple[CloudAmount, ...]

@@ -127,7 +127,7 @@ def read_feed(
     >>> import mesonet
     >>> mesonet.read_feed(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of no known kind; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, ghcnh, metar-bulletin
+    mesonet.MesonetError: content: of no known kind; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
     """
     return readings_of(files_of(source, received, kind))
 
@@ -194,7 +194,8 @@ def read_iem(source: Source | Iterable[Source], *, received: Instant | None = No
 
 
 def read_isd(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
-    """Reads files of NCEI's Integrated Surface Data.
+    """Reads files of NCEI's Integrated Surface Data: its records, its tables ("global-hourly", CSV) and
+    isd-lite, whose files must keep their names (``725090-14739-2020``).
 
     ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
 
@@ -203,7 +204,7 @@ def read_isd(source: Source | Iterable[Source], *, received: Instant | None = No
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no_such_file'
     """
-    return _of_kinds("read_isd", ("isd",), source, received)
+    return _of_kinds("read_isd", ("isd", "isd-csv", "isd-lite"), source, received)
 
 
 def read_ghcnh(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:

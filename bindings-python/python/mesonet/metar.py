@@ -25,6 +25,7 @@ from . import _mesonet
 from ._columns import Instant, instant_ms
 from ._metar_remarks import (
     Ceiling,
+    ClockTime,
     CloudAmount,
     CloudLayer,
     CloudTypes,
@@ -44,6 +45,7 @@ from ._metar_remarks import (
 __all__ = [
     "Altimeter",
     "Ceiling",
+    "ClockTime",
     "Cloud",
     "CloudAmount",
     "CloudLayer",
@@ -149,6 +151,8 @@ class Cloud:
     """Height of the base above the ground; of ``VV``, the vertical visibility."""
     convection: str | None
     """``CB`` or ``TCU``."""
+    genus: str | None
+    """The genus, if the report names one, and only one: ``SC``, ``AC``, ``CB``; ``CU`` for TCU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +232,9 @@ class Metar:
     """Cloud layers, usually lowest first, or what replaces them."""
     ceiling_ft: int | None
     """Height of the ceiling above the ground: the lowest layer that covers more than half of the
-    sky, or the vertical visibility."""
+    sky, or the vertical visibility (as Canada and the United States define it)."""
+    vertical_visibility_ft: int | None
+    """``VV``: vertical visibility, which is the height of no cloud."""
     temperature_c: float | None
     """Air temperature: in tenths if the remarks have them."""
     dew_point_c: float | None

@@ -8,8 +8,8 @@ export interface MetarRange {
 
 /** Highest gust since the last hourly report. */
 export interface PeakWind {
-  /** The direction from which it blew, degrees from true north. */
-  readonly fromDeg: number;
+  /** The direction from which it blew, degrees from true north; null for 000, which is no direction. */
+  readonly fromDeg: number | null;
   /** Its speed. */
   readonly speedKt: number;
   /** Hour (UTC), if it is not that of the report. */
@@ -94,13 +94,30 @@ export interface Lightning {
   readonly place: string;
 }
 
-/** A thunderstorm, cloud or virga in sight. */
+/** A time of day in the remarks. */
+export interface ClockTime {
+  /** Hour (UTC), if it is not that of the report. */
+  readonly hour: number | null;
+  /** Minute. */
+  readonly minute: number;
+}
+
+/** A thunderstorm, cloud or virga in sight; a tornado, funnel cloud or waterspout. */
 export interface Phenomenon {
-  /** The word of the report: `TS`, `CB`, `TCU`, `ACSL`, `VIRGA` … */
+  /**
+   * The word of the report: `TS`, `CB`, `TCU`, `ACSL`, `VIRGA` …; `TORNADO`, `FUNNEL CLOUD`,
+   * `WATERSPOUT`.
+   */
   readonly what: string;
+  /** When it began, of a tornado and the like. */
+  readonly began: ClockTime | null;
+  /** When it ended. */
+  readonly ended: ClockTime | null;
+  /** How far away it is, in statute miles, of a tornado and the like. */
+  readonly distanceMi: number | null;
   /** Where, in the words of the report; empty if it does not say. */
   readonly place: string;
-  /** Where it moves: a direction, `LTL` (little) or `STNRY`. */
+  /** Where it moves: a direction, `LTL` (little), `STNRY` or `UNKN` (unknown). */
   readonly moving: string | null;
 }
 
@@ -214,6 +231,8 @@ export interface MetarRemarks {
   readonly phenomena: readonly Phenomenon[];
   /** `GR 1 3/4`: diameter of the largest hailstone. */
   readonly hailstoneIn: number | null;
+  /** Whether that is its size, or it is smaller (`GR LESS THAN 1/4`). */
+  readonly hailstoneBound: "exact" | "less" | null;
   /** `8/CLCMCH`: types of cloud. */
   readonly cloudTypes: CloudTypes | null;
   /** `SC5AC2`: what covers how much of the sky (Canada). */

@@ -91,6 +91,8 @@ export interface MetarCloud {
   readonly baseFt: number | null;
   /** Cumulonimbus or towering cumulus. */
   readonly convection: "CB" | "TCU" | null;
+  /** The genus, if the report names one, and only one: `SC`, `AC`, `CB`; `CU` for TCU. */
+  readonly genus: string | null;
 }
 
 /** Altimeter setting (QNH). */
@@ -145,9 +147,11 @@ export interface MetarGroups {
   readonly clouds: readonly MetarCloud[];
   /**
    * Height of the ceiling above the ground: the lowest layer that covers more than half of the sky, or
-   * the vertical visibility.
+   * the vertical visibility (as Canada and the United States define it).
    */
   readonly ceilingFt: number | null;
+  /** `VV`: vertical visibility, which is the height of no cloud. */
+  readonly verticalVisibilityFt: number | null;
   /** Air temperature: in tenths if the remarks have them. */
   readonly temperatureC: number | null;
   /** Dew point, in the same way. */

@@ -1,17 +1,20 @@
 //! The supported kinds of files: their names, their signatures, their readers.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 use std::str::FromStr;
 
 use super::cap;
 use super::eccc::{geomet, hourly, swob};
-use super::item::{FileContext, Item, Read, ReadAlerts};
+use super::item::{FeedReport, FileContext, Item, Read, ReadAlerts};
 use super::metar::{awc_csv, awc_xml, bulletin, iem_asos};
+use super::ncei::isd::{global_hourly, lite};
 use super::ncei::{ghcnh, isd};
 use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
 use super::nws::{alerts, observation};
 use super::summary::{FeedError, Summary};
+use crate::observation::{Report, StationId};
 
 /// Number of bytes from the start of a file that suffice to detect its kind.
 ///
@@ -102,6 +105,10 @@ kinds! {
     NwsAlerts, "nws-alerts", alerts, Alerts;
     /// NCEI: the Integrated Surface Data.
     Isd, "isd", isd, Reports;
+    /// NCEI: the Integrated Surface Data as a table, "global-hourly".
+    IsdCsv, "isd-csv", global_hourly, Reports;
+    /// NCEI: isd-lite, a station and a year in each file.
+    IsdLite, "isd-lite", lite, Reports;
     /// NCEI: the Global Historical Climatology Network hourly.
     Ghcnh, "ghcnh", ghcnh, Reports;
     /// METAR: WMO bulletins, and files with one report per line.
@@ -128,8 +135,10 @@ impl Kind {
         visit: &mut dyn FnMut(Item),
     ) -> Result<Summary, FeedError> {
         let mut readings = 0;
+        let mut peaks = EarlierMoments::default();
         let mut summary = match self.reader() {
-            Reader::Reports(read) => read(input, file, &mut |item| {
+            Reader::Reports(read) => read(input, file, &mut |mut item| {
+                peaks.leave_out_known(&mut item);
                 readings += item.readings();
                 visit(Item::Report(item));
             }),
@@ -137,6 +146,29 @@ impl Kind {
         }?;
         summary.readings = readings;
         Ok(summary)
+    }
+}
+
+/// What the reports of a file said last of an earlier moment, by station: a special report and the
+/// routine one after it both state the peak wind.
+#[derive(Default)]
+struct EarlierMoments(HashMap<StationId, Report>);
+
+/// Stations whose last earlier moment is remembered; a file of more forgets them all.
+const MAX_EARLIER_MOMENTS: usize = 10_000;
+
+impl EarlierMoments {
+    /// Leaves out what the report before said in the same words.
+    fn leave_out_known(&mut self, item: &mut FeedReport) {
+        let Some(earlier) = &item.earlier else { return };
+        if self.0.get(&earlier.station) == Some(earlier) {
+            item.earlier = None;
+            return;
+        }
+        if self.0.len() >= MAX_EARLIER_MOMENTS {
+            self.0.clear();
+        }
+        self.0.insert(earlier.station, earlier.clone());
     }
 }
 

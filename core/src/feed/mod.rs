@@ -15,6 +15,7 @@
 //! | The Iowa Environmental Mesonet's tables of airport reports (CSV) | [`read_iem_asos`] |
 //! | The weather service's interface of the United States (GeoJSON) | [`read_nws_observations`] |
 //! | NCEI's Integrated Surface Data | [`read_isd`] |
+//! | The same as a table (CSV), and isd-lite | [`read_isd_csv`], [`read_isd_lite`] |
 //! | NCEI's Global Historical Climatology Network hourly | [`read_ghcnh`] |
 //! | Alerts of Canada and the United States, CAP (XML) | [`read_cap`] |
 //! | Alerts of the United States, api.weather.gov (GeoJSON) | [`read_nws_alerts`] |
@@ -58,6 +59,7 @@ pub mod metar;
 mod ncei;
 mod ndbc;
 mod nws;
+mod plausible;
 mod sign;
 mod summary;
 #[cfg(feature = "feed-table")]
@@ -83,6 +85,8 @@ pub use self::metar::series::{
     METAR_NETWORK, metar_feed_report, metar_peak_wind, metar_report, metar_station,
 };
 pub use self::ncei::ghcnh::{GHCNH_NETWORK, read_ghcnh};
+pub use self::ncei::isd::global_hourly::read_isd_csv;
+pub use self::ncei::isd::lite::read_isd_lite;
 pub use self::ncei::isd::{ISD_NETWORK, read_isd};
 pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations};
 pub use self::nws::alerts::read_nws_alerts;

@@ -54,6 +54,12 @@ pub enum RefusalReason {
     /// The time given beside the report is invalid.
     #[error(transparent)]
     Time(#[from] TimeError),
+    /// The time given beside the report is that of no observation.
+    #[error("{got} is before 1750; observations with instruments are of later")]
+    TooEarly {
+        /// The time.
+        got: String,
+    },
     /// The report, or the line that contains it, is longer than any real one.
     #[error("longer than {limit} bytes, the most that is read")]
     TooLong {

@@ -41,7 +41,7 @@ use crate::observation::{BaseQuality, IntervalType, Qualifier, ReasonQuality, Va
 ///     table.extend(item.into_report().iter());
 /// })?;
 /// let batch = table.finish()?;
-/// assert_eq!(batch.num_rows(), 5);
+/// assert_eq!(batch.num_rows(), 6);
 /// assert_eq!(batch.schema().field(6).name(), "observation_name");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

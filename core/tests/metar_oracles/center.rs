@@ -175,6 +175,16 @@ fn their_sky(names: &csv::StringRecord, row: &csv::StringRecord) -> String {
     layers.collect::<Vec<_>>().join(", ")
 }
 
+/// Whether there is no blank between two groups, as in `FEW03027/20` and in `9999FEW023`.
+fn is_glued(raw: &str) -> bool {
+    let covers = ["FEW", "SCT", "BKN", "OVC", "NSC"];
+    raw.split(' ').any(|group| {
+        let layers = covers.iter().filter(|cover| group.contains(**cover)).count();
+        let is_more = group.contains('/') && !group.contains("///") || group.starts_with("9999");
+        layers > 1 || layers == 1 && is_more
+    })
+}
+
 fn why_the_center_differs(case: &Disagreement<'_>) -> &'static str {
     match case.field {
         _ if case.has("HUEN 230930KT") => "a torn time: the center takes it for the wind",
@@ -184,8 +194,8 @@ fn why_the_center_differs(case: &Disagreement<'_>) -> &'static str {
         "temperature" | "dew point" if case.only_ours() && case.has("///") => {
             "one of the two is missing: the center drops both"
         }
-        "temperature" | "dew point" if case.only_theirs() && case.has("/") => {
-            "glued to the group before it: we lose the group"
+        "dew point" if case.only_ours() && case.has("28/ 23") => {
+            "a blank in it: the center loses the dew point"
         }
         "maximum of 6 h" | "minimum of 6 h" if case.has("/// Q") => {
             "the center takes the digits of Q1017 for the group"
@@ -209,15 +219,12 @@ fn why_the_center_differs(case: &Disagreement<'_>) -> &'static str {
             "after words with a slash: lost by the center"
         }
         "sky" if case.has("///") => "an amount without a height: left out by the center",
-        "sky" if case.has("FEW018SCT080") || case.has("9999FEW") => {
-            "glued to the group before it: we lose the group"
+        "sky" | "visibility" if is_glued(case.raw) => {
+            "glued to the group behind it: the center loses one or both"
         }
         "visibility" if case.has("NDV") => "NDV behind metres: unknown to the center",
         "visibility" if case.has("214V274") => "the center takes a digit of the group before",
         "visibility" if case.only_ours() && case.has("10 SM") => "10 SM: unknown to the center",
-        "visibility" if case.only_theirs() && case.has("4000E") => {
-            "only one direction: we take none"
-        }
         "visibility" if case.only_theirs() => "a garbled group: the center guesses",
         "weather" if case.has("-UP") => "the center drops the sign of -UP",
         "weather" if case.has("BCFG") || case.has("PRFG") => "the center reorders the groups",
@@ -227,6 +234,9 @@ fn why_the_center_differs(case: &Disagreement<'_>) -> &'static str {
         "weather" if case.has("SHSNRAGS") => "the center cuts the text off",
         "weather" if case.only_theirs() => {
             "the center takes a part of NOISG, of BRN017TCU, as weather"
+        }
+        "wind direction" if case.only_theirs() && case.has(" 000") => {
+            "000 of a wind that blows: we have no direction"
         }
         "wind direction" | "wind speed" if case.has("G//KT") => "a gust without a value",
         "wind speed" if case.only_ours() && case.has(" ///") => {
@@ -253,8 +263,8 @@ auto: 20607 of 20607
 automated station: 18684 of 18684
 corrected: 23 of 26
     3 the center has no CCA here
-dew point: 33098 of 33106
-    4 glued to the group before it: we lose the group
+dew point: 33102 of 33107
+    1 a blank in it: the center loses the dew point
     4 one of the two is missing: the center drops both
 maintenance: 2525 of 2525
 maximum of 24 h: 84 of 86
@@ -279,31 +289,31 @@ pressure tendency: 3931 of 3947
 sea-level pressure: 11228 of 11233
     2 10 or 9 with a false altimeter setting
     3 after words with a slash: lost by the center
-sky: 26999 of 27070
+sky: 27000 of 27074
     69 an amount without a height: left out by the center
-    2 glued to the group before it: we lose the group
+    5 glued to the group behind it: the center loses one or both
 snow depth: 3 of 3
 station: 33716 of 33716
-temperature: 33242 of 33282
-    4 glued to the group before it: we lose the group
+temperature: 33246 of 33282
     36 one of the two is missing: the center drops both
 time: 33716 of 33716
 vertical visibility: 166 of 166
-visibility: 30565 of 30744
+visibility: 30567 of 30745
     3 10 SM: unknown to the center
     168 NDV behind metres: unknown to the center
     5 a garbled group: the center guesses
-    2 only one direction: we take none
+    1 glued to the group behind it: the center loses one or both
     1 the center takes a digit of the group before
-weather: 3469 of 3494
+weather: 3468 of 3494
     1 the center cuts the text off
     10 the center drops the sign of -UP
     6 the center reorders the groups
     1 the center splits VCTSSH
     2 the center takes a part of NOISG, of BRN017TCU, as weather
-    4 the center takes a part of recent weather as present
+    5 the center takes a part of recent weather as present
     1 the center takes a word after the body as weather
-wind direction: 33249 of 33252
+wind direction: 33209 of 33252
+    40 000 of a wind that blows: we have no direction
     1 a garbled group: the center finds 00013G23KT in it
     1 a gust without a value
     1 a torn time: the center takes it for the wind

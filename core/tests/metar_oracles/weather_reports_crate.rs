@@ -192,6 +192,13 @@ fn why_weather_reports_differs(case: &Disagreement<'_>) -> &'static str {
         "visibility" if case.ours.is_some() && case.theirs.is_some() => {
             "15/09 behind 6000 or ////// is a fraction of the visibility there"
         }
+        "visibility" if case.only_ours() && case.has("4000E") => "only one direction: none there",
+        "wind direction" if case.only_theirs() && case.has(" 000") => {
+            "000 of a wind that blows: we have no direction"
+        }
+        "temperature" if case.has("FEW03027/20") => {
+            "a digit of it is the height of the cloud there"
+        }
         "visibility" if case.only_ours() && case.has("NDV") => "NDV behind metres: unknown there",
         "altimeter" if case.has(" QFE ") => "the station pressure is the altimeter setting there",
         "wind direction" | "wind speed" | "wind gust" if case.only_theirs() => {
@@ -208,30 +215,33 @@ fn why_weather_reports_differs(case: &Disagreement<'_>) -> &'static str {
 }
 
 const WEATHER_REPORTS: &str = "
-altimeter: 67503 of 67517
-    6 a garbled group or one without its blank: we lose the group
+altimeter: 67506 of 67517
+    3 a garbled group or one without its blank: we lose the group
     8 the station pressure is the altimeter setting there
 auto: 37676 of 37676
 cavok: 7073 of 7073
-dew point: 70173 of 70406
+dew point: 70180 of 70406
     224 15/09 behind 6000 or ////// is a fraction of the visibility there
-    9 a garbled group or one without its blank: we lose the group
-sky: 58954 of 58968
+    2 a garbled group or one without its blank: we lose the group
+sky: 58959 of 58968
     1 FW for FEW: we lose the group
-    12 a garbled group or one without its blank: we lose the group
+    7 a garbled group or one without its blank: we lose the group
     1 an amount alone: we lose the group
 station: 71524 of 71524
-temperature: 70480 of 70713
+temperature: 70486 of 70713
     224 15/09 behind 6000 or ////// is a fraction of the visibility there
-    9 a garbled group or one without its blank: we lose the group
+    1 a digit of it is the height of the cloud there
+    2 a garbled group or one without its blank: we lose the group
 time: 71524 of 71524
-visibility: 58621 of 59096
+visibility: 58622 of 59098
     224 15/09 behind 6000 or ////// is a fraction of the visibility there
     242 NDV behind metres: unknown there
-    9 a garbled group or one without its blank: we lose the group
+    8 a garbled group or one without its blank: we lose the group
+    2 only one direction: none there
 weather: 6468 of 6469
     1 VCTSSH is two phenomena there
-wind direction: 65805 of 65808
+wind direction: 65746 of 65808
+    59 000 of a wind that blows: we have no direction
     3 too few digits or a fraction of a knot: we do not guess
 wind gust: 7859 of 7861
     2 too few digits or a fraction of a knot: we do not guess

@@ -5,9 +5,9 @@ use std::io::BufRead;
 use super::point_observation::{Element, PointObservation, read_point_observations};
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
-use crate::geo::LonLat;
 use crate::observation::IntervalType::{Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{IdScheme, Identifiers, Qualifier, Quality, Report, Variable};
 use crate::time::{DAY_MS, HOUR_MS, parse_instant};
@@ -95,8 +95,8 @@ pub fn read_eccc_hourly(
         let stamp = observation.required("observation_date_utc")?;
         let of = Period::of(observation.dataset())?;
         let ts_ms = match of {
-            Period::Hour => parse_instant(stamp)?,
-            Period::Yesterday => end_of_climate_day(stamp)?,
+            Period::Hour => plausible::observed(stamp)?,
+            Period::Yesterday => plausible::observed_at(end_of_climate_day(stamp)?)?,
         };
         let mut present_weather = None;
         let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
@@ -226,10 +226,10 @@ fn station(observation: &PointObservation) -> Result<FeedStation, RefusalReason>
     }
     Ok(FeedStation {
         name: observation.identification("station_name").map(|name| name.value.to_owned()),
-        // A place that is missing or off the globe is ignored; the report is valid without it.
+        // A place that is missing or unknown is ignored; the report is valid without it.
         place: number("longitude")
             .zip(number("latitude"))
-            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok()),
+            .and_then(|(lon, lat)| plausible::place(lon, lat)),
         identifiers,
         ..FeedStation::new(ECCC_HOURLY_NETWORK, native_id)
     })

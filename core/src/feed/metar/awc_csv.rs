@@ -5,12 +5,11 @@ use std::io::BufRead;
 use super::Metar;
 use super::series::metar_feed_report;
 use crate::feed::item::{FeedReport, FileContext};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
-use crate::geo::LonLat;
-use crate::time::parse_instant;
 
 /// Reads a table of reports and visits each.
 ///
@@ -111,25 +110,30 @@ impl Columns {
         let text =
             |column| std::str::from_utf8(row.field(column)).map_err(|_| RefusalReason::NotText);
         let raw_text = text(Some(self.raw_text))?;
-        let ts_ms = parse_instant(text(Some(self.observation_time))?)?;
+        let ts_ms = plausible::observed(text(Some(self.observation_time))?)?;
         let metar = Metar::parse_beside(raw_text, ts_ms)?;
         let station_id = text(self.station_id)?;
         let coordinate = |column| text(column).ok()?.parse::<f64>().ok();
-        // A place that is empty or off the globe is ignored; the report is valid without it.
+        // A place that is empty or unknown is ignored; the report is valid without it.
         let place = coordinate(self.longitude)
             .zip(coordinate(self.latitude))
-            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
+            .and_then(|(lon, lat)| plausible::place(lon, lat));
         visit(MetarItem {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
             ts_ms,
             raw_text,
             place,
-            altitude_m: coordinate(self.elevation_m).filter(|altitude_m| altitude_m.is_finite()),
+            altitude_m: coordinate(self.elevation_m).and_then(awc_altitude_m),
             kind: metar.kind.or_named(row.field(self.metar_type)),
             metar,
         });
         Ok(metar.unread_groups)
     }
+}
+
+/// A height of the Center's tables: 9999 and 999 stand for one that is not known.
+pub(super) fn awc_altitude_m(metres: f64) -> Option<f64> {
+    plausible::altitude_m(metres).filter(|&metres| metres != 999.0)
 }
 
 /// Whether a file looks like one of this kind.

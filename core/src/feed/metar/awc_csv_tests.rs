@@ -1,6 +1,7 @@
 use super::*;
 use crate::feed::metar::MetarKind;
 use crate::feed::text::csv_row::MAX_FIELDS;
+use crate::geo::LonLat;
 
 /// Station, raw text, place and kind of an item.
 type Seen = (String, String, Option<LonLat>, MetarKind);
@@ -73,7 +74,7 @@ fn lines_that_are_too_long_or_not_text_are_refused() {
         reasons,
         [
             "longer than 16384 bytes, the most that is read",
-            "more than 128 fields in a row",
+            "more than 256 fields in a row",
             "not UTF-8 text",
             "\"yesterday\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 \
              to 9999, for example 2024-08-03T21:00:00Z",

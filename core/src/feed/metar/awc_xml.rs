@@ -5,13 +5,13 @@ use std::io::BufRead;
 use quick_xml::events::Event;
 
 use super::Metar;
+use super::awc_csv::awc_altitude_m;
 use super::series::metar_feed_report;
 use crate::feed::item::{FeedReport, FileContext};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
 use crate::feed::text::xml::{MAX_EVENT_BYTES, XmlEvents};
-use crate::geo::LonLat;
-use crate::time::parse_instant;
 
 /// Reads the reports of an XML document and visits each.
 ///
@@ -145,20 +145,20 @@ impl Record {
             return Err(RefusalReason::TooLong { limit: MAX_EVENT_BYTES });
         }
         let raw_text = self.text(Field::RawText);
-        let ts_ms = parse_instant(self.text(Field::ObservationTime))?;
+        let ts_ms = plausible::observed(self.text(Field::ObservationTime))?;
         let metar = Metar::parse_beside(raw_text, ts_ms)?;
         let station_id = self.text(Field::StationId);
         let coordinate = |field| self.text(field).parse::<f64>().ok();
-        // A place that is empty or off the globe is ignored; the report is valid without it.
+        // A place that is empty or unknown is ignored; the report is valid without it.
         let place = coordinate(Field::Longitude)
             .zip(coordinate(Field::Latitude))
-            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
+            .and_then(|(lon, lat)| plausible::place(lon, lat));
         visit(MetarItem {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
             ts_ms,
             raw_text,
             place,
-            altitude_m: coordinate(Field::Elevation).filter(|altitude_m| altitude_m.is_finite()),
+            altitude_m: coordinate(Field::Elevation).and_then(awc_altitude_m),
             kind: metar.kind.or_named(self.text(Field::MetarType).as_bytes()),
             metar,
         });

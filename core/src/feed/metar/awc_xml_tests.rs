@@ -1,6 +1,8 @@
 use super::*;
 use crate::feed::metar::MetarKind;
 use crate::feed::text::xml::MAX_DEPTH;
+use crate::geo::LonLat;
+use crate::time::parse_instant;
 
 #[test]
 fn a_report_is_read_from_its_children() {

@@ -1,13 +1,10 @@
 //! The body of a report: what follows the station and time, up to the remarks.
-//!
-//! Not all stations keep the order of the regulations, so a group is recognized by its shape.
 
-use super::group::{Groups, Malformed, is_missing, number, small_number};
-use super::sky;
-use super::visibility::{self, TEN_KM_OR_MORE};
-use super::weather::Weather;
-use super::wind::{self, SpeedUnit, WindGroup};
-use super::{Altimeter, Metar};
+use super::group::{Groups, number};
+use super::observed::take;
+use super::remarks::Outcome;
+use super::runway::{RunwayGroup, is_old_state, runway};
+use super::{Metar, mend, visibility};
 
 /// What became of a group, for those who want more than [`Metar`] keeps.
 pub(super) enum BodyGroup<'a> {
@@ -22,252 +19,240 @@ pub(super) enum BodyGroup<'a> {
 }
 
 /// Reads the groups after the time, remarks included, into the report, and visits each.
+///
+/// The body ends with the change indicator of a trend forecast, however it is spelt, and with the first
+/// group behind the altimeter setting that cannot be read: it may have been one, and what follows may
+/// be what is expected. Data groups of the remarks are read where they stand, with `RMK` or without.
 pub(super) fn read<'a>(
     metar: &mut Metar,
-    mut groups: Groups<'a>,
+    groups: Groups<'a>,
     visit: &mut impl FnMut(BodyGroup<'a>),
 ) {
-    while let Some(group) = groups.next() {
-        if let Some(glued) = group.strip_prefix(b"RMK") {
-            // In RMKAO2 the blank is missing.
-            for groups in [Groups::new(glued), groups] {
-                groups.clone().for_each(|group| visit(BodyGroup::Remark(group)));
-                let malformed = metar.remarks.read(groups);
-                metar.unread(malformed);
+    let mut body = Body { metar, visit, part: Part::Observed, directional: Directional::None };
+    body.read(groups);
+    if let Directional::One(metres) = body.directional
+        && metar.visibility.is_none()
+    {
+        // 4000E alone, the older form of the code: the least visibility in place of the prevailing one.
+        metar.visibility = Some(visibility::of_metres(metres));
+    }
+}
+
+/// Where in the body a group stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// What was observed, up to the altimeter setting.
+    Observed,
+    /// The altimeter setting has been read, or a group that stands behind it.
+    Supplement,
+    /// A trend forecast.
+    Trend,
+    /// Behind a group that cannot be read.
+    Unknown,
+}
+
+/// Visibilities in a direction.
+#[derive(Clone, Copy)]
+enum Directional {
+    None,
+    One(u16),
+    Several,
+}
+
+struct Body<'m, V> {
+    metar: &'m mut Metar,
+    visit: V,
+    part: Part,
+    directional: Directional,
+}
+
+impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
+    fn read(&mut self, mut groups: Groups<'a>) {
+        while let Some(group) = groups.next() {
+            if let Some(glued) = group.strip_prefix(b"RMK") {
+                // In RMKAO2 the blank is missing.
+                self.remarks(Groups::new(glued));
+                return self.remarks(groups);
             }
-            return;
+            if self.part != Part::Observed && is_station_type(group) {
+                // The RMK before AO2 is lost.
+                self.remarks(Groups::new(group));
+                return self.remarks(groups);
+            }
+            if is_remark(group, &groups) {
+                self.remark(group, &mut groups);
+                continue;
+            }
+            if self.starts_trend(group) {
+                self.part = Part::Trend;
+            }
+            match self.part {
+                Part::Trend => (self.visit)(BodyGroup::Trend(group)),
+                Part::Unknown => self.unread(group),
+                Part::Observed | Part::Supplement => {
+                    if self.group(group, &mut groups) {
+                        return self.remarks(groups);
+                    }
+                }
+            }
         }
+    }
+
+    /// Reads a group of the body; returns whether the remarks begin at its end.
+    fn group(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
+        // Without a dew point that is behind a blank, the temperature alone would be read.
+        let is_split = matches!(group, [.., digit, b'/'] if digit.is_ascii_digit());
+        if is_split && self.mended(group, groups) || self.take(group, groups) {
+            return false;
+        }
+        if let Some(parts) = mend::cut(group) {
+            for part in &parts {
+                if *part == b"RMK" {
+                    return true;
+                }
+                if self.starts_trend(part) {
+                    self.part = Part::Trend;
+                    (self.visit)(BodyGroup::Trend(part));
+                } else if !self.take(part, &mut Groups::new(b"")) {
+                    self.not_read(part);
+                }
+            }
+        } else if !self.mended(group, groups) {
+            self.not_read(group);
+        }
+        false
+    }
+
+    /// Takes a group that is of the body.
+    fn take(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
         let behind = groups.clone();
-        if starts_trend(metar, group) {
-            visit(BodyGroup::Trend(group));
-            // A forecast: nothing in it was observed.
-            while let Some(group) = groups.peek().filter(|group| !group.starts_with(b"RMK")) {
-                visit(BodyGroup::Trend(group));
+        let taken = take(self.metar, group, groups);
+        if taken {
+            self.directional = match (visibility::directional(group), self.directional) {
+                (Some((metres, _)), Directional::None) => Directional::One(metres),
+                (Some(_), _) => Directional::Several,
+                (None, so_far) => so_far,
+            };
+            self.taken(group);
+            (self.visit)(BodyGroup::Read(group, behind));
+        }
+        taken
+    }
+
+    /// Takes a group that a blank or a wrong letter keeps from being read.
+    fn mended(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
+        let Some(mended) = mend::mended(group, groups.peek()) else { return false };
+        let behind = groups.clone();
+        let taken = take(self.metar, mended.group(), &mut Groups::new(b""));
+        if taken {
+            self.taken(mended.group());
+            (self.visit)(BodyGroup::Read(group, behind));
+            if mended.is_joined {
                 groups.next();
             }
-        } else if take(metar, group, &mut groups) {
-            visit(BodyGroup::Read(group, behind));
-        } else {
-            visit(BodyGroup::Unread(group));
-            metar.unread(1);
+        }
+        taken
+    }
+
+    fn taken(&mut self, group: &[u8]) {
+        if is_of_supplement(group) {
+            self.part = Part::Supplement;
+        }
+    }
+
+    /// A group that cannot be read: behind the altimeter setting it ends the body, but for a second
+    /// setting.
+    fn not_read(&mut self, group: &'a [u8]) {
+        self.unread(group);
+        if self.part == Part::Supplement && !is_altimeter(group) {
+            self.part = Part::Unknown;
+        }
+    }
+
+    fn unread(&mut self, group: &'a [u8]) {
+        (self.visit)(BodyGroup::Unread(group));
+        self.metar.unread(1);
+    }
+
+    /// Reads data of the remarks that stands in the body.
+    fn remark(&mut self, group: &'a [u8], groups: &mut Groups<'a>) {
+        let behind = groups.clone();
+        let outcome = self.metar.remarks.group(group, groups);
+        self.metar.unread(u16::from(matches!(outcome, Outcome::Malformed)));
+        let taken = std::iter::once(group).chain(behind.until(groups));
+        taken.for_each(|group| (self.visit)(BodyGroup::Remark(group)));
+    }
+
+    fn remarks(&mut self, groups: Groups<'a>) {
+        groups.clone().for_each(|group| (self.visit)(BodyGroup::Remark(group)));
+        let malformed = self.metar.remarks.read(groups);
+        self.metar.unread(malformed);
+    }
+
+    /// Whether a group and all after it, up to the remarks, are a trend forecast: its change
+    /// indicators, the start of its times (`FMhhmm`), and the colour state by which military stations
+    /// sum up an observation, behind which the colours and values that they expect follow.
+    fn starts_trend(&self, group: &[u8]) -> bool {
+        match group {
+            [b'F', b'M', time @ ..] => matches!(time.len(), 4 | 6) && number(time).is_some(),
+            [b'T', b'L', time @ ..] | [b'A', b'T', time @ ..] if time.len() == 4 => {
+                number(time).is_some()
+            }
+            // The end of weather is expected, not observed.
+            b"NSW" => self.part == Part::Supplement,
+            b"BLU"
+            | b"BLU+"
+            | b"WHT"
+            | b"GRN"
+            | b"YLO"
+            | b"YLO1"
+            | b"YLO2"
+            | b"AMB"
+            | b"RED"
+            | [b'B', b'L', b'A', b'C', b'K', ..] => {
+                self.metar.temperature_c.is_some() || self.metar.altimeter.is_some()
+            }
+            _ => mend::is_change_indicator(group),
         }
     }
 }
 
-/// Whether a group is the state of a runway in the old form, 8 characters.
-pub(super) fn is_old_runway_state(group: &[u8]) -> bool {
-    // `21005MPS` is a wind.
-    let is_figure = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
-    group.len() == 8 && number(&group[..4]).is_some() && group[4..].iter().all(is_figure)
+/// Whether a group stands behind the altimeter setting, or is it: recent weather, windshear, the state
+/// of the sea and of the runways.
+fn is_of_supplement(group: &[u8]) -> bool {
+    match group {
+        b"WS" | [b'R', b'E', ..] | [b'W', b'0'..=b'9' | b'M' | b'/', ..] => true,
+        [b'R', ..] => matches!(runway(group), Some(RunwayGroup::State)),
+        _ => is_altimeter(group) || is_old_state(group),
+    }
 }
 
-/// Whether a group and all after it, up to the remarks, are a trend forecast: its change
-/// indicators, the start of its time (`FMhhmm`), and the colour state by which military stations
-/// sum up an observation, behind which the colours and values that they expect follow.
-fn starts_trend(metar: &Metar, group: &[u8]) -> bool {
+fn is_altimeter(group: &[u8]) -> bool {
     match group {
-        b"NOSIG" | b"TEMPO" | b"BECMG" | b"INTER" | b"PROB30" | b"PROB40" => true,
-        [b'F', b'M', time @ ..] => matches!(time.len(), 4 | 6) && number(time).is_some(),
-        b"BLU"
-        | b"BLU+"
-        | b"WHT"
-        | b"GRN"
-        | b"YLO"
-        | b"YLO1"
-        | b"YLO2"
-        | b"AMB"
-        | b"RED"
-        | [b'B', b'L', b'A', b'C', b'K', ..] => {
-            metar.temperature_c.is_some() || metar.altimeter.is_some()
-        }
+        [b'A', value @ ..] => value.len() == 4 && !value[0].is_ascii_alphabetic(),
+        [b'Q', ..] => true,
         _ => false,
     }
 }
 
-/// Takes one group; `false` if it does not belong to the body or occurs twice.
-fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
+/// Whether a group is the kind of an automated station, with which the remarks begin.
+fn is_station_type(group: &[u8]) -> bool {
+    matches!(group, [b'A', b'O' | b'0', b'1' | b'2'] | [b'A', b'O' | b'0', b'1' | b'2', b'A'])
+}
+
+/// Whether a group can only be data of the remarks, wherever it stands: sea-level pressure, and the
+/// temperatures in tenths.
+fn is_remark(group: &[u8], behind: &Groups<'_>) -> bool {
+    let are_digits = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
     match group {
-        b"AUTO" => metar.auto = true,
-        b"NIL" => metar.nil = true,
-        b"CAVOK" => {
-            metar.cavok = true;
-            metar.visibility.get_or_insert(TEN_KM_OR_MORE);
+        b"SLPNO" => true,
+        b"SLP" => behind.peek().is_some_and(|next| next.len() == 3 && are_digits(next)),
+        [b'S', b'L', b'P', digits @ ..] => digits.len() == 3 && are_digits(digits),
+        [b'T', digits @ ..] => {
+            digits.len() == 8
+                && are_digits(digits)
+                && matches!((digits[0], digits[4]), (b'0' | b'1', b'0' | b'1'))
         }
-        b"COR" | [b'C', b'C', b'A'..=b'Z'] => metar.correct(group),
-        // Windshear in the lowest 1,600 ft: WS R24, WS RWY24, WS ALL RWY.
-        b"WS" => {
-            while matches!(groups.peek(), Some(b"ALL" | [b'R', ..])) {
-                groups.next();
-            }
-        }
-        [b'/', ..] => return slashes(metar, group),
-        [b'0'..=b'9', ..] => return digits(metar, group, groups),
-        [b'V', b'R', b'B', ..] | [b'E', b'0'..=b'9' | b'/', ..] => {
-            return take_wind(metar, group) || take_wind_without_unit(metar, group, groups);
-        }
-        b"VC" => return in_the_vicinity(metar, groups),
-        [b'A', value @ ..] if value.len() == 4 && !value[0].is_ascii_alphabetic() => {
-            let read = small_number(value).map(Altimeter::HundredthsInchHg);
-            return set(&mut metar.altimeter, read, is_missing(value));
-        }
-        [b'Q', value @ ..] => {
-            let value = value.strip_prefix(b"NH").unwrap_or(value);
-            let read = small_number(value).filter(|_| value.len() == 4).map(Altimeter::Hectopascal);
-            return set(&mut metar.altimeter, read, is_missing(value));
-        }
-        // Skipped: M for a missing group, as some US stations write it; visual
-        // range and state of the runway; temperature and state of the sea.
-        b"M" | [b'R', b'0'..=b'9' | b'/', ..] | [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
-        [b'M' | b'P', b'0'..=b'9', rest @ ..] => {
-            return if group.ends_with(b"SM") {
-                set(&mut metar.visibility, visibility::miles(group, None), false)
-            } else if rest.contains(&b'/') {
-                temperatures(metar, group)
-            } else {
-                set(&mut metar.visibility, visibility::metres(group), false)
-            };
-        }
-        _ => return letters(metar, group),
-    }
-    true
-}
-
-/// Sky and weather: the groups made of letters.
-fn letters(metar: &mut Metar, group: &[u8]) -> bool {
-    if let Some(layer) = sky::layer(group) {
-        metar.sky.push(layer)
-    } else if let Some(weather) = Weather::read(group) {
-        metar.weather.push(weather)
-    } else {
-        // No significant weather.
-        matches!(group, b"NSW")
-    }
-}
-
-/// `VC` with a blank behind it: the next group is its weather.
-fn in_the_vicinity(metar: &mut Metar, groups: &mut Groups<'_>) -> bool {
-    let read = groups.peek().and_then(Weather::read).filter(|weather| !weather.in_vicinity);
-    let Some(mut weather) = read else { return false };
-    groups.next();
-    weather.in_vicinity = true;
-    metar.weather.push(weather)
-}
-
-fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
-    if take_wind_without_unit(metar, group, groups) {
-        return true;
-    }
-    match group {
-        [.., b'K', b'T']
-        | [.., b'K', b'T', b'S']
-        | [.., b'M', b'P', b'S']
-        | [.., b'K', b'M', b'H'] => take_wind(metar, group),
-        [.., b'S', b'M'] => set(&mut metar.visibility, visibility::miles(group, None), false),
-        [_, _, _, b'V', _, _, _] => {
-            let read = wind::turns_between(group);
-            let taken = read.is_some();
-            if let Some(wind) = &mut metar.wind {
-                wind.turns_between = read;
-            }
-            taken
-        }
-        [_, _, b'/', ..] => temperatures(metar, group),
-        // Whole miles, with the fraction or the unit in the next group.
-        [_] | [_, _] => {
-            let whole = small_number(group);
-            let read = groups
-                .peek()
-                .zip(whole)
-                .and_then(|(fraction, whole)| visibility::miles(fraction, Some(whole)));
-            if read.is_some() {
-                groups.next();
-            }
-            set(&mut metar.visibility, read, false)
-        }
-        _ if is_old_runway_state(group) => true,
-        _ if visibility::directional(group).is_some() => true,
-        _ => set(&mut metar.visibility, visibility::metres(group), false),
-    }
-}
-
-/// Groups that start with a slash: some of their content was not observed.
-fn slashes(metar: &mut Metar, group: &[u8]) -> bool {
-    if is_missing(group) {
-        // Two slashes stand for the weather, four for the visibility, six and more for the sky.
-        metar.weather_missing |= group.len() == 2;
-        return true;
-    }
-    match group {
-        [.., b'K', b'T'] | [.., b'M', b'P', b'S'] | [.., b'K', b'M', b'H'] => {
-            take_wind(metar, group)
-        }
-        [missing @ .., b'S', b'M'] => is_missing(missing),
-        [b'/', b'/', b'/', b'0'..=b'9', _] | [b'/', b'/', b'/', b'M', _, _] => {
-            temperatures(metar, group)
-        }
-        _ => letters(metar, group),
-    }
-}
-
-fn take_wind(metar: &mut Metar, group: &[u8]) -> bool {
-    match wind::wind(group) {
-        Some(WindGroup::Wind(wind)) => set(&mut metar.wind, Some(wind), false),
-        Some(WindGroup::Missing) => true,
-        None => false,
-    }
-}
-
-/// A wind whose unit is missing or behind a blank, where only a wind can be: before all else.
-fn take_wind_without_unit(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
-    let behind = groups.peek().and_then(SpeedUnit::read);
-    let unit = behind.unwrap_or_else(|| SpeedUnit::of_country(metar.station));
-    let read = wind::wind_without_unit(group, unit).filter(|_| !metar.has_body());
-    if read.is_some() && behind.is_some() {
-        groups.next();
-    }
-    set(&mut metar.wind, read, false)
-}
-
-/// `TT/TdTd`, each with `M` for minus, and each possibly missing.
-fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
-    let split = match group {
-        [b'/', b'/', b'/', rest @ ..] => Some((&b"//"[..], rest)),
-        group => {
-            let slash = group.iter().position(|&byte| byte == b'/');
-            slash.map(|slash| (&group[..slash], &group[slash + 1..]))
-        }
-    };
-    let read = split.and_then(|(temperature, dew_point)| {
-        Some((whole_degrees(temperature).ok()?, whole_degrees(dew_point).ok()?))
-    });
-    let Some((temperature, dew_point)) = read else { return false };
-    let first = metar.temperature_c.is_none() && metar.dew_point_c.is_none();
-    if first {
-        (metar.temperature_c, metar.dew_point_c) = (temperature, dew_point);
-    }
-    first
-}
-
-fn whole_degrees(field: &[u8]) -> Result<Option<i8>, Malformed> {
-    if field.is_empty() || is_missing(field) || matches!(field, b"XX" | b"M" | b"MM") {
-        return Ok(None);
-    }
-    let (digits, sign) = match field {
-        [b'M', digits @ ..] => (digits, -1),
-        digits => (digits, 1),
-    };
-    let degrees = number(digits).filter(|_| digits.len() == 2).ok_or(Malformed)?;
-    Ok(Some(degrees as i8 * sign))
-}
-
-/// Sets a value once; `false` if there is no value, or one was set before.
-fn set<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> bool {
-    match read {
-        Some(value) if slot.is_none() => {
-            *slot = Some(value);
-            true
-        }
-        Some(_) => false,
-        None => missing,
+        _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::series::metar_feed_report;
+use super::wind::is_wind;
 use super::{MAX_REPORT_BYTES, Metar, MetarKind};
 use crate::feed::item::{FeedReport, FileContext};
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
@@ -316,10 +317,22 @@ fn iso(year: &str, month: &str, day: &str, hour: &str, minute: &str) -> Option<i
     parse_instant(&format!("{year}-{month}-{day}T{hour}:{minute}Z")).ok()
 }
 
+/// Whether a line is a whole report: a station, a time, and the wind or what stands for it. A forecast
+/// has its period there.
+fn is_report(line: &str) -> bool {
+    let is_marker = |group: &&str| matches!(*group, "AUTO" | "COR" | "CCA" | "CCB");
+    let third = line.split_ascii_whitespace().skip(2).find(|group| !is_marker(group));
+    third.is_some_and(|group| group.trim_end_matches('=') == "NIL" || is_wind(group.as_bytes()))
+        && Metar::parse(line).is_ok()
+}
+
 /// Whether a file looks like one of this kind.
 pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     text.lines().any(|line| {
+        if is_report(line) {
+            return true;
+        }
         let mut words = line.split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
         let heading = || words.clone().next().is_some_and(|word| word.len() == 4);

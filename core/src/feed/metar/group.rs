@@ -13,6 +13,11 @@ impl<'a> Groups<'a> {
         Self { rest: report }
     }
 
+    /// The groups that others, from the same report, have read already.
+    pub(super) fn until(self, others: &Self) -> Self {
+        Self { rest: &self.rest[..self.rest.len().saturating_sub(others.rest.len())] }
+    }
+
     /// The next group, without consuming it.
     pub(super) fn peek(&self) -> Option<&'a [u8]> {
         self.clone().next()

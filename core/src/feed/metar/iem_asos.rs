@@ -9,10 +9,10 @@ use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
+use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
-use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};
 use crate::observation::{IdScheme, IntervalType, Quality, Reading, Report, SeriesKey, Variable};
 use crate::time::{HOUR_MS, MINUTE_MS};
@@ -300,12 +300,12 @@ impl Columns {
         if is_location_indicator(native_id) {
             station.identifiers.add(IdScheme::Icao, native_id);
         }
-        // A place that is missing or off the globe is ignored; the report is valid without it.
+        // A place that is missing or unknown is ignored; the report is valid without it.
         let number = |at: Option<usize>| text(row, at?).ok()?.parse::<f64>().ok();
         station.place = number(self.lon)
             .zip(number(self.lat))
-            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
-        let said_m = number(self.elevation).filter(|altitude_m| altitude_m.is_finite());
+            .and_then(|(lon, lat)| plausible::place(lon, lat));
+        let said_m = number(self.elevation).and_then(plausible::altitude_m);
         // A known one is only for the pressure: the row does not say it of the station.
         let known_m = || (file.known)(station.id()).and_then(|known| known.altitude_m);
         station.altitude_m = said_m.or_else(known_m);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::feed::METAR_NETWORK;
+use crate::geo::LonLat;
 use crate::observation::{Qualifier, Station, StationId};
 use crate::time::parse_instant;
 

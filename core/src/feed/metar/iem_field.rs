@@ -1,5 +1,6 @@
 //! The fields of an IEM row.
 
+use crate::feed::plausible::observed_at;
 use crate::feed::summary::{RefusalReason, excerpt};
 use crate::feed::text::csv_row::CsvRow;
 use crate::observation::Qualifier;
@@ -46,5 +47,6 @@ pub(super) fn instant(text: &str) -> Result<i64, RefusalReason> {
         let is_minute = day.len() == 10 && time.len() == 5;
         if is_minute { parse_instant(&format!("{day}T{time}Z")).ok() } else { None }
     });
-    instant.ok_or_else(|| RefusalReason::Field { what: "valid time", got: excerpt(text) })
+    let refused = || RefusalReason::Field { what: "valid time", got: excerpt(text) };
+    instant.ok_or_else(refused).and_then(observed_at)
 }

@@ -274,7 +274,7 @@ fn remarks_that_carry_data() {
         "RMK AO2 PK WND 24046/1058 WSHFT 0141 SLP077 4/004 P0012 60123 70245 931015 933042 \
          T00221067 10028 21028 400561006 58034 I1003 I3012 I6025 PNO FZRANO TSNO RVRNO PWINO $",
     );
-    let peak_wind = PeakWind { from_degrees: 240, speed_kt: 46, hour: Some(10), minute: 58 };
+    let peak_wind = PeakWind { from_degrees: Some(240), speed_kt: 46, hour: Some(10), minute: 58 };
     let expected = Remarks {
         automated: Some(AutomatedStation::Ao2),
         temperature_tenths_c: Some(22),
@@ -468,7 +468,10 @@ proptest! {
         prop_assert_eq!(metar.unread_groups, 0);
         prop_assert_eq!((metar.day, metar.hour, metar.minute), (day, hour, minute));
         let wind = metar.wind.unwrap();
-        prop_assert_eq!(wind.from, WindFrom::Degrees(from * 10));
+        // 000 is the direction of a calm, and of a wind that blows none.
+        let is_lost = from == 0 && (speed > 0 || gust.is_some());
+        let expected = if is_lost { WindFrom::Missing } else { WindFrom::Degrees(from * 10) };
+        prop_assert_eq!(wind.from, expected);
         prop_assert_eq!((wind.speed, wind.gust), (Some(speed), gust));
         prop_assert_eq!(metar.visibility.unwrap().distance, f64::from(miles));
         prop_assert_eq!(metar.ceiling_ft(), Some(base * 100));

@@ -19,8 +19,11 @@ pub(super) mod iem_asos;
 mod iem_field;
 mod iem_groups;
 mod list;
+mod mend;
+mod observed;
 mod period;
 mod remarks;
+mod runway;
 pub(super) mod series;
 pub(super) mod sky;
 mod visibility;
@@ -33,17 +36,17 @@ use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 
 use body::BodyGroup;
 pub use decoded::{
-    BeginEnd, Ceiling, Cloud, CloudAmount, CloudLayer, CloudTypes, Decoded, DecodedAltimeter,
-    DecodedPeakWind, DecodedPressureTendency, DecodedRemarks, DecodedWeather,
+    BeginEnd, Ceiling, ClockTime, Cloud, CloudAmount, CloudLayer, CloudTypes, Decoded,
+    DecodedAltimeter, DecodedPeakWind, DecodedPressureTendency, DecodedRemarks, DecodedWeather,
     DirectionalVisibility, Lightning, MAX_REPORT_BYTES, Obscuration, Phenomenon, Range,
-    RunwayVisualRange, SectorVisibility, VariableSky, Visibility, VisualRangeTendency, WeatherTime,
-    Wind, WindShift,
+    RunwayVisualRange, SectorVisibility, VariableSky, Visibility, WeatherTime, Wind, WindShift,
 };
 use group::{Groups, small_number};
 pub use list::ShortList;
 pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
+pub use runway::VisualRangeTendency;
 use sky::MAX_LAYERS;
-pub use sky::{Convection, SkyCover, SkyLayer};
+pub use sky::{CloudGenus, Convection, SkyCover, SkyLayer};
 pub use visibility::{Bound, DistanceUnit, MetarVisibility};
 pub use weather::{Intensity, Weather};
 pub use wind::{MetarWind, PeakWind, SpeedUnit, WindFrom};
@@ -401,9 +404,20 @@ impl Metar {
     }
 
     /// Height of the ceiling above the ground in feet: the lowest layer that covers more than half
-    /// of the sky, or the vertical visibility. `None` if there is no ceiling.
+    /// of the sky, or the [vertical visibility](Self::vertical_visibility_ft) into what hides the sky.
+    /// `None` if there is no ceiling.
+    ///
+    /// It is the ceiling as Canada and the United States define it (FMH-1, chapter 9; MANOBS): a hidden
+    /// sky has one. ICAO's is of clouds only; of a hidden sky there is then none.
     pub fn ceiling_ft(&self) -> Option<u32> {
         self.sky.iter().filter(|layer| layer.is_ceiling()).filter_map(|layer| layer.base_ft).min()
+    }
+
+    /// Vertical visibility in feet (`VV`): how far one sees up into what hides the sky. It is the height of
+    /// no cloud.
+    pub fn vertical_visibility_ft(&self) -> Option<u32> {
+        let hidden = self.sky.iter().find(|layer| layer.cover == SkyCover::Obscured);
+        hidden.and_then(|layer| layer.base_ft)
     }
 
     /// Sea-level pressure in tenths of a hectopascal.
@@ -491,3 +505,6 @@ fn excerpt(group: Option<&[u8]>) -> String {
 #[cfg(test)]
 #[path = "metar_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod reported_tests;

@@ -4,6 +4,7 @@
 //! has the shape of a data group is read wherever it occurs; all other words are skipped.
 
 use super::group::{Groups, is_missing, number, signed_tenths, small_number};
+use super::list::ShortList;
 use super::wind::{PeakWind, peak_wind};
 
 /// Kind of automated station.
@@ -54,7 +55,7 @@ pub struct Outages {
 /// let remarks: Remarks = report.remarks;
 /// assert_eq!(remarks.automated, Some(AutomatedStation::Ao2));
 /// assert_eq!((remarks.temperature_tenths_c, remarks.dew_point_tenths_c), (Some(22), Some(-67)));
-/// let gust = PeakWind { from_degrees: 220, speed_kt: 34, hour: Some(23), minute: 31 };
+/// let gust = PeakWind { from_degrees: Some(220), speed_kt: 34, hour: Some(23), minute: 31 };
 /// assert_eq!(remarks.peak_wind, Some(gust));
 /// let falling = PressureTendency { characteristic: 6, change_tenths_hpa: -12 };
 /// assert_eq!(remarks.pressure_tendency, Some(falling));
@@ -165,6 +166,12 @@ impl Remarks {
             }
             group => group,
         };
+        if let Some(parts) = glued(group) {
+            for part in &parts {
+                self.group(part, &mut Groups::new(b""));
+            }
+            return Outcome::Taken;
+        }
         match group {
             [b'0'..=b'9', ..] => return self.digits(group),
             // With a zero for the letter, and with an A if an observer adds to it (AO2A).
@@ -179,6 +186,13 @@ impl Remarks {
             [b'S', b'L', b'P', digits @ ..] if !digits.is_empty() => {
                 let read = small_number(digits).filter(|_| digits.len() == 3);
                 return keep(&mut self.sea_level_pressure_digits, read, is_missing(digits));
+            }
+            // SLP 125.
+            b"SLP"
+                if groups.peek().is_some_and(|next| next.len() == 3 && number(next).is_some()) =>
+            {
+                let read = groups.next().and_then(small_number);
+                return keep(&mut self.sea_level_pressure_digits, read, false);
             }
             // T2 SET is about thunderstorms in sight.
             [b'T', digits @ ..] if digits.len() >= 4 && digits[0].is_ascii_digit() => {
@@ -206,8 +220,10 @@ impl Remarks {
                     return Outcome::Word;
                 }
             }
-            b"PK" if groups.peek() == Some(b"WND") => {
-                groups.next();
+            b"PKWND" | b"PK" if group.len() > 2 || groups.peek() == Some(b"WND") => {
+                if group.len() == 2 {
+                    groups.next();
+                }
                 let wind = groups.peek().filter(|group| group[0].is_ascii_digit());
                 if wind.is_some() {
                     groups.next();
@@ -279,6 +295,48 @@ impl Remarks {
             _ => Outcome::Word,
         }
     }
+}
+
+/// The data groups that are glued together in one, as in `SLP169T03060211`: groups of a fixed length, a
+/// letter first. `None` for a group that is one, and for any other word.
+fn glued(group: &[u8]) -> Option<ShortList<&[u8], 4>> {
+    const SHORTEST: usize = 8;
+    // Tsnnnsnnn alone.
+    let is_plain = group.len() == 9 && group[0] == b'T';
+    if group.len() < SHORTEST || is_plain || !group[0].is_ascii_uppercase() {
+        return None;
+    }
+    let mut parts = ShortList::new(&b""[..]);
+    let mut rest = group;
+    while !rest.is_empty() {
+        let (part, behind) = rest.split_at(fixed_length(rest, !parts.is_empty())?);
+        if !parts.push(part) {
+            return None;
+        }
+        rest = behind;
+    }
+    (parts.len() > 1).then_some(parts)
+}
+
+/// Length of the data group with which a text begins, if its first characters tell.
+fn fixed_length(text: &[u8], may_be_number: bool) -> Option<usize> {
+    const WORDS: [&[u8]; 10] =
+        [b"SLPNO", b"FZRANO", b"PWINO", b"RVRNO", b"TSNO", b"PNO", b"AO1", b"AO2", b"A01", b"A02"];
+    if let Some(word) = WORDS.iter().find(|word| text.starts_with(word)) {
+        return Some(word.len());
+    }
+    let digits = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let length = match text {
+        [b'S', b'L', b'P', ..] if digits(3) >= 3 => 6,
+        [b'T', b'0' | b'1', _, _, _, b'0' | b'1', ..] if digits(1) >= 8 => 9,
+        [b'P', ..] if digits(1) >= 4 => 5,
+        [b'1' | b'2', b'0' | b'1', ..] | [b'5'..=b'7', ..] if may_be_number && digits(0) >= 5 => 5,
+        _ => return None,
+    };
+    Some(length)
 }
 
 /// Keeps the first value of a group: later text is less likely to be one.

@@ -196,7 +196,7 @@ fn peak_wind_of(item: &MetarItem<'_>, station: impl FnOnce() -> StationId) -> Op
         None => (i64::from(metar.minute) - i64::from(peak.minute)).rem_euclid(60),
     };
     let speed_kmh = knots_to_kmh(f64::from(peak.speed_kt));
-    let direction = Some(f64::from(peak.from_degrees));
+    let direction = peak.from_degrees.map(f64::from);
     let report = peak_wind_report(station(), item.ts_ms, minutes_ago, speed_kmh, direction)?;
     Some(Report { revision: metar.revision, ..report })
 }

@@ -91,15 +91,67 @@ pub enum Convection {
     ToweringCumulus,
 }
 
+/// A genus of cloud, which the stations of some countries put behind the height of a layer (WMO-No.
+/// 407, the ten genera).
+///
+/// ```
+/// use mesonet::feed::metar::{CloudGenus, Metar};
+/// let report = Metar::parse("LOXZ 141420Z 08006KT 20KM FEW025SC BKN090AC 21/14 Q1015")?;
+/// let genera: Vec<_> = report.sky.iter().map(|layer| layer.genus).collect();
+/// assert_eq!(genera, [Some(CloudGenus::Stratocumulus), Some(CloudGenus::Altocumulus)]);
+/// assert_eq!(CloudGenus::Altocumulus.code(), "AC");
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the clouds")]
+pub enum CloudGenus {
+    Cirrus,
+    Cirrocumulus,
+    Cirrostratus,
+    Altocumulus,
+    Altostratus,
+    Nimbostratus,
+    Stratocumulus,
+    Stratus,
+    Cumulus,
+    Cumulonimbus,
+}
+
+impl CloudGenus {
+    const ALL: [(&'static str, Self); 10] = [
+        ("CI", Self::Cirrus),
+        ("CC", Self::Cirrocumulus),
+        ("CS", Self::Cirrostratus),
+        ("AC", Self::Altocumulus),
+        ("AS", Self::Altostratus),
+        ("NS", Self::Nimbostratus),
+        ("SC", Self::Stratocumulus),
+        ("ST", Self::Stratus),
+        ("CU", Self::Cumulus),
+        ("CB", Self::Cumulonimbus),
+    ];
+
+    /// Its two letters.
+    pub fn code(self) -> &'static str {
+        // In the order of the variants.
+        Self::ALL[self as usize].0
+    }
+
+    fn read(letters: &[u8]) -> Option<Self> {
+        Self::ALL.iter().find(|(code, _)| code.as_bytes() == letters).map(|&(_, genus)| genus)
+    }
+}
+
 /// One layer of cloud.
 ///
 /// ```
-/// use mesonet::feed::metar::{Convection, Metar, SkyCover, SkyLayer};
+/// use mesonet::feed::metar::{CloudGenus, Convection, Metar, SkyCover, SkyLayer};
 /// let report = Metar::parse("KBUF 312354Z 21014KT 3SM TSRA SCT025CB OVC040")?;
 /// let storm = SkyLayer {
 ///     cover: SkyCover::Scattered,
 ///     base_ft: Some(2500),
 ///     convection: Some(Convection::Cumulonimbus),
+///     genus: Some(CloudGenus::Cumulonimbus),
 /// };
 /// assert_eq!(report.sky[0], storm);
 /// assert!(!report.sky[0].is_ceiling() && report.sky[1].is_ceiling());
@@ -113,11 +165,13 @@ pub struct SkyLayer {
     pub base_ft: Option<u32>,
     /// Whether the cloud towers.
     pub convection: Option<Convection>,
+    /// The genus, if the report names one, and only one.
+    pub genus: Option<CloudGenus>,
 }
 
 impl SkyLayer {
     pub(super) const BLANK: Self =
-        Self { cover: SkyCover::Missing, base_ft: None, convection: None };
+        Self { cover: SkyCover::Missing, base_ft: None, convection: None, genus: None };
 
     /// Whether the layer is a ceiling: more than half of the sky, or a hidden sky.
     pub fn is_ceiling(self) -> bool {
@@ -125,7 +179,7 @@ impl SkyLayer {
     }
 }
 
-/// Reads a sky group: amount, height in hundreds of feet, towering cloud.
+/// Reads a sky group: amount, height in hundreds of feet, clouds.
 pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
     let clear = |cover| Some(SkyLayer { cover, ..SkyLayer::BLANK });
     let (word, rest) = group.split_at_checked(if group.starts_with(b"VV") { 2 } else { 3 })?;
@@ -135,19 +189,35 @@ pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
     }
     let (base_ft, rest) = match rest.split_at_checked(3) {
         Some((b"///", rest)) => (None, rest),
-        Some((digits, rest)) if digits != b"TCU" => {
+        Some((digits, rest)) if digits[0].is_ascii_digit() => {
             (Some(u32::from(small_number(digits)?) * 100), rest)
         }
         _ => (None, rest),
     };
-    let convection = match rest {
-        b"CB" => Some(Convection::Cumulonimbus),
-        b"TCU" => Some(Convection::ToweringCumulus),
-        b"" => None,
-        rest if is_missing(rest) => None,
-        _ => return None,
-    };
+    let (convection, genus) = clouds(rest)?;
     // An amount without height or cloud, such as BKN alone, is a truncated group.
     let torn = base_ft.is_none() && convection.is_none() && group.len() <= 3;
-    (!torn).then_some(SkyLayer { cover, base_ft, convection })
+    (!torn).then_some(SkyLayer { cover, base_ft, convection, genus })
+}
+
+/// Reads what is behind the height: the clouds of the layer, up to three, or that they are not
+/// known.
+fn clouds(rest: &[u8]) -> Option<(Option<Convection>, Option<CloudGenus>)> {
+    if rest.is_empty() || is_missing(rest) {
+        return Some((None, None));
+    }
+    if rest == b"TCU" {
+        return Some((Some(Convection::ToweringCumulus), Some(CloudGenus::Cumulus)));
+    }
+    let (pairs, odd) = rest.as_chunks::<2>();
+    if !odd.is_empty() || pairs.len() > 3 {
+        return None;
+    }
+    let mut convection = None;
+    for pair in pairs {
+        if CloudGenus::read(pair)? == CloudGenus::Cumulonimbus {
+            convection = Some(Convection::Cumulonimbus);
+        }
+    }
+    Some((convection, CloudGenus::read(rest)))
 }

@@ -108,13 +108,19 @@ pub(super) fn metres(group: &[u8]) -> Option<MetarVisibility> {
         group => (Bound::Exact, group),
     };
     let (field, suffix) = group.split_at_checked(4)?;
-    let distance = number(field).filter(|_| matches!(suffix, b"" | b"NDV"))?;
-    Some(if distance == 9999 {
-        TEN_KM_OR_MORE
-    } else {
-        let distance = f64::from(distance);
-        MetarVisibility { distance, unit: DistanceUnit::Metre, bound }
-    })
+    let distance = small_number(field).filter(|_| matches!(suffix, b"" | b"NDV"))?;
+    let visibility = of_metres(distance);
+    let is_open = visibility.bound == Bound::More;
+    Some(if is_open { visibility } else { MetarVisibility { bound, ..visibility } })
+}
+
+/// The visibility of so many metres; 9999 are 10 km or more.
+pub(super) fn of_metres(metres: u16) -> MetarVisibility {
+    if metres == 9999 {
+        return TEN_KM_OR_MORE;
+    }
+    let distance = f64::from(metres);
+    MetarVisibility { distance, unit: DistanceUnit::Metre, bound: Bound::Exact }
 }
 
 /// Reads the visibility in one direction, `ddddSW`, which differs from the prevailing one: metres,

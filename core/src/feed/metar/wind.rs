@@ -20,7 +20,7 @@ pub enum WindFrom {
     Degrees(u16),
     /// `VRB`: no single direction.
     Variable,
-    /// `///`: not observed.
+    /// `///`: not observed; also `000` of a wind that blows, which is no direction.
     Missing,
 }
 
@@ -56,8 +56,9 @@ pub struct MetarWind {
 /// Highest gust since the last hourly report (`PK WND dddff(f)/(hh)mm`), in knots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakWind {
-    /// Direction in degrees from true north.
-    pub from_degrees: u16,
+    /// Direction in degrees from true north, 1 to 360; `None` if the report has 000, which means
+    /// nothing of a wind that blows.
+    pub from_degrees: Option<u16>,
     /// Speed in knots.
     pub speed_kt: u16,
     /// Hour of the gust (UTC), if it is not the hour of the report.
@@ -120,6 +121,11 @@ pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
     wind_in(fields, SpeedUnit::read(unit)?)
 }
 
+/// Whether a group is a wind, with its unit or without.
+pub(super) fn is_wind(group: &[u8]) -> bool {
+    wind(group).is_some() || wind_without_unit(group, SpeedUnit::Knot).is_some()
+}
+
 /// Reads a wind without its unit, `dddff` or `ddd` and speeds of two or three digits with a `G`
 /// between them; `None` if it is not one. The direction is in whole tens, as it is reported, and a
 /// calm has none.
@@ -129,7 +135,7 @@ pub(super) fn wind_without_unit(group: &[u8], unit: SpeedUnit) -> Option<MetarWi
     match wind_in(group, unit).filter(|_| is_shaped && is_direction)? {
         WindGroup::Wind(wind) => {
             let is_calm = wind.speed == Some(0);
-            let has_direction = wind.from != WindFrom::Degrees(0);
+            let has_direction = !matches!(wind.from, WindFrom::Degrees(0) | WindFrom::Missing);
             Some(wind).filter(|_| wind.speed.is_some() && is_calm != has_direction)
         }
         WindGroup::Missing => None,
@@ -152,6 +158,8 @@ fn wind_in(fields: &[u8], unit: SpeedUnit) -> Option<WindGroup> {
         Some(at) => (speed(&speeds[..at]).ok()?, speed(&speeds[at + 1..]).ok()?),
         None => (speed(speeds).ok()?, None),
     };
+    let blows = [speed, gust].into_iter().flatten().any(|speed| speed > 0);
+    let from = if blows && from == WindFrom::Degrees(0) { WindFrom::Missing } else { from };
     Some(WindGroup::Wind(MetarWind { from, speed, gust, unit, turns_between: None }))
 }
 
@@ -187,8 +195,9 @@ pub(super) fn peak_wind(group: &[u8]) -> Option<PeakWind> {
         _ => return None,
     };
     Some(PeakWind {
-        from_degrees: degrees(from)?,
-        speed_kt: small_number(speed).filter(|_| matches!(speed.len(), 2 | 3))?,
+        from_degrees: Some(degrees(from)?).filter(|&degrees| degrees > 0),
+        // A peak of nothing is what a table has in place of none.
+        speed_kt: small_number(speed).filter(|&kt| matches!(speed.len(), 2 | 3) && kt > 0)?,
         hour,
         minute: small_number(minute).filter(|&minute| minute < 60)? as u8,
     })

@@ -6,6 +6,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::{NDBC_NETWORK, is_native_id};
 use crate::feed::item::FeedStation;
+use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::xml::{XmlEvents, each_attribute};
 use crate::geo::LonLat;
@@ -92,7 +93,7 @@ fn station(
             "id" => station.native_id = value.to_ascii_uppercase(),
             "lon" => lon = number(),
             "lat" => lat = number(),
-            "elev" => station.altitude_m = number().filter(|altitude_m| altitude_m.is_finite()),
+            "elev" => station.altitude_m = number().and_then(plausible::altitude_m),
             "name" => station.name = (!value.is_empty()).then(|| value.to_owned()),
             "type" => station.station_type = exposure(value),
             _ => {}

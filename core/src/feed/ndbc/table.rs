@@ -8,6 +8,7 @@ use super::columns::{Column, Family, Meaning, RowIntervals};
 use super::{is_native_id, wind_minutes};
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation};
+use crate::feed::plausible::observed_at;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
@@ -133,7 +134,7 @@ impl Table {
                 expected: self.names.len(),
             });
         }
-        let ts_ms = self.time.read(&fields)?;
+        let ts_ms = observed_at(self.time.read(&fields)?)?;
         let native_id = self.station.map(|at| native_id(fields[at])).transpose()?;
         let number = |at: usize| fields[at].parse::<f64>().ok().filter(|value| value.is_finite());
         // A place off the globe is ignored; the report is valid without it.

@@ -10,6 +10,7 @@ use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::metar::series::metar_report;
 use crate::feed::metar::{Metar, SkyCover, Weather};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, MetarItem, RefusalReason, Summary, Tally, excerpt};
 use crate::feed::text::features::read_features;
@@ -19,7 +20,6 @@ use crate::observation::{
     BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Reading, Report, SeriesKey,
     StationType, Variable,
 };
-use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
 /// Network that stations of api.weather.gov belong to.
@@ -144,7 +144,7 @@ fn report(
         return Err(RefusalReason::Field { what: "valid station id", got: excerpt(id) });
     }
     let time = text("timestamp").ok_or(RefusalReason::Without { what: "timestamp" })?;
-    let ts_ms = parse_instant(&excerpt(time))?;
+    let ts_ms = plausible::observed(&excerpt(time))?;
     let is_aerodrome = is_location_indicator(id);
 
     let mut station = FeedStation::new(NWS_NETWORK, id);
@@ -292,7 +292,7 @@ fn quality(element: &Value) -> Quality {
 
 fn place(feature: &Map<String, Value>) -> Option<LonLat> {
     let coordinates = feature.get("geometry")?.get("coordinates")?;
-    LonLat::new(coordinates.get(0)?.as_f64()?, coordinates.get(1)?.as_f64()?).ok()
+    plausible::place(coordinates.get(0)?.as_f64()?, coordinates.get(1)?.as_f64()?)
 }
 
 fn altitude_m(elevation: &Value) -> Option<f64> {

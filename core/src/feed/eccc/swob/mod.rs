@@ -13,12 +13,11 @@ use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally};
-use crate::geo::LonLat;
 use crate::observation::IntervalType::Instantaneous;
 use crate::observation::{IdScheme, Identifiers, Report, StationType, Variable};
-use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
 /// The default namespace of the documents.
@@ -143,7 +142,7 @@ pub(super) fn report(
     observation: &PointObservation,
     summary: &mut Summary,
 ) -> Result<FeedReport, RefusalReason> {
-    let ts_ms = parse_instant(observation.required("date_tm")?)?;
+    let ts_ms = plausible::observed(observation.required("date_tm")?)?;
     let mut station = station(observation)?;
     let without_variable = &mut summary.without_variable;
     let candidates = candidates(observation, without_variable, &mut summary.unread_values);
@@ -203,9 +202,12 @@ fn station(observation: &PointObservation) -> Result<FeedStation, RefusalReason>
     }
     Ok(FeedStation {
         name: observation.identification("stn_nam").map(|name| name.value.to_owned()),
-        // A place that is missing or off the globe is ignored; the report is valid without it.
-        place: number("long").zip(number("lat")).and_then(|(lon, lat)| LonLat::new(lon, lat).ok()),
-        altitude_m: observation.identification("stn_elev").and_then(|element| metres(&element)),
+        // A place that is missing or unknown is ignored; the report is valid without it.
+        place: number("long").zip(number("lat")).and_then(|(lon, lat)| plausible::place(lon, lat)),
+        altitude_m: observation
+            .identification("stn_elev")
+            .and_then(|element| metres(&element))
+            .and_then(plausible::altitude_m),
         station_type: is_buoy.then_some(StationType::OpenWater),
         identifiers,
         ..FeedStation::new(network, native_id)

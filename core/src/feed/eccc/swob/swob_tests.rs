@@ -1,6 +1,7 @@
 use super::*;
 use crate::observation::IntervalType::{Average, Max};
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
+use crate::time::parse_instant;
 
 fn document(identification: &str, elements: &str) -> String {
     format!(

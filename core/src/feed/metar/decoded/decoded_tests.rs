@@ -69,7 +69,7 @@ fn remarks_in_words_of_the_manuals() {
          CIG 005V010 FG SCT000 BKN014 V OVC CB W MOV E TCU W ACC W CIG 002 RWY11 PRESRR SLP982 \
          SNINCR 2/10 98096 8/6// VISNO RWY06 CHINO RWY 24R DENSITY ALT -200FT FU2SC3ACC1 $",
     );
-    assert_eq!(left, ["B13", "6", "NE"], "the tornado is not at a place that words give");
+    assert_eq!(left, [""; 0]);
     assert!(of.wind_shift.unwrap().frontal_passage);
     assert_eq!(of.tower_visibility_mi, Some(1.5));
     let varying = of.variable_visibility_mi.unwrap();
@@ -91,7 +91,7 @@ fn remarks_in_words_of_the_manuals() {
     assert_eq!(
         seen,
         [
-            ("TORNADO", ""),
+            ("TORNADO", "NE"),
             ("TS", "SE"),
             ("VIRGA", "DSNT NE"),
             ("CB", "W"),
@@ -197,7 +197,7 @@ fn of_the_sample_few_groups_are_not_understood() {
     }
     // 1.8 %: most are winds of other masts, and words of one country or of one observer.
     assert_eq!((read, groups), (63_318, 684_806));
-    assert!(left <= 12_613, "{left}: {:?}", words.iter().max_by_key(|(_, count)| **count));
+    assert!(left <= 12_069, "{left}: {:?}", words.iter().max_by_key(|(_, count)| **count));
 }
 
 proptest! {

@@ -6,26 +6,28 @@
 
 mod beside;
 mod display;
+mod figures;
 mod phrase;
 mod places;
 mod remarks;
 mod runway;
+mod tornado;
 mod words;
 
 use serde::Serialize;
 
 use super::group::Groups;
 use super::{
-    Altimeter, Bound, Convection, DistanceUnit, Intensity, Metar, MetarError, MetarKind,
-    MetarVisibility, MetarWind, SkyCover, SkyLayer, SpeedUnit, Weather, WindFrom,
+    Altimeter, Bound, CloudGenus, Convection, DistanceUnit, Intensity, Metar, MetarError,
+    MetarKind, MetarVisibility, MetarWind, SkyCover, SkyLayer, SpeedUnit, Weather, WindFrom,
 };
 use beside::Beside;
 pub use phrase::{
-    BeginEnd, Ceiling, CloudAmount, CloudLayer, CloudTypes, Lightning, Obscuration, Phenomenon,
-    Range, SectorVisibility, VariableSky, WeatherTime, WindShift,
+    BeginEnd, Ceiling, ClockTime, CloudAmount, CloudLayer, CloudTypes, Lightning, Obscuration,
+    Phenomenon, Range, SectorVisibility, VariableSky, WeatherTime, WindShift,
 };
 pub use remarks::{DecodedPeakWind, DecodedPressureTendency, DecodedRemarks};
-pub use runway::{RunwayVisualRange, VisualRangeTendency};
+pub use runway::RunwayVisualRange;
 
 /// Longest report that is decoded, in bytes; none of the 72,000 reports that this was tried on
 /// exceeds 600.
@@ -94,8 +96,10 @@ pub struct Decoded {
     pub weather_missing: bool,
     /// Cloud layers, usually lowest first, or what replaces them.
     pub clouds: Vec<Cloud>,
-    /// Height of the ceiling above the ground: see [`Metar::ceiling_ft`].
+    /// Height of the ceiling above the ground, which a hidden sky has too: see [`Metar::ceiling_ft`].
     pub ceiling_ft: Option<u32>,
+    /// `VV`: vertical visibility, which is the height of no cloud.
+    pub vertical_visibility_ft: Option<u32>,
     /// Air temperature: in tenths if the remarks have them; see
     /// [`Metar::air_temperature_tenths_c`].
     pub temperature_c: Option<f64>,
@@ -225,7 +229,9 @@ pub struct DecodedWeather {
 /// ```
 /// use mesonet::feed::metar::{Cloud, Decoded};
 /// let report = Decoded::parse("KBUF 312354Z SCT025CB")?;
-/// let storm = Cloud { cover: "SCT", oktas: Some(4), base_ft: Some(2500), convection: Some("CB") };
+/// let storm = Cloud {
+///     cover: "SCT", oktas: Some(4), base_ft: Some(2500), convection: Some("CB"), genus: Some("CB"),
+/// };
 /// assert_eq!(report.clouds, [storm]);
 /// # Ok::<(), mesonet::feed::metar::MetarError>(())
 /// ```
@@ -240,6 +246,8 @@ pub struct Cloud {
     pub base_ft: Option<u32>,
     /// `CB` or `TCU`.
     pub convection: Option<&'static str>,
+    /// The genus, if the report names one, and only one: `SC`, `AC`, `CB`; `CU` for TCU.
+    pub genus: Option<&'static str>,
 }
 
 /// Altimeter setting (QNH).
@@ -325,6 +333,7 @@ impl Decoded {
             weather_missing: metar.weather_missing,
             clouds: metar.sky.iter().copied().map(Cloud::from).collect(),
             ceiling_ft: metar.ceiling_ft(),
+            vertical_visibility_ft: metar.vertical_visibility_ft(),
             temperature_c: metar.air_temperature_tenths_c().map(tenths),
             dew_point_c: metar.dew_point_temperature_tenths_c().map(tenths),
             altimeter: metar.altimeter.map(DecodedAltimeter::from),
@@ -422,6 +431,7 @@ impl From<SkyLayer> for Cloud {
                 Convection::Cumulonimbus => "CB",
                 Convection::ToweringCumulus => "TCU",
             }),
+            genus: layer.genus.map(CloudGenus::code),
         }
     }
 }

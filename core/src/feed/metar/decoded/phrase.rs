@@ -170,24 +170,60 @@ pub struct Lightning {
     pub place: String,
 }
 
-/// A thunderstorm, cloud or virga in sight.
+/// A thunderstorm, cloud or virga in sight; a tornado, funnel cloud or waterspout (FMH-1, 12.7.1.a).
 ///
 /// ```
-/// use mesonet::feed::metar::{Decoded, Phenomenon};
-/// let report = Decoded::parse("KBUF 312354Z RMK CB DSNT W MOV E")?;
-/// let cloud = Phenomenon { what: "CB", place: "DSNT W".into(), moving: Some("E".into()) };
-/// assert_eq!(report.remarks.phenomena, [cloud]);
+/// use mesonet::feed::metar::{ClockTime, Decoded, Phenomenon};
+/// let report = Decoded::parse(
+///     "KBUF 312354Z RMK TORNADO B21 8 N MOV UNKN TORNADO E32 CB DSNT W MOV E",
+/// )?;
+/// let tornado = Phenomenon {
+///     what: "TORNADO",
+///     began: Some(ClockTime { hour: None, minute: 21 }),
+///     ended: Some(ClockTime { hour: None, minute: 32 }),
+///     distance_mi: Some(8.0),
+///     place: "N".into(),
+///     moving: Some("UNKN".into()),
+/// };
+/// let cloud =
+///     Phenomenon { place: "DSNT W".into(), moving: Some("E".into()), ..Phenomenon::of("CB") };
+/// assert_eq!(report.remarks.phenomena, [tornado, cloud]);
 /// # Ok::<(), mesonet::feed::metar::MetarError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phenomenon {
-    /// The word of the report: `TS`, `CB`, `TCU`, `ACSL`, `VIRGA` …
+    /// The word of the report: `TS`, `CB`, `TCU`, `ACSL`, `VIRGA` …; `TORNADO`, `FUNNEL CLOUD`,
+    /// `WATERSPOUT`.
     pub what: &'static str,
+    /// When it began, of a tornado and the like.
+    pub began: Option<ClockTime>,
+    /// When it ended.
+    pub ended: Option<ClockTime>,
+    /// How far away it is, in statute miles, of a tornado and the like.
+    pub distance_mi: Option<f64>,
     /// Where, in the words of the report; empty if it does not say.
     pub place: String,
-    /// Where it moves: a direction, `LTL` (little) or `STNRY`.
+    /// Where it moves: a direction, `LTL` (little), `STNRY` or `UNKN` (unknown).
     pub moving: Option<String>,
+}
+
+impl Phenomenon {
+    /// One of which only the word is known.
+    pub fn of(what: &'static str) -> Self {
+        let (began, ended, distance_mi, moving) = (None, None, None, None);
+        Self { what, began, ended, distance_mi, place: String::new(), moving }
+    }
+}
+
+/// A time of day in the remarks: see [`Phenomenon`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockTime {
+    /// Hour (UTC), if it is not that of the report.
+    pub hour: Option<u8>,
+    /// Minute.
+    pub minute: u8,
 }
 
 /// Types of cloud: figures of WMO code tables 0513, 0515 and 0509; `None` where they cannot be seen.

@@ -100,10 +100,12 @@ pub struct DecodedRemarks {
     pub weather_times: Vec<WeatherTime>,
     /// `OCNL LTGICCG OHD`: lightning.
     pub lightning: Vec<Lightning>,
-    /// `TS SE MOV NE`, `CB DSNT W`, `VIRGA`: thunderstorms and clouds in sight.
+    /// `TS SE MOV NE`, `CB DSNT W`, `VIRGA`: thunderstorms and clouds in sight; `TORNADO B13 6 NE`.
     pub phenomena: Vec<Phenomenon>,
     /// `GR 1 3/4`: diameter of the largest hailstone.
     pub hailstone_in: Option<f64>,
+    /// Whether that is its size, `exact`, or it is smaller, `less` (`GR LESS THAN 1/4`).
+    pub hailstone_bound: Option<&'static str>,
     /// `8/CLCMCH`: types of cloud, WMO code tables 0513, 0515 and 0509.
     pub cloud_types: Option<CloudTypes>,
     /// `SC5AC2`: what covers how much of the sky (Canada).
@@ -132,15 +134,15 @@ pub struct DecodedRemarks {
 /// ```
 /// use mesonet::feed::metar::{Decoded, DecodedPeakWind};
 /// let report = Decoded::parse("KBUF 312354Z RMK AO2 PK WND 22034/31")?;
-/// let peak = DecodedPeakWind { from_deg: 220, speed_kt: 34, hour: None, minute: 31 };
+/// let peak = DecodedPeakWind { from_deg: Some(220), speed_kt: 34, hour: None, minute: 31 };
 /// assert_eq!(report.remarks.peak_wind, Some(peak));
 /// # Ok::<(), mesonet::feed::metar::MetarError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecodedPeakWind {
-    /// The direction from which it blew, from true north.
-    pub from_deg: u16,
+    /// The direction from which it blew, from true north; `None` for 000, which is no direction.
+    pub from_deg: Option<u16>,
     /// Its speed.
     pub speed_kt: u16,
     /// Hour (UTC), if it is not that of the report.

@@ -3,12 +3,13 @@
 use super::super::group::{Groups, number, small_number};
 use super::super::remarks::{Outcome, Remarks};
 use super::super::{Metar, SkyLayer, Weather, sky, visibility};
+use super::figures::{hour_minute, miles};
 use super::phrase::{
     BeginEnd, Ceiling, CloudAmount, CloudLayer, CloudTypes, Lightning, Obscuration, Phenomenon,
     Range, SectorVisibility, VariableSky, WeatherTime, WindShift,
 };
 use super::remarks::DecodedRemarks;
-use super::{cover_word, places, text};
+use super::{cover_word, places, text, tornado};
 
 /// Clouds that Canadian and Japanese remarks name.
 const CLOUDS: [&[u8]; 15] = [
@@ -17,22 +18,8 @@ const CLOUDS: [&[u8]; 15] = [
 ];
 
 /// What is seen at a place.
-const PHENOMENA: [&str; 14] = [
-    "TS",
-    "CB",
-    "CBMAM",
-    "TCU",
-    "ACC",
-    "ACSL",
-    "SCSL",
-    "CCSL",
-    "VIRGA",
-    "ROTOR",
-    "VCSH",
-    "VCTS",
-    "TORNADO",
-    "WATERSPOUT",
-];
+const PHENOMENA: [&str; 12] =
+    ["TS", "CB", "CBMAM", "TCU", "ACC", "ACSL", "SCSL", "CCSL", "VIRGA", "ROTOR", "VCSH", "VCTS"];
 
 /// Reads the groups behind `RMK` into the remarks, and lists those that mean nothing here.
 pub(super) fn read(
@@ -47,12 +34,15 @@ pub(super) fn read(
     let mut data = Remarks::default();
     while let Some(group) = groups.next() {
         let mut ahead = groups.clone();
+        let behind = groups.clone();
         // The sign of maintenance often lacks its blank.
         let bare = group.strip_suffix(b"$").filter(|bare| !bare.is_empty()).unwrap_or(group);
         if phrase(remarks, bare, &mut ahead).is_some() {
             groups = ahead;
         } else if !matches!(data.group(group, &mut groups), Outcome::Taken) {
             not_understood.push(text(group));
+            // With what was read for its value: PK WND 24046.
+            not_understood.extend(behind.until(&groups).map(text));
         }
     }
     let tenths = [
@@ -100,7 +90,13 @@ fn phrase(remarks: &mut DecodedRemarks, group: &[u8], groups: &mut Groups<'_>) -
             let place = places::take(groups);
             remarks.lightning.push(Lightning { frequency: None, kinds, place });
         }
-        b"GR" => remarks.hailstone_in = Some(take_miles(groups)?),
+        b"GR" => {
+            // LESS THAN 1/4, or M1/4.
+            let is_less = take_word(groups, b"LESS") && take_word(groups, b"THAN")
+                || groups.peek().is_some_and(|size| size.starts_with(b"M"));
+            remarks.hailstone_in = Some(take_miles(groups)?);
+            remarks.hailstone_bound = Some(if is_less { "less" } else { "exact" });
+        }
         b"PRESRR" => remarks.pressure_change = Some("rising rapidly"),
         b"PRESFR" => remarks.pressure_change = Some("falling rapidly"),
         b"SNINCR" => {
@@ -139,6 +135,7 @@ fn phrase(remarks: &mut DecodedRemarks, group: &[u8], groups: &mut Groups<'_>) -
         _ => {
             return weather_times(remarks, group)
                 .or_else(|| phenomenon(remarks, group, groups))
+                .or_else(|| tornado::take(remarks, group, groups))
                 .or_else(|| variable_sky(remarks, group, groups))
                 .or_else(|| obscuration(remarks, group, groups))
                 .or_else(|| cloud_amounts(remarks, group))
@@ -161,16 +158,6 @@ fn split(field: &[u8], by: u8) -> Option<(&[u8], &[u8])> {
     Some((&field[..at], &field[at + 1..]))
 }
 
-/// `mm`, or `hhmm`.
-fn hour_minute(field: &[u8]) -> Option<(Option<u8>, u8)> {
-    let (hour, minute) = match field.len() {
-        2 => (None, field),
-        4 => (Some(small_number(&field[..2]).filter(|&hour| hour < 24)? as u8), &field[2..]),
-        _ => return None,
-    };
-    Some((hour, small_number(minute).filter(|&minute| minute < 60)? as u8))
-}
-
 /// A code figure; `None` within for one that cannot be told.
 #[allow(clippy::option_option, reason = "not a figure, and a figure that is missing")]
 fn figure(byte: u8) -> Option<Option<u8>> {
@@ -179,14 +166,6 @@ fn figure(byte: u8) -> Option<Option<u8>> {
         b'/' => Some(None),
         _ => None,
     }
-}
-
-/// A distance in miles, or a length in inches: `2`, `1/2`, `1 1/2`.
-fn miles(field: &[u8]) -> Option<f64> {
-    if field.contains(&b'/') {
-        return visibility::fraction(field);
-    }
-    small_number(field).filter(|_| field.len() <= 2).map(f64::from)
 }
 
 fn take_miles(groups: &mut Groups<'_>) -> Option<f64> {
@@ -266,8 +245,7 @@ fn ceiling(remarks: &mut DecodedRemarks, groups: &mut Groups<'_>) -> Option<()> 
 }
 
 fn lightning_kinds(group: &[u8]) -> Option<Vec<&'static str>> {
-    let (pairs, odd) = group.strip_prefix(b"LTG")?.as_chunks::<2>();
-    let kind = |pair: &[u8; 2]| {
+    let kind = |pair: &[u8]| {
         Some(match pair {
             b"IC" => "IC",
             b"CC" => "CC",
@@ -276,7 +254,15 @@ fn lightning_kinds(group: &[u8]) -> Option<Vec<&'static str>> {
             _ => return None,
         })
     };
-    odd.is_empty().then(|| pairs.iter().map(kind).collect())?
+    let mut rest = group.strip_prefix(b"LTG")?;
+    let mut kinds = Vec::new();
+    while !rest.is_empty() {
+        kinds.push(kind(rest.get(..2)?)?);
+        // Two kinds may share a letter, as in ICCCG.
+        let is_shared = rest.len() == 3 && kind(&rest[1..]).is_some();
+        rest = &rest[if is_shared { 1 } else { 2 }..];
+    }
+    Some(kinds)
 }
 
 /// `RAB05E30SNB20`: weather, then when it began and ended, as often as it did.
@@ -313,7 +299,7 @@ fn phenomenon(remarks: &mut DecodedRemarks, group: &[u8], groups: &mut Groups<'_
     if place.is_empty() && what == "TS" {
         return None;
     }
-    remarks.phenomena.push(Phenomenon { what, place, moving });
+    remarks.phenomena.push(Phenomenon { place, moving, ..Phenomenon::of(what) });
     Some(())
 }
 
@@ -327,7 +313,7 @@ fn amount(group: &[u8]) -> Option<SkyLayer> {
         return None;
     }
     let base_ft = small_number(height).map(|hundreds| u32::from(hundreds) * 100);
-    Some(SkyLayer { cover: sky::SkyCover::read(&group[..3])?, base_ft, convection: None })
+    Some(SkyLayer { cover: sky::SkyCover::read(&group[..3])?, base_ft, ..SkyLayer::BLANK })
 }
 
 fn variable_sky(remarks: &mut DecodedRemarks, group: &[u8], groups: &mut Groups<'_>) -> Option<()> {

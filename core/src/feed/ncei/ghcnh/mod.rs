@@ -6,12 +6,11 @@ use std::io::BufRead;
 
 use crate::feed::collect::Collected;
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::plausible;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
-use crate::geo::LonLat;
 use crate::observation::{IdScheme, Report};
-use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 use cell::{Cell, Column, Kind, Outcome};
 
@@ -236,13 +235,10 @@ impl Header {
         let text = |at: Option<usize>| at.map(|at| row[at]).filter(|text| !text.is_empty());
         station.name = text(self.name).map(excerpt);
         let number = |at: usize| row[at].parse::<f64>().ok();
-        // A place that is empty or off the globe is ignored; the report is valid without it.
+        // A place that is empty or unknown is ignored; the report is valid without it.
         station.place =
-            self.place.and_then(|(lon, lat)| LonLat::new(number(lon)?, number(lat)?).ok());
-        station.altitude_m = self
-            .elevation
-            .and_then(number)
-            .filter(|metres| *metres > NO_ELEVATION_M && metres.is_finite());
+            self.place.and_then(|(lon, lat)| plausible::place(number(lon)?, number(lat)?));
+        station.altitude_m = self.elevation.and_then(number).and_then(plausible::altitude_m);
         Ok(station)
     }
 
@@ -255,15 +251,13 @@ impl Header {
                 format!("{year:0>4}-{month:0>2}-{day:0>2}T{hour:0>2}:{minute:0>2}:00Z")
             }
         };
-        let ts_ms = parse_instant(&excerpt(&text))?;
+        let ts_ms = plausible::observed(&excerpt(&text))?;
         Ok((ts_ms, (ts_ms.div_euclid(60_000).rem_euclid(60)) as u8))
     }
 }
 
 /// Longest identifier; real ones have 11 characters.
 const MAX_ID_BYTES: usize = 32;
-/// Elevations down to here mean that there is none (-999.9).
-const NO_ELEVATION_M: f64 = -999.0;
 /// Whether a file looks like one of this kind.
 pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {
     holds(start, "|temperature_Measurement_Code|") || holds(start, "|temperature_Quality_Code|")

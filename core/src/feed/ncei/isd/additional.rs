@@ -107,40 +107,15 @@ const SECTIONS: &[(&str, usize)] = &[
     ("WJ", 19),
 ];
 
-/// Reads the sections and adds their readings; returns the present weather.
-pub(super) fn read(
-    variable_part: &[u8],
-    kind: ReportType,
-    is_hourly: bool,
-    to: &mut Collected<'_>,
-    without_variable: &mut Tally,
-) -> Result<Option<Vec<String>>, RefusalReason> {
-    let mut sections =
-        Sections { kind, is_hourly, to, without_variable, weather: Weathers::default() };
-    let Some(mut rest) = variable_part.strip_prefix(b"ADD") else { return Ok(None) };
-    while let Some((identifier, after)) = rest.split_first_chunk::<3>() {
-        // Remarks, the quality section, the original observation.
-        if matches!(identifier, b"REM" | b"EQD" | b"QNN") {
-            break;
-        }
-        let fields = length(*identifier).and_then(|length| after.split_at_checked(length));
-        let Some((fields, next)) = fields else {
-            sections.count(identifier, "");
-            break;
-        };
-        sections.section(*identifier, fields)?;
-        rest = next;
-    }
-    Ok(sections.weather.words())
-}
-
+/// Length of the fields of a section; `None` for none that the document defines.
 fn length(identifier: [u8; 3]) -> Option<usize> {
     let is_identifier = identifier[2].is_ascii_digit();
     let row = SECTIONS.iter().find(|(name, _)| identifier.starts_with(name.as_bytes()));
     row.filter(|_| is_identifier).map(|&(_, length)| length)
 }
 
-struct Sections<'s, 't> {
+/// Adds the readings of the sections of one record.
+pub(super) struct Sections<'s, 't> {
     kind: ReportType,
     is_hourly: bool,
     to: &'s mut Collected<'t>,
@@ -148,7 +123,53 @@ struct Sections<'s, 't> {
     weather: Weathers,
 }
 
-impl Sections<'_, '_> {
+impl<'s, 't> Sections<'s, 't> {
+    pub(super) fn new(
+        kind: ReportType,
+        is_hourly: bool,
+        to: &'s mut Collected<'t>,
+        without_variable: &'s mut Tally,
+    ) -> Self {
+        Self { kind, is_hourly, to, without_variable, weather: Weathers::default() }
+    }
+
+    /// Reads the part of a record that follows the mandatory section.
+    pub(super) fn read(&mut self, variable_part: &[u8]) -> Result<(), RefusalReason> {
+        let Some(mut rest) = variable_part.strip_prefix(b"ADD") else { return Ok(()) };
+        while let Some((identifier, after)) = rest.split_first_chunk::<3>() {
+            // Remarks, the quality section, the original observation.
+            if matches!(identifier, b"REM" | b"EQD" | b"QNN") {
+                break;
+            }
+            let fields = length(*identifier).and_then(|length| after.split_at_checked(length));
+            let Some((fields, next)) = fields else {
+                self.count(identifier, "");
+                break;
+            };
+            self.section(*identifier, fields)?;
+            rest = next;
+        }
+        Ok(())
+    }
+
+    /// Reads a section that stands alone; one of another length is counted.
+    pub(super) fn alone(
+        &mut self,
+        identifier: [u8; 3],
+        fields: &[u8],
+    ) -> Result<(), RefusalReason> {
+        if length(identifier) == Some(fields.len()) {
+            return self.section(identifier, fields);
+        }
+        self.count(&identifier, "");
+        Ok(())
+    }
+
+    /// The present weather.
+    pub(super) fn into_weather(self) -> Option<Vec<String>> {
+        self.weather.words()
+    }
+
     fn section(&mut self, identifier: [u8; 3], fields: &[u8]) -> Result<(), RefusalReason> {
         use Variable::{
             AirTemperature, AltimeterSetting, BarometricPressure, CloudBaseHeight, CloudCover,

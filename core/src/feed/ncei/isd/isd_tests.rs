@@ -1,4 +1,6 @@
 use super::*;
+use crate::observation::IntervalType::{Average, Unknown};
+use crate::observation::Variable;
 
 /// A record with the additional data, and its length.
 fn record(kind: &str, time: &str, additional: &str) -> String {

@@ -4,21 +4,23 @@ use std::io::BufRead;
 
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
+use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
-use crate::geo::LonLat;
-use crate::observation::IntervalType::{Average, Unknown};
-use crate::observation::{BaseQuality, ISD, IdScheme, Qualifier, Quality, Report, Variable};
-use crate::time::parse_instant;
+use crate::observation::{BaseQuality, ISD, IdScheme, Qualifier, Quality, Report};
+use crate::time::{HOUR_MS, MINUTE_MS};
 use crate::unit::Vocabulary;
+use additional::Sections;
+use mandatory::{CONTROL_BYTES, MANDATORY_BYTES, Mandatory};
 
 mod additional;
+pub(in crate::feed) mod global_hourly;
+pub(in crate::feed) mod lite;
+mod mandatory;
 
 /// Network that stations of the Integrated Surface Data belong to.
 pub const ISD_NETWORK: &str = "ISD";
 
-/// Length of the control and the mandatory section.
-const MANDATORY_BYTES: usize = 105;
 /// Longest line that is read: the length of what follows the mandatory section has four digits.
 const MAX_LINE_BYTES: usize = 16 * 1024;
 
@@ -105,9 +107,10 @@ pub fn read_isd(
     Ok(summary)
 }
 
-/// The fixed part of a record, and what follows it.
+/// The sections of a record.
 struct Record<'a> {
-    fixed: &'a [u8; MANDATORY_BYTES],
+    control: &'a [u8; CONTROL_BYTES],
+    mandatory: Mandatory<'a>,
     variable: &'a [u8],
 }
 
@@ -136,6 +139,12 @@ impl ReportType {
         matches!(self, Self::Metar | Self::Speci)
     }
 
+    /// Whether a report of a time is the hourly one.
+    fn is_hourly_at(self, ts_ms: i64) -> bool {
+        let minute = ts_ms.rem_euclid(HOUR_MS) / MINUTE_MS;
+        self == Self::Metar && matches!(minute, 45..=59 | 0)
+    }
+
     fn rank(self) -> u8 {
         match self {
             Self::Summary => 0,
@@ -154,17 +163,13 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     let kind = ReportType::of(record.field(42, 46));
     let station = record.station()?;
     let ts_ms = record.time()?;
-    let is_hourly = kind == ReportType::Metar
-        && (record.field(26, 27) == b"00" || record.field(26, 27) >= &b"45"[..]);
     let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
-    record.mandatory(kind, &mut readings)?;
-    let present_weather = additional::read(
-        record.variable,
-        kind,
-        is_hourly,
-        &mut readings,
-        &mut summary.without_variable,
-    )?;
+    record.mandatory.read(kind, &mut readings)?;
+    let is_hourly = kind.is_hourly_at(ts_ms);
+    let without_variable = &mut summary.without_variable;
+    let mut sections = Sections::new(kind, is_hourly, &mut readings, without_variable);
+    sections.read(record.variable)?;
+    let present_weather = sections.into_weather();
     let readings = readings.into_readings();
     let report =
         Report { station: station.id(), ts_ms, revision: kind.rank(), present_weather, readings };
@@ -173,53 +178,39 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
 
 impl<'a> Record<'a> {
     fn of(line: &'a [u8]) -> Result<Self, RefusalReason> {
-        let Some((fixed, rest)) = line.split_first_chunk::<MANDATORY_BYTES>() else {
+        let sections = line.split_first_chunk::<CONTROL_BYTES>().and_then(|(control, rest)| {
+            let (mandatory, rest) = rest.split_first_chunk::<MANDATORY_BYTES>()?;
+            Some((control, Mandatory(mandatory), rest))
+        });
+        let Some((control, mandatory, rest)) = sections else {
             return Err(RefusalReason::Without { what: "control and mandatory section" });
         };
-        let length = std::str::from_utf8(&fixed[..4]).ok().and_then(|text| text.parse().ok());
+        let length = std::str::from_utf8(&control[..4]).ok().and_then(|text| text.parse().ok());
         // A truncated record ends within a section; one with two-byte letters is longer.
         let variable = length.and_then(|length: usize| rest.get(..length)).ok_or_else(|| {
-            let (what, got) = ("count of the characters that follow", text(&fixed[..4]));
+            let (what, got) = ("count of the characters that follow", text(&control[..4]));
             RefusalReason::Field { what, got }
         })?;
-        Ok(Self { fixed, variable })
+        Ok(Self { control, mandatory, variable })
     }
 
     /// The characters at positions as the document counts them: from 1, both ends included.
     fn field(&self, first: usize, last: usize) -> &'a [u8] {
-        &self.fixed[first - 1..last]
+        &self.control[first - 1..last]
     }
 
     fn number(&self, first: usize, last: usize) -> Result<Option<f64>, RefusalReason> {
         number(self.field(first, last))
     }
 
-    fn quality(&self, at: usize) -> Quality {
-        verdict(self.fixed[at - 1])
-    }
-
     fn station(&self) -> Result<FeedStation, RefusalReason> {
-        let id = |first, last| {
-            let field = self.field(first, last);
-            let is_id = field.iter().all(u8::is_ascii_alphanumeric);
-            is_id.then(|| text(field)).ok_or_else(|| RefusalReason::Field {
-                what: "station number of the air force or of NCEI",
-                got: text(field),
-            })
-        };
-        let (usaf, wban) = (id(5, 10)?, id(11, 15)?);
-        let mut station = FeedStation::new(ISD_NETWORK, format!("{usaf}-{wban}"));
-        for (scheme, id) in [(IdScheme::Usaf, &usaf), (IdScheme::Wban, &wban)] {
-            if !is_missing(id.as_bytes()) {
-                station.identifiers.add(scheme, id);
-            }
-        }
+        let mut station = station(self.field(5, 10), self.field(11, 15))?;
         let thousandths = |degrees: f64| degrees / 1000.0;
         let (lat, lon) = (self.number(29, 34)?, self.number(35, 41)?);
         station.place = lon
             .zip(lat)
-            .and_then(|(lon, lat)| LonLat::new(thousandths(lon), thousandths(lat)).ok());
-        station.altitude_m = self.number(47, 51)?;
+            .and_then(|(lon, lat)| plausible::place(thousandths(lon), thousandths(lat)));
+        station.altitude_m = self.number(47, 51)?.and_then(plausible::altitude_m);
         let call_letters = self.field(52, 56).trim_ascii();
         if !is_missing(call_letters) {
             let call_letters = text(call_letters);
@@ -237,49 +228,28 @@ impl<'a> Record<'a> {
             [part(16, 19), part(20, 21), part(22, 23)].join("-"),
             [part(24, 25), part(26, 27)].join(":"),
         );
-        Ok(parse_instant(&format!("{date}T{hour}:00Z"))?)
-    }
-
-    fn mandatory(&self, kind: ReportType, to: &mut Collected<'_>) -> Result<(), RefusalReason> {
-        use Variable::{
-            AirTemperature, CeilingHeight, DewPointTemperature, Mslp, Visibility, WindDirection,
-            WindSpeed,
-        };
-        let wind_type = self.fixed[64];
-        let (of, minutes) = match wind_type {
-            b'H' => (Average, 5),
-            b'R' => (Average, 60),
-            b'T' => (Average, 180),
-            b'Q' => (Unknown, 0),
-            _ if kind.is_aviation() => (Average, 2),
-            _ if kind == ReportType::Synop => (Average, 10),
-            _ => (Unknown, 0),
-        };
-        let speed = self.number(66, 69)?.map(tenths);
-        push(to, Measured::new(WindSpeed, of, minutes, "m/s"), speed, self.quality(70));
-        let direction = self
-            .number(61, 63)?
-            .filter(|&degrees| degrees > 0.0 && !matches!(wind_type, b'C' | b'V'));
-        push(to, Measured::new(WindDirection, of, minutes, "°"), direction, self.quality(64));
-        let ceiling = self.number(71, 75)?.filter(|&ceiling_m| ceiling_m < NO_CEILING_M);
-        push(to, Measured::instantaneous(CeilingHeight, "m"), ceiling, self.quality(76));
-        let visibility = self.number(79, 84)?;
-        let of = Measured::instantaneous(Visibility, "m");
-        let is_highest = visibility == Some(HIGHEST_VISIBILITY_M);
-        let qualifier = is_highest.then_some(Qualifier::AtLeast);
-        push_qualified(to, of, visibility, self.quality(85), qualifier);
-        for (variable, first, unit) in
-            [(AirTemperature, 88, "°C"), (DewPointTemperature, 94, "°C"), (Mslp, 100, "hPa")]
-        {
-            let value = self.number(first, first + 4)?.map(tenths);
-            push(to, Measured::instantaneous(variable, unit), value, self.quality(first + 5));
-        }
-        Ok(())
+        plausible::observed(&format!("{date}T{hour}:00Z"))
     }
 }
 
-/// The ceiling given for a sky without one.
-const NO_CEILING_M: f64 = 22_000.0;
+/// The station of two numbers: that of the air force and that of NCEI.
+fn station(usaf: &[u8], wban: &[u8]) -> Result<FeedStation, RefusalReason> {
+    let id = |field: &[u8]| {
+        let is_id = field.iter().all(u8::is_ascii_alphanumeric);
+        is_id.then(|| text(field)).ok_or_else(|| RefusalReason::Field {
+            what: "station number of the air force or of NCEI",
+            got: text(field),
+        })
+    };
+    let (usaf, wban) = (id(usaf)?, id(wban)?);
+    let mut station = FeedStation::new(ISD_NETWORK, format!("{usaf}-{wban}"));
+    for (scheme, id) in [(IdScheme::Usaf, &usaf), (IdScheme::Wban, &wban)] {
+        if !is_missing(id.as_bytes()) {
+            station.identifiers.add(scheme, id);
+        }
+    }
+    Ok(station)
+}
 
 /// The number in a fixed-width field; `None` if it is missing.
 fn number(field: &[u8]) -> Result<Option<f64>, RefusalReason> {
@@ -314,9 +284,6 @@ fn verdict(code: u8) -> Quality {
     let quality = ISD.quality(char::from(code));
     if quality.base == BaseQuality::Unknown { Quality::UNCHECKED } else { quality }
 }
-
-/// What a record gives for every greater visibility.
-const HIGHEST_VISIBILITY_M: f64 = 160_000.0;
 
 /// Adds a value if there is one and its series has none yet.
 fn push(to: &mut Collected<'_>, of: Measured<'_>, value: Option<f64>, quality: Quality) {
