@@ -122,7 +122,8 @@ pub fn next_change_ms(messages: &[&Message], clock: Clock) -> Option<i64> {
     });
     let sent = messages.iter().map(|message| message.sent_ms);
     let unheard = sent.filter(|&sent_ms| sent_ms > clock.heard_until_ms);
-    ends.filter(|&end_ms| end_ms > clock.now_ms).chain(unheard).min()
+    let comes = |end_ms: &i64| *end_ms > clock.now_ms && *end_ms < i64::MAX;
+    ends.filter(comes).chain(unheard).min()
 }
 
 /// The messages that count, with their links.

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::chain::{Clock, State, next_change_ms, resolve};
 pub use self::feature::Feature;
-pub use self::query::{Query, missing_zones, outlines};
-pub use self::view::{Alert, AlertArea, AlertStorm, LatLon};
+pub use self::query::{Query, geometry, missing_zones, outlines};
+pub use self::view::{Alert, AlertArea, AlertStorm, LatLon, Own};
 pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
 use crate::geo::{LonLat, MultiPolygon};
 use crate::time::DAY_MS;
@@ -381,7 +381,8 @@ impl Message {
     /// When a part is over, milliseconds since 1970. Where VTEC states the end of the event this is
     /// that end, though the message may expire later; of several events in force the last to end
     /// counts. Else it is the [end](Part::end_ms) of the part, or [`UNSTATED_MS`] after the latest
-    /// of the times at which it was sent, takes effect and begins, if the message states no end.
+    /// of the times at which it was sent, takes effect and begins, if the message states no end. A
+    /// Cancel without an end is never over: `i64::MAX`.
     ///
     /// ```
     /// use mesonet::alert::{self, UNSTATED_MS};
@@ -408,8 +409,13 @@ impl Message {
 
     /// When a part is over by its own times, milliseconds since 1970.
     fn part_over_ms(&self, part: &Part) -> i64 {
-        let begun_ms = || part.effective_ms.max(part.onset_ms).unwrap_or(i64::MIN);
-        part.end_ms().unwrap_or_else(|| begun_ms().max(self.sent_ms).saturating_add(UNSTATED_MS))
+        part.end_ms().unwrap_or_else(|| match self.message_type {
+            MessageType::Cancel => i64::MAX,
+            _ => {
+                let begun_ms = part.effective_ms.max(part.onset_ms).unwrap_or(i64::MIN);
+                begun_ms.max(self.sent_ms).saturating_add(UNSTATED_MS)
+            }
+        })
     }
 }
 

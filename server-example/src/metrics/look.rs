@@ -135,7 +135,8 @@ impl Metrics {
             }
             looked.segments.set(health.segments as i64);
             looked.segment_bytes.set(health.sealed_bytes as i64);
-            looked.faults.set(health.faults.len() as i64);
+            let of_alerts = record.map_or(0, |record| record.alerts().faults());
+            looked.faults.set((health.faults.len() + of_alerts) as i64);
             looked.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
             if let Some(newest_ms) = health.newest_ms {
                 looked.newest_age.set(seconds(state.clock.now_ms() - newest_ms));

@@ -101,6 +101,7 @@ fn readiness(state: &State) -> Readiness {
         let health = record.health();
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
         reasons.extend(record.trouble());
+        faults += record.alerts().faults();
         if record.alerts().failure().is_some() {
             reasons.push("the alerts cannot be read");
         }
