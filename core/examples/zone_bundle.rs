@@ -11,6 +11,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use mesonet::geo::MultiPolygon;
 use mesonet::zone::{Zone, Zones};
 use mesonet::{LonLat, zone};
 
@@ -19,6 +20,11 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Tolerance of the Canadian outlines, 111 m at most. Those of the United States are taken as they
 /// are: their source has simplified them with ten times as much.
 const TOLERANCE_DEG: f64 = 0.001;
+
+/// Forecast zones that were a county until it was split into two zones (`NDZ055` to `NDZ062` are parts
+/// of Ward, McLean, Morton and Sioux). No file has them any more; alerts of before name them.
+const SPLIT: [(&str, &str); 4] =
+    [("NDZ011", "NDC101"), ("NDZ021", "NDC055"), ("NDZ034", "NDC059"), ("NDZ045", "NDC085")];
 
 /// Zones whose middles are nearer than this are at the same place: the middles have four decimals.
 const SAME_PLACE_KM: f64 = 0.5;
@@ -41,7 +47,7 @@ fn main() -> Result<()> {
             of_kind().count(),
             of_kind().filter(|zone| zone.name_en.is_some()).count(),
             outlines.clone().count(),
-            outlines.map(mesonet::geo::MultiPolygon::positions).sum::<usize>(),
+            outlines.map(MultiPolygon::positions).sum::<usize>(),
         );
     }
     println!("{} bytes, geography version {}", bytes.len(), zones.version()?);
@@ -109,7 +115,7 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
     }
     for zone in zones.values_mut() {
         if let Some(outline) = &zone.geometry {
-            zone.geometry = Some(outline.simplified(TOLERANCE_DEG)?);
+            zone.geometry = MultiPolygon::dissolved([&outline.simplified(TOLERANCE_DEG)?]);
         }
     }
     Ok(zones.into_values().collect())
@@ -149,6 +155,15 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
         let retired = read(folder, &name, 0)?.zones.into_iter();
         all.extend(retired.map(|zone| Zone { is_retired: true, ..zone }));
     }
+    for (code, county) in SPLIT {
+        let county: zone::Code = county.parse()?;
+        let county = all.iter().find(|zone| zone.code == county).ok_or("no county")?;
+        let geometry = county.geometry.clone();
+        let name = names.get(&county.code).ok_or("no name")?.clone();
+        let zone = Zone::new(code.parse()?, zone::Kind::Public);
+        names.insert(zone.code, name);
+        all.push(Zone { geometry, is_retired: true, ..zone });
+    }
     let of_alerts = names_in_alerts(folder)?;
     let middles: HashMap<zone::Code, LonLat> = all
         .iter()
@@ -156,7 +171,8 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
         .filter_map(|zone| Some((zone.code, zone.centroid?)))
         .collect();
     for zone in &mut all {
-        zone.geometry = zone.geometry.as_ref().map(mesonet::geo::MultiPolygon::repaired);
+        zone.geometry =
+            zone.geometry.as_ref().and_then(|outline| MultiPolygon::dissolved([outline]));
         // The tables are of forecast zones in use: a fire weather zone of the same code is another,
         // unless it is at the same place. Where the tables have two names for a code, neither is
         // taken.

@@ -53,7 +53,8 @@ pub enum TimeError {
 /// Parses an RFC 3339 instant, the profile of ISO 8601 for the internet, with `Z` or an offset into
 /// milliseconds since 1970 (UTC). The letters may be lower-case, as RFC 3339 (5.6) allows.
 ///
-/// Beyond RFC 3339, seconds may be omitted. Anything finer than a millisecond is truncated.
+/// Beyond RFC 3339, seconds may be omitted, an offset may be written `+00` or `+0000`, and the whole
+/// in ISO 8601's basic form, `20240803T211900Z`. Anything finer than a millisecond is truncated.
 ///
 /// # Errors
 /// Anything else is a [`TimeError::Instant`], including a local time without an offset.
@@ -62,27 +63,57 @@ pub enum TimeError {
 /// use mesonet::time::parse_instant;
 /// assert_eq!(parse_instant("1970-01-01T00:00:01.5Z"), Ok(1_500));
 /// assert_eq!(parse_instant("2024-08-03T17:19-04:00"), parse_instant("2024-08-03t21:19:00z"));
+/// assert_eq!(parse_instant("20240803T1719-0400"), parse_instant("2024-08-03T21:19:00+00"));
 /// assert!(parse_instant("2024-08-03T21:19:00").is_err());
 /// ```
 pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
     if let Some(ts_ms) = parse_plain(text.as_bytes()) {
         return Ok(ts_ms);
     }
-    // chrono also accepts a space or an underscore in place of the T.
-    let shaped = text.is_ascii() && matches!(text.as_bytes().get(10), Some(b'T' | b't'));
-    let parsed = DateTime::parse_from_rfc3339(text).or_else(|error| {
-        const MINUTES: &str = "%Y-%m-%dT%H:%M%:z";
-        let upper = text.to_ascii_uppercase();
-        match upper.strip_suffix('Z') {
-            Some(head) => DateTime::parse_from_str(&format!("{head}+00:00"), MINUTES),
-            None => DateTime::parse_from_str(&upper, MINUTES).map_err(|_| error),
-        }
-    });
+    let parsed = rfc_3339(text).and_then(|text| DateTime::parse_from_rfc3339(&text).ok());
     match parsed {
-        Ok(instant) if shaped => Ok(instant.timestamp_millis()),
-        _ => Err(TimeError::Instant(text.to_owned())),
+        Some(instant) => Ok(instant.timestamp_millis()),
+        None => Err(TimeError::Instant(text.to_owned())),
     }
 }
+
+/// Writes an instant as RFC 3339 wants it: in the extended form, with seconds, and the offset as `Z`
+/// or with a colon. `None` if it has none of the allowed shapes; what its digits say is not checked.
+fn rfc_3339(text: &str) -> Option<String> {
+    // Longer ones have digits that nobody needs.
+    if !text.is_ascii() || text.len() > MAX_INSTANT_BYTES {
+        return None;
+    }
+    let (date, rest) = text.split_once(['T', 't'])?;
+    let (clock, offset) = rest.split_at(rest.find(['Z', 'z', '+', '-'])?);
+    let (clock, fraction) = clock.split_at(clock.find('.').unwrap_or(clock.len()));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (date, clock) = match (date.len(), clock.len()) {
+        (8, 4 | 6) if digits(date) && digits(clock) => {
+            let seconds = clock.get(4..6).unwrap_or("00");
+            let date = format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..]);
+            (date, format!("{}:{}:{seconds}", &clock[..2], &clock[2..4]))
+        }
+        (10, 5) => (date.to_owned(), format!("{clock}:00")),
+        (10, 8) => (date.to_owned(), clock.to_owned()),
+        _ => return None,
+    };
+    // A fraction is one of seconds.
+    if !fraction.is_empty() && !matches!(rest.find('.'), Some(6 | 8)) {
+        return None;
+    }
+    let (sign, hours) = offset.split_at(1);
+    let offset = match hours.len() {
+        0 => offset.to_owned(),
+        2 => format!("{offset}:00"),
+        4 if digits(hours) => format!("{sign}{}:{}", &hours[..2], &hours[2..]),
+        _ => offset.to_owned(),
+    };
+    Some(format!("{date}T{clock}{fraction}{offset}"))
+}
+
+/// Length of the longest instant that is read, with the nanoseconds and more that some sources write.
+const MAX_INSTANT_BYTES: usize = 64;
 
 /// Parses `2024-08-03T21:19:00Z`, as nearly all instants of feeds are, without a format; `None` for all
 /// other shapes, and for a second of 60.

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::alert::{AreaKind, Hvtec, MessageArea, Outcome, Vtec, VtecAction};
+use mesonet::alert::{AreaKind, Hvtec, MessageArea, Vtec};
 use mesonet::feed::{read_cap, read_nws_alerts};
 use mesonet::time::{MINUTE_MS, parse_instant};
 use mesonet::{Iso8601, alert, zone};
@@ -153,16 +153,10 @@ fn message(
         code: Some(*code),
         ..MessageArea::default()
     };
-    let outcome = match vtec.action {
-        VtecAction::Cancelled => Outcome::Cancelled,
-        VtecAction::Expired => Outcome::Ended,
-        VtecAction::Upgraded => Outcome::Replaced,
-        _ => Outcome::InForce,
-    };
     let part = alert::Part {
         expires_ms: Some(after(sent_ms, purge)),
         event_end_ms: vtec.end_ms,
-        outcome,
+        outcome: vtec.outcome(),
         vtec: vec![vtec],
         areas: codes.iter().map(area).collect(),
         ..alert::Part::default()
@@ -315,7 +309,7 @@ fn an_event_is_over_when_its_code_says_so_not_when_its_message_expires() {
             }
         }
     }
-    assert_eq!(checked, 41);
+    assert_eq!(checked, 43);
 }
 
 /// An extension in time that brings the end forward, and one that puts it off.
@@ -335,9 +329,10 @@ fn the_end_is_that_of_the_latest_code() {
     assert_eq!(at("09T19:14", 2), "Superseded Active");
     assert_eq!(at("09T19:15", 2), "Ended Active");
     assert_eq!(at("09T20:15", 2), "Ended Ended");
-    // EXP is sent five minutes before the end.
+    // EXP is sent five minutes before the end, and the flood lasts until then.
     assert_eq!(at("10T01:09", 5), "Ended Ended Ended Ended Active");
-    assert_eq!(at("10T01:10", 6), "Ended Ended Ended Ended Superseded Ended");
+    assert_eq!(at("10T01:10", 6), "Ended Ended Ended Ended Superseded Active");
+    assert_eq!(at("10T01:14", 6), "Ended Ended Ended Ended Superseded Active");
     assert_eq!(at("10T01:15", 6), "Ended Ended Ended Ended Ended Ended");
     // The same, as if the first extension had been a shortening: to 18:30.
     let mut shorter = all[1].clone();
@@ -400,7 +395,8 @@ fn a_thunderstorm_leaves_county_after_county() {
 #[test]
 fn a_flash_flood_is_extended_four_times_and_expires() {
     let all: &[&str] = &["FF.W.0009: NJC003 NJC031 NYC087"];
-    follows("FFWOKX", &[all, all, all, all, all, &[]]);
+    // The last product says that it expires, five minutes before it does.
+    follows("FFWOKX", &[all; 6]);
 }
 
 /// One flood keeps the number 4 over the turn of the year, and another gets it immediately.
@@ -408,7 +404,8 @@ fn a_flash_flood_is_extended_four_times_and_expires() {
 fn two_floods_have_one_number() {
     let alameda: &[&str] = &["FA.W.0004: CAC001"];
     let both: &[&str] = &["FA.W.0004: CAC001 CAC081 CAC085"];
-    follows("FLWMTR", &[alameda, alameda, alameda, alameda, both, both, both, alameda, alameda]);
+    // The seventh says three minutes before that the flood of two counties expires.
+    follows("FLWMTR", &[alameda, alameda, alameda, alameda, both, both, both, both, alameda]);
 }
 
 #[test]

@@ -236,7 +236,7 @@ fn every_alert_of_the_weather_services_interface_is_read() {
     .map(|impact| all.iter().filter(|alert| alert.parts[0].impact == impact).count());
     assert_eq!(impacts, [0, 162, 153, 186, 141]);
     let zones = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.code.is_some());
-    assert_eq!(zones.count(), 992 + 2236);
+    assert_eq!(zones.count(), 992 + 2237);
     let fire = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.is_fire_zone);
     assert_eq!(fire.count(), 354 + 51);
     let ids: std::collections::HashSet<_> = all.iter().map(|alert| &alert.id).collect();

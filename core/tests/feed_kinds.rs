@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
 /// match counts; the number is how many files it matches.
-const KINDS: [(&str, usize, Option<feed::Kind>); 35] = [
+const KINDS: [(&str, usize, Option<feed::Kind>); 37] = [
     ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
@@ -34,6 +34,8 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 35] = [
     ("isd/", 2, Some(feed::Kind::Isd)),
     ("ghcnh/", 4, Some(feed::Kind::Ghcnh)),
     ("capcp/", 9, Some(feed::Kind::Cap)),
+    ("reported/alerts/cap_", 4, Some(feed::Kind::Cap)),
+    ("reported/alerts/partial_update", 1, Some(feed::Kind::NwsAlerts)),
     ("nws_cap/", 7, Some(feed::Kind::Cap)),
     ("cap_not_real/", 2, Some(feed::Kind::Cap)),
     // A table of names.

@@ -1,14 +1,15 @@
 //! Alerts as they are served: the state of each is resolved and encoded once per change, not once
 //! per request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
+use mesonet::alert;
 use mesonet::alert::Feature;
+use mesonet::geo::MultiPolygon;
 use mesonet::store::{AlertRecord, AlertStore};
-use mesonet::{alert, zone};
 
 use crate::alert_clocks::AlertClocks;
 use crate::http::encoding::Effort;
@@ -43,8 +44,10 @@ pub struct AlertView {
     /// The state of each alert stays the same until then, by the clock of the server.
     until_ms: i64,
     states: Vec<alert::State>,
-    /// Zones of the alerts whose outlines are not known.
-    missing: BTreeSet<zone::Code>,
+    /// The geometry of each alert.
+    geometries: Vec<Option<Arc<MultiPolygon>>>,
+    /// Places of the alerts whose outlines are not known.
+    missing: BTreeSet<String>,
     /// By [`Language`].
     encoded: [OnceLock<Encoded>; 2],
     /// The whole answer in English, compressed in the background.
@@ -61,28 +64,36 @@ const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":["#;
 const TAIL: &[u8] = b"]}";
 
 impl AlertView {
-    /// Returns the alerts of a record at a time.
-    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clocks: AlertClocks) -> Self {
+    /// Returns the alerts of a record at a time. Geometries that were computed before are taken from
+    /// there.
+    pub fn new(
+        record: Arc<AlertRecord>,
+        zones: Arc<ZoneSet>,
+        clocks: AlertClocks,
+        before: Option<&Self>,
+    ) -> Self {
         let messages: Vec<&alert::Message> =
             record.messages.iter().map(|message| &**message).collect();
         let (states, until_ms) = clocks.resolve(&messages);
         let missing = messages
             .iter()
             .flat_map(|message| alert::missing_zones(message, zones.zones()))
+            .map(str::to_owned)
             .collect();
+        let geometries = geometries(&record, &states, &zones, before);
         let (encoded, snapshot) = <_>::default();
-        Self { record, zones, clocks, until_ms, states, missing, encoded, snapshot }
+        Self { record, zones, clocks, until_ms, states, geometries, missing, encoded, snapshot }
     }
 
-    /// Logs the zones whose outlines are not known and were known, or not needed, before.
+    /// Logs the places whose outlines are not known and were known, or not needed, before.
     pub fn log_missing(&self, before: Option<&Self>) {
         let known = before.map(|before| &before.missing);
         let new =
-            self.missing.iter().filter(|code| known.is_none_or(|known| !known.contains(code)));
-        let new: Vec<&str> = new.map(zone::Code::as_str).collect();
+            self.missing.iter().filter(|code| known.is_none_or(|known| !known.contains(*code)));
+        let new: Vec<&str> = new.map(String::as_str).collect();
         if !new.is_empty() {
             tracing::warn!(
-                "alerts name zones whose outlines are not known: {}; a newer file of zones may have \
+                "alerts name places whose outlines are not known: {}; a newer file of zones may have \
                  them (--zones)",
                 new.join(", "),
             );
@@ -154,16 +165,44 @@ impl AlertView {
     fn encode(&self, language: Language) -> Result<Encoded, SnapshotError> {
         let mut body = HEAD.to_vec();
         let mut features = Vec::with_capacity(self.states.len());
-        for (message, state) in self.record.messages.iter().zip(&self.states).rev() {
+        let with_states = self.record.messages.iter().zip(&self.states).zip(&self.geometries);
+        for ((message, state), geometry) in with_states.rev() {
             if !features.is_empty() {
                 body.push(b',');
             }
             let start = body.len();
-            let feature = Feature::new(message, state, self.zones.zones(), language.name());
+            let (geometry, zones) = (geometry.as_deref(), self.zones.zones());
+            let feature = Feature::drawn(message, state, geometry, zones, language.name());
             serde_json::to_writer(&mut body, &feature)?;
             features.push(start..body.len());
         }
         body.extend_from_slice(TAIL);
         Ok(Encoded { body: body.into(), features })
     }
+}
+
+/// The geometry of each alert. One that was there before, in the same state, has the same: dissolving
+/// outlines takes about a millisecond.
+fn geometries(
+    record: &AlertRecord,
+    states: &[alert::State],
+    zones: &Arc<ZoneSet>,
+    before: Option<&AlertView>,
+) -> Vec<Option<Arc<MultiPolygon>>> {
+    let before = before.filter(|before| Arc::ptr_eq(&before.zones, zones));
+    let known: HashMap<_, _> = before
+        .iter()
+        .flat_map(|before| {
+            let states = before.states.iter().zip(&before.geometries);
+            let messages = before.record.messages.iter().map(Arc::as_ptr);
+            messages.zip(states)
+        })
+        .collect();
+    let geometry = |(message, state): (&Arc<alert::Message>, &alert::State)| match known
+        .get(&Arc::as_ptr(message))
+    {
+        Some((before, geometry)) if before.areas == state.areas => (*geometry).clone(),
+        _ => alert::geometry(message, state, zones.zones()).map(Arc::new),
+    };
+    record.messages.iter().zip(states).map(geometry).collect()
 }

@@ -190,7 +190,7 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state))
         .fallback_service(router)
-        .layer(map_response(add_nosniff_header))
+        .layer(map_response(add_common_headers))
         .layer(from_fn_with_state(Arc::clone(&state), take_leave))
         .layer(from_fn_with_state(state, http::request_line::note));
     // Before the router looks at the path.
@@ -242,8 +242,11 @@ async fn add_replay_header(
     response
 }
 
-async fn add_nosniff_header(mut response: Response) -> Response {
-    response.headers_mut().insert(NOSNIFF, NO_SNIFFING);
+/// An answer that does not say how long it may be kept is asked for again: readings arrive late.
+async fn add_common_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(NOSNIFF, NO_SNIFFING);
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     response
 }
 

@@ -66,8 +66,10 @@ impl Snapshots {
         if let Some(view) = current(clocks) {
             return Ok(view);
         }
-        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clocks));
-        view.log_missing(self.alert_view.load().as_deref());
+        let before = self.alert_view.load_full();
+        let view = AlertView::new(alerts.record(), zones()?, clocks, before.as_deref());
+        let view = Arc::new(view);
+        view.log_missing(before.as_deref());
         self.alert_view.store(Some(Arc::clone(&view)));
         Ok(view)
     }

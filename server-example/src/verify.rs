@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mesonet::model::move_aside;
 use mesonet::store::{AlertStore, EmbeddedReader, Fault, StoreError, share_folder};
-use mesonet::{EmbeddedStore, Iso8601, Reader, alert, model, zone};
+use mesonet::{EmbeddedStore, Iso8601, Reader, alert, model};
 use serde::Serialize;
 
 use crate::backup::{WRITER, check_writer};
@@ -109,7 +109,7 @@ struct Verified {
     journal_readings: u64,
     alerts: usize,
     /// Zones that alerts name and whose outlines are not known: nothing is damaged.
-    zones_without_outline: BTreeSet<zone::Code>,
+    zones_without_outline: BTreeSet<String>,
     products: usize,
     product_bytes: u64,
     model_runs: u64,
@@ -251,7 +251,7 @@ impl Verified {
         let Ok((record, _)) = AlertStore::read(&config.data) else { return Ok(()) };
         let messages = record.messages.iter();
         let missing = messages.flat_map(|message| alert::missing_zones(message, zones.zones()));
-        self.zones_without_outline = missing.collect();
+        self.zones_without_outline = missing.map(str::to_owned).collect();
         Ok(())
     }
 
@@ -373,7 +373,7 @@ impl Verified {
         )?;
         writeln!(out, "{} alerts", self.alerts)?;
         if !self.zones_without_outline.is_empty() {
-            let codes = self.zones_without_outline.iter().map(zone::Code::as_str);
+            let codes = self.zones_without_outline.iter().map(String::as_str);
             let codes: Vec<&str> = codes.collect();
             writeln!(out, "zones of alerts without a known outline: {}", codes.join(", "))?;
         }

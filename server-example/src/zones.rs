@@ -112,8 +112,9 @@ impl ZoneSet {
             }
             for zone in &mut file.zones {
                 let outline = zone.geometry.as_ref().map(MultiPolygon::repaired);
-                zone.geometry =
+                let simple =
                     outline.map(|outline| outline.simplified(TOLERANCE_DEG)).transpose()?;
+                zone.geometry = simple.and_then(|outline| MultiPolygon::dissolved([&outline]));
             }
             zones.append(&mut file.zones);
         }

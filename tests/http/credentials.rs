@@ -207,8 +207,10 @@ fn an_operator_issues_lists_and_revokes_keys_over_http() {
     let absent = ["expires", "revoked"].map(|name| listed["keys"][0].get(name));
     assert_eq!(absent, [None, None]);
     assert_eq!(listed["keys"][0].get("key"), None);
-    // Staff may use all, whatever the plan; a key lets nobody manage keys.
-    assert!(is_bulk_allowed(&server, &bearer(&staff)));
+    // Staff opens what is reserved for it and nothing else: the plan is free.
+    assert!(!is_bulk_allowed(&server, &bearer(&staff)));
+    send(server.address(), "POST /api/v1/historical/bulk", &with(&staff), "{}").is(403, "");
+    // A key lets nobody manage keys.
     assert_eq!(send(server.address(), "GET /api/v1/keys", &bearer(key), "").status, 401);
 
     let revoke = format!("POST /api/v1/keys/{id}/revoke");

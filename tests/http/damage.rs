@@ -107,6 +107,95 @@ fn readings_are_served_though_the_alerts_are_cut() {
     assert!(server.get("/api/v1/alerts").0.starts_with("HTTP/1.1 200 OK"));
 }
 
+/// A record with 60 alerts of two kilobytes.
+fn with_alerts(data: &Path) {
+    record(data);
+    let alerts = AlertStore::open(data).unwrap().0;
+    for number in 0..60 {
+        let sender = format!("{number:02}@{}", "x".repeat(2_000));
+        let id = format!("alert {number:02}");
+        alerts.append(vec![alert::Message { id, sender, ..alert::Message::default() }]).unwrap();
+    }
+}
+
+fn count_of(body: &str) -> usize {
+    body.matches(r#"{"type":"Feature","id""#).count()
+}
+
+/// One flipped bit in an alert: the answer says that it lacks one.
+#[test]
+fn an_answer_that_lacks_a_damaged_alert_says_so() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mesonet-data");
+    with_alerts(&data);
+    let path = data.join("alerts.sqlite");
+    let mut bytes = fs::read(&path).unwrap();
+    let place = bytes.windows(6).position(|window| window == b"33@xxx").unwrap();
+    bytes[place + 5] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let live: &[&str] = &["--now", "2024-08-03T12:00:00Z"];
+    let server = Server::start(&folder, live);
+    for query in ["", "?active=false", "?lang=fr"] {
+        let (head, body) = server.get(&format!("/api/v1/alerts{query}"));
+        assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+        assert!(head.contains("x-mesonet-damaged: 1\r\n"), "{head}");
+        assert_eq!(count_of(&body), 59);
+    }
+    assert!(server.get("/readyz").1.contains(r#""faults":1"#), "{}", server.get("/readyz").1);
+    assert!(
+        server.log().contains("alerts.sqlite, alert alert 33: it is corrupt"),
+        "{}",
+        server.log()
+    );
+    assert_eq!(server.stop().0, Some(0));
+    let (ok, out, error) = output(folder.path(), &["verify"]);
+    assert!(!ok && error.contains("alert 33"), "{out}{error}");
+    output(folder.path(), &["verify", "--set-aside"]);
+    let server = Server::start(&folder, live);
+    let (head, body) = server.get("/api/v1/alerts");
+    assert!(!head.contains("x-mesonet-damaged"), "{head}");
+    assert_eq!(count_of(&body), 59);
+    assert!(server.get("/readyz").1.contains(r#""faults":0"#));
+}
+
+/// Alerts that were acknowledged and are not there: nobody knows which are in force.
+#[test]
+fn alerts_that_are_lost_as_a_whole_are_not_served_until_that_is_acknowledged() {
+    for harm in ["deleted", "emptied", "older"] {
+        let folder = TempDir::new().unwrap();
+        let data = folder.path().join("mesonet-data");
+        with_alerts(&data);
+        let path = data.join("alerts.sqlite");
+        let older = fs::read(&path).unwrap();
+        let late = alert::Message { id: "late".into(), ..alert::Message::default() };
+        AlertStore::open(&data).unwrap().0.append(vec![late]).unwrap();
+        match harm {
+            "deleted" => fs::remove_file(&path).unwrap(),
+            "emptied" => fs::write(&path, "").unwrap(),
+            _ => fs::write(&path, older).unwrap(),
+        }
+        let live: &[&str] = &["--now", "2024-08-03T12:00:00Z"];
+        let server = Server::start(&folder, live);
+        let (head, _) = server.get("/api/v1/alerts");
+        assert!(head.starts_with("HTTP/1.1 503"), "{harm}: {head}");
+        let (head, body) = server.get("/readyz");
+        assert!(head.starts_with("HTTP/1.1 503"), "{harm}: {head}");
+        assert!(
+            body.contains("the alerts cannot be read") && body.contains(r#""faults":1"#),
+            "{body}"
+        );
+        let (head, _) = server.get(&format!("/api/v1/stations/{}", id("A")));
+        assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+        assert!(server.log().contains("alerts are taken in but not served"), "{}", server.log());
+        assert_eq!(server.stop().0, Some(0));
+        output(folder.path(), &["verify", "--set-aside"]);
+        let server = Server::start(&folder, live);
+        let (head, body) = server.get("/api/v1/alerts");
+        assert!(head.starts_with("HTTP/1.1 200 OK"), "{harm}: {head}");
+        assert_eq!(count_of(&body), if harm == "older" { 60 } else { 0 });
+    }
+}
+
 #[test]
 fn every_answer_that_lacks_readings_of_a_damaged_block_says_so() {
     let folder = TempDir::new().unwrap();

@@ -450,3 +450,70 @@ fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() 
     let (ok, out, error) = output(folder.path(), &["verify"]);
     assert!(ok && !out.contains("\n0 readings"), "{out}{error}");
 }
+
+/// Reads one answer with a length from a connection that goes on.
+fn one_answer(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.to_ascii_lowercase();
+            let length = length.split("content-length: ").nth(1).unwrap_or("0");
+            let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+            if body.len() >= length {
+                return text;
+            }
+        }
+        let mut piece = [0; 4_096];
+        match stream.read(&mut piece) {
+            Ok(0) => return text,
+            Ok(count) => answer.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return text,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// An answer that comes before the body is read: a short body is drained, so that the connection goes
+/// on, and with a long one the answer says that it does not.
+#[test]
+fn a_connection_goes_on_after_a_refused_body_or_says_that_it_closes() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &[]);
+    let post = |bytes: usize, more: &str| {
+        // Not declared as JSON: refused without being read.
+        let head = format!("POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\n{more}");
+        format!("{head}content-length: {bytes}\r\n\r\n{}", "x".repeat(bytes))
+    };
+    let next = "GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n";
+    for bytes in [0, 1, 1_000, 30_000, 65_536] {
+        let mut stream = connect(server.address(), POLITE).unwrap();
+        for _ in 0..20 {
+            stream.write_all(post(bytes, "").as_bytes()).unwrap();
+            let answer = one_answer(&mut stream).to_ascii_lowercase();
+            assert!(answer.starts_with("http/1.1 4"), "{bytes}: {answer}");
+            assert!(!answer.contains("connection: close"), "{bytes}: {answer}");
+            stream.write_all(next.as_bytes()).unwrap();
+            assert!(one_answer(&mut stream).starts_with("HTTP/1.1 200"), "{bytes}");
+        }
+    }
+    for (bytes, more) in [(65_537, ""), (1_000_000, ""), (10, "expect: 100-continue\r\n")] {
+        let mut stream = connect(server.address(), POLITE).unwrap();
+        // It may close before all is sent.
+        let _ = stream.write_all(post(bytes, more).as_bytes());
+        let answer = one_answer(&mut stream).to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 4"), "{bytes}: {answer}");
+        assert!(answer.contains("connection: close"), "{bytes}: {answer}");
+    }
+    // In pieces, and one that never comes.
+    let mut stream = connect(server.address(), POLITE).unwrap();
+    let head =
+        "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(format!("{head}5\r\nhello\r\n0\r\n\r\n{next}").as_bytes()).unwrap();
+    assert!(one_answer(&mut stream).starts_with("HTTP/1.1 4"));
+    let mut stream = connect(server.address(), POLITE).unwrap();
+    let all = post(1_000, "");
+    stream.write_all(&all.as_bytes()[..all.len() - 500]).unwrap();
+    let answer = one_answer(&mut stream).to_ascii_lowercase();
+    assert!(answer.contains("connection: close"), "{answer}");
+}

@@ -327,6 +327,50 @@ async fn requests_that_are_reset_as_they_come_end_the_connection() {
     assert_eq!(answer.status(), StatusCode::OK);
 }
 
+/// Frames that ask for nothing and cost the server an answer or some work each.
+#[tokio::test]
+async fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let secured = secured(&[]);
+    let setting = [0, 3, 0, 0, 0, 100];
+    for (name, flood) in [
+        ("SETTINGS", frame(4, 0, 0, &setting)),
+        ("SETTINGS, empty", frame(4, 0, 0, &[])),
+        ("PING", frame(6, 0, 0, &[7; 8])),
+        ("PRIORITY", frame(2, 0, 1, &[0, 0, 0, 0, 15])),
+        ("WINDOW_UPDATE", frame(8, 0, 0, &1_u32.to_be_bytes())),
+        ("an unknown kind", frame(0x42, 0, 0, &[])),
+    ] {
+        let mut stream = connect(&secured, 1, "h2").await;
+        stream.write_all(&preface()).await.unwrap();
+        let (mut reader, mut writer) = tokio::io::split(stream);
+        let flood = async {
+            let piece = flood.repeat(100);
+            for _ in 0..1_000 {
+                if writer.write_all(&piece).await.is_err() {
+                    return;
+                }
+            }
+            panic!("{name}: it took every frame");
+        };
+        let ended = async {
+            let mut got = Vec::new();
+            let _ = reader.read_to_end(&mut got).await;
+        };
+        let ends = async {
+            tokio::select! { () = flood => {}, () = ended => {} }
+        };
+        tokio::time::timeout(PATIENCE, ends).await.expect(name);
+    }
+    // A caller who reads a long answer through a small window grants many windows.
+    let (mut client, _connection) = streams(&secured, 1 << 14).await;
+    for _ in 0..3 {
+        let answer = client.send_request(request(BIG), true).unwrap().0.await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert!(whole(answer).await.len() > 1 << 20);
+    }
+}
+
 /// Raw frames: a head that does not end.
 #[tokio::test]
 async fn a_flood_of_continuations_ends_the_connection() {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import geojson_validator
 import pytest
+import shapely
 from geojson_validator.geometry_validation import INVALID_CRITERIA
 
 ZONES = Path(__file__).parent.parent / "data" / "zones"
@@ -46,6 +47,7 @@ def test_zones(api):
             assert found["invalid"] == {} and found["problematic"] == {}, (kind, found)
             for feature in zones["features"]:
                 check_antimeridian(feature)
+                check_valid(feature)
     # Those with an outline: the table of ECCC's base zones has none, other files have some.
     assert counts == {"base": 182, "public": 4076, "marine": 699, "fire": 3599, "county": 3266}
 
@@ -59,6 +61,9 @@ def test_alerts(api):
         assert found["invalid"] == {} and found["problematic"] == {}, found
         for feature in alerts["features"]:
             check_antimeridian(feature)
+            check_valid(feature)
+            is_somewhere = feature["geometry"] or feature["properties"].get("missingZones")
+            assert is_somewhere, feature["id"]
     assert len(api("/alerts")["features"]) == 397
 
 
@@ -70,6 +75,13 @@ def check_antimeridian(feature):
         for ring in polygon:
             steps = zip(ring, ring[1:], strict=False)
             assert all(abs(to[0] - at[0]) <= 180 for at, to in steps), feature["id"]
+
+
+def check_valid(feature):
+    """Outlines are valid by OGC's Simple Features, as GEOS sees them."""
+    if feature["geometry"]:
+        shape = shapely.geometry.shape(feature["geometry"])
+        assert shape.is_valid, (feature["id"], shapely.is_valid_reason(shape))
 
 
 def test_the_validator_finds_what_is_wrong():

@@ -11,7 +11,7 @@ use crate::access::{Limits, Plan};
 /// assert!(Product::STATIONS_MAP.allows(Plan::None, false));
 /// assert!(Product::STATIONS_READINGS.allows(Plan::None, false));
 /// assert!(!Product::HISTORICAL_BULK.allows(Plan::Pro, false));
-/// assert!(Product::HISTORICAL_BULK.allows(Plan::None, true), "staff may use all");
+/// assert!(!Product::HISTORICAL_BULK.allows(Plan::Free, true), "staff is no plan");
 /// let open = [Product::ALERTS, Product::ALERTS_ZONES, Product::PRODUCTS];
 /// assert!(open.iter().all(|product| product.allows(Plan::None, false)));
 /// // By id.
@@ -66,9 +66,10 @@ impl Product {
         Self { id, requires: Plan::None, staff_only: false }
     }
 
-    /// Whether a caller may use the product: staff may use all, a plan those it covers.
+    /// Whether a caller may use the product: staff those that are reserved for it, and a plan those
+    /// that it covers.
     pub fn allows(self, plan: Plan, staff: bool) -> bool {
-        staff || !self.staff_only && plan >= self.requires
+        if self.staff_only { staff } else { plan >= self.requires }
     }
 }
 
@@ -142,6 +143,15 @@ mod tests {
         let staff_only = Product { id: "x", requires: Plan::None, staff_only: true };
         assert!(!staff_only.allows(Plan::Commercial, false));
         assert!(staff_only.allows(Plan::None, true));
+    }
+
+    #[test]
+    fn staff_opens_what_is_reserved_for_it_and_nothing_else() {
+        for plan in Plan::ALL {
+            for product in Product::OF_OBSERVATIONS {
+                assert_eq!(product.allows(plan, true), product.allows(plan, false), "{product:?}");
+            }
+        }
     }
 
     #[cfg(feature = "serde")]

@@ -3,8 +3,14 @@
 //! The state is a function of the set of messages and the time: it does not depend on the order in
 //! which they arrived, and a missing message does not change what the others say. Chains are not
 //! walked, so circular references cannot cause an endless loop.
+//!
+//! Events of the United States are followed zone by zone (Directive 10-1703): a segment says what
+//! becomes of its events in the zones that it lists, and nothing about any other zone. So a message
+//! that refers to an earlier one changes only the events and zones that both name. In Canada each
+//! message of a chain lists all areas of the alert (CAP-CP), so one that refers to an earlier one
+//! replaces all of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::alert::{
     AreaKind, Message, MessageArea, MessageType, Outcome, Part, Status, ThreatStatus, Vtec,
@@ -57,15 +63,23 @@ pub struct State {
 ///
 /// For each area these are tested in turn:
 /// 1. *Ended*: the message itself says so (ECCC's status of the alert or of the threat area, the
-///    response AllClear, VTEC EXP), or its part is [over](Part::over_ms).
-/// 2. *Superseded*: a later message names it in its references, or continues its VTEC event in
-///    the zone of the area; or the message itself says that another event replaces it (VTEC
-///    UPG). *Cancelled* instead, if the first such message that mentions the area withdraws it.
-/// 3. *Cancelled*: the message itself withdraws it (msgType Cancel, VTEC CAN).
-/// 4. *Active*.
+///    response AllClear), or its part is [over](Message::over_ms).
+/// 2. *Cancelled*: a Cancel message refers to it; or the first message that follows withdraws it.
+/// 3. *Superseded*: another message follows; or the message itself says that another event replaces
+///    it (VTEC UPG).
+/// 4. *Cancelled*: the message itself withdraws it (msgType Cancel, VTEC CAN).
+/// 5. *Active*.
+///
+/// A message *follows* in an area if it refers to the message or goes on with its VTEC event, and
+/// names the area's zone. If both have VTEC codes it must name the event too, and of several events
+/// each is followed by itself: the area is active while one of them is. A zone of the United States
+/// that a message does not name is not changed by it, whatever it refers to, except by a Cancel that
+/// names no zone at all. For a zone of Canada, and for an area without a code, every message that
+/// refers to it follows, those that name the zone before the others.
 ///
 /// A message never follows one that was sent after it. VTEC COR does to the event what the message
-/// that it corrects did. Messages with the same id must be the same message.
+/// that it corrects did. VTEC EXP leaves the event in force until its end. Messages with the same id
+/// must be the same message.
 ///
 /// ```
 /// use mesonet::alert;
@@ -100,20 +114,29 @@ pub fn resolve(messages: &[&Message], clock: Clock) -> Vec<State> {
 /// assert_eq!(next(alert::Clock::live(100)), None);
 /// ```
 pub fn next_change_ms(messages: &[&Message], clock: Clock) -> Option<i64> {
-    let ends = messages.iter().flat_map(|message| message.parts.iter().filter_map(Part::over_ms));
+    let ends = messages.iter().flat_map(|message| {
+        message.parts.iter().flat_map(|part| {
+            let events = part.vtec.iter().map(|vtec| message.event_over_ms(part, *vtec));
+            events.chain(std::iter::once(message.over_ms(part)))
+        })
+    });
     let sent = messages.iter().map(|message| message.sent_ms);
     let unheard = sent.filter(|&sent_ms| sent_ms > clock.heard_until_ms);
-    ends.filter(|&end_ms| end_ms > clock.now_ms).chain(unheard).min()
+    let comes = |end_ms: &i64| *end_ms > clock.now_ms && *end_ms < i64::MAX;
+    ends.filter(comes).chain(unheard).min()
 }
 
 /// The messages that count, with their links.
 struct Chains<'a> {
     messages: &'a [&'a Message],
     heard_until_ms: i64,
-    /// For each message, those that name it and are not before it, in the order they were sent.
+    /// For each message, those that refer to it and are not before it, in the order they were sent.
     named_by: Vec<Vec<usize>>,
-    /// The messages of each event in each zone, in the order they were sent.
-    events: HashMap<(VtecEvent, zone::Code), Vec<Step<'a>>>,
+    /// The messages of each event in each zone, in the order they were sent; those of a part without
+    /// a zone under none.
+    events: HashMap<(VtecEvent, Option<zone::Code>), Vec<Step<'a>>>,
+    /// What each message that refers to others says about a zone.
+    zones: HashMap<(usize, zone::Code), Vec<(&'a Part, &'a MessageArea)>>,
 }
 
 /// A message about an event in a zone.
@@ -122,6 +145,16 @@ struct Step<'a> {
     message: usize,
     part: &'a Part,
     vtec: Vtec,
+}
+
+/// An area of a message, or a message without areas, whose state is asked for.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    message: usize,
+    part: &'a Part,
+    area: Option<&'a MessageArea>,
+    /// The code of the area.
+    code: Option<zone::Code>,
 }
 
 impl<'a> Chains<'a> {
@@ -136,6 +169,7 @@ impl<'a> Chains<'a> {
             heard_until_ms,
             named_by: vec![Vec::new(); messages.len()],
             events: HashMap::new(),
+            zones: HashMap::new(),
         };
         for &at in &in_time {
             let mut seen = HashSet::new();
@@ -147,11 +181,21 @@ impl<'a> Chains<'a> {
                     chains.named_by[named].push(at);
                 }
             }
-            for (part, area) in messages[at].areas() {
+            for part in &messages[at].parts {
+                let codes: BTreeSet<zone::Code> =
+                    part.areas.iter().filter_map(|area| area.code).collect();
+                let whole = codes.is_empty().then_some(None);
                 for vtec in &part.vtec {
-                    if let Some(code) = area.code {
+                    for code in codes.iter().copied().map(Some).chain(whole) {
                         let steps = chains.events.entry((vtec.event, code)).or_default();
                         steps.push(Step { message: at, part, vtec: *vtec });
+                    }
+                }
+                if !messages[at].references.is_empty() {
+                    for area in &part.areas {
+                        if let Some(code) = area.code {
+                            chains.zones.entry((at, code)).or_default().push((part, area));
+                        }
                     }
                 }
             }
@@ -203,11 +247,15 @@ impl<'a> Chains<'a> {
             let areas = vec![Status::Unknown; message.areas().count()];
             return State { areas, ..State::default() };
         }
+        let status = |part: &Part, area: Option<&MessageArea>| {
+            let place = Place { message: at, part, area, code: area.and_then(|area| area.code) };
+            self.status(place, clock.now_ms)
+        };
         let mut areas = Vec::new();
         let mut whole = Vec::new();
         for part in &message.parts {
             let first = areas.len();
-            areas.extend(part.areas.iter().map(|area| self.status(at, part, Some(area), clock)));
+            areas.extend(part.areas.iter().map(|area| status(part, Some(area))));
             // An outline drawn for several zones has their combined status.
             let zones =
                 part.areas.iter().zip(&areas[first..]).filter(|(area, _)| area.code.is_some());
@@ -219,54 +267,58 @@ impl<'a> Chains<'a> {
                 }
             }
             if part.areas.is_empty() {
-                whole.push(self.status(at, part, None, clock));
+                whole.push(status(part, None));
             }
         }
         if message.parts.is_empty() {
-            whole.push(self.status(at, &Part::default(), None, clock));
+            whole.push(status(&Part::default(), None));
         }
         let status = areas.iter().chain(&whole).copied().min().unwrap_or_default();
         State { status, areas, next_ids: self.next_ids(at) }
     }
 
-    fn status(&self, at: usize, part: &Part, area: Option<&MessageArea>, clock: Clock) -> Status {
-        let own = self.outcome(at, part, area);
-        if own == Outcome::Ended || part.over_ms().is_some_and(|over_ms| over_ms <= clock.now_ms) {
+    fn status(&self, of: Place<'_>, now_ms: i64) -> Status {
+        let message = self.messages[of.message];
+        if message.over_ms(of.part) <= now_ms {
             return Status::Ended;
         }
-        match (self.successor(at, part, area), own) {
-            (Some(Outcome::Cancelled), _) | (None, Outcome::Cancelled) => Status::Cancelled,
-            (Some(_), _) | (None, Outcome::Replaced) => Status::Superseded,
-            (None, _) => Status::Active,
-        }
+        let events = of.part.vtec.iter().map(|vtec| {
+            if message.event_over_ms(of.part, *vtec) <= now_ms {
+                return Status::Ended;
+            }
+            status(self.outcome(of, Some(*vtec)), self.successor(of, Some(*vtec)))
+        });
+        let of_events = events.min();
+        of_events.unwrap_or_else(|| status(self.outcome(of, None), self.successor(of, None)))
     }
 
-    /// What a message itself says about the state of an area.
-    fn outcome(&self, at: usize, part: &Part, area: Option<&MessageArea>) -> Outcome {
-        if self.messages[at].message_type == MessageType::Cancel {
-            return Outcome::Cancelled;
-        }
-        match area.map(|area| area.threat_status) {
+    /// What a message itself says about the state of an area, or of one of its events there.
+    fn outcome(&self, of: Place<'_>, vtec: Option<Vtec>) -> Outcome {
+        match of.area.map(|area| area.threat_status) {
             Some(ThreatStatus::Ended) => return Outcome::Ended,
             Some(ThreatStatus::Cancelled) => return Outcome::Cancelled,
             _ => {}
         }
-        if let Some(code) = area.and_then(|area| area.code)
-            && let Some(corrected) =
-                part.vtec.iter().find(|vtec| vtec.action == VtecAction::Corrected)
-        {
-            return self.corrected(at, corrected.event, code).unwrap_or(part.outcome);
-        }
-        part.outcome
+        let is_cancel = self.messages[of.message].message_type == MessageType::Cancel;
+        let own = vtec.map_or(of.part.outcome, |vtec| {
+            let corrected = (vtec.action == VtecAction::Corrected)
+                .then(|| self.corrected(of.message, vtec.event, of.code))
+                .flatten();
+            corrected.unwrap_or(vtec).outcome()
+        });
+        // The weather service sends what upgrades an event, or says that it expires, as Cancel too.
+        let says_how = vtec
+            .is_some_and(|vtec| matches!(vtec.action, VtecAction::Upgraded | VtecAction::Expired));
+        if is_cancel && !says_how { Outcome::Cancelled } else { own }
     }
 
     /// What was done to an event by the message that another one corrects.
-    fn corrected(&self, at: usize, event: VtecEvent, code: zone::Code) -> Option<Outcome> {
+    fn corrected(&self, at: usize, event: VtecEvent, code: Option<zone::Code>) -> Option<Vtec> {
         let steps = self.events.get(&(event, code))?;
         let here = steps.iter().position(|step| step.message == at)?;
         let before =
             steps[..here].iter().rev().find(|step| step.vtec.action != VtecAction::Corrected)?;
-        self.is_in_reach(before.message, at).then_some(before.part.outcome)
+        self.is_in_reach(before.message, at).then_some(before.vtec)
     }
 
     fn is_in_reach(&self, earlier: usize, later: usize) -> bool {
@@ -274,47 +326,78 @@ impl<'a> Chains<'a> {
         later.saturating_sub(earlier) <= MAX_SILENCE_MS
     }
 
-    /// What the first message that follows says about an area: the first one that mentions its
-    /// zone, or else the first of all.
-    fn successor(&self, at: usize, part: &Part, area: Option<&MessageArea>) -> Option<Outcome> {
-        let code = area.and_then(|area| area.code);
-        let speaks = |next: usize| -> Option<Outcome> {
-            let code = code?;
-            let mut of_zone =
-                self.messages[next].areas().filter(|(_, area)| area.code == Some(code));
-            of_zone.next().map(|(part, area)| self.outcome(next, part, Some(area)))
-        };
-        let event = code.and_then(|code| self.next_step(at, part, code));
-        let named = self.named_by[at].iter().copied().find_map(|next| Some((next, speaks(next)?)));
-        let of_zone = event.into_iter().chain(named).min_by_key(|&(next, _)| self.order(next));
-        if let Some((_, outcome)) = of_zone {
+    /// What the messages that follow do to an area, or to one of its events there; `None` if none
+    /// follows.
+    fn successor(&self, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+        let named = &self.named_by[of.message];
+        let is_cancel = |next: &usize| self.messages[*next].message_type == MessageType::Cancel;
+        let is_withdrawn = named.iter().copied().filter(is_cancel).any(|next| {
+            let said = self.said(next, of, vtec);
+            said.map_or(self.is_for_all(next, of, vtec), |said| said == Outcome::Cancelled)
+        });
+        if is_withdrawn {
+            return Some(Outcome::Cancelled);
+        }
+        let event = vtec.and_then(|vtec| self.next_step(of, vtec));
+        let said = named.iter().find_map(|&next| Some((next, self.said(next, of, vtec)?)));
+        let first = event.into_iter().chain(said).min_by_key(|&(next, _)| self.order(next));
+        if let Some((_, outcome)) = first {
             return Some(outcome);
         }
-        let &next = self.named_by[at].first()?;
-        let next_message = self.messages[next];
-        let is_taken_back = next_message.message_type == MessageType::Cancel
-            || !next_message.parts.is_empty()
-                && next_message.parts.iter().all(|part| part.outcome == Outcome::Cancelled);
+        let &next = named.iter().find(|&&next| self.is_for_all(next, of, vtec))?;
+        let next = self.messages[next];
+        let is_taken_back = !next.parts.is_empty()
+            && next.parts.iter().all(|part| part.outcome == Outcome::Cancelled);
         Some(if is_taken_back { Outcome::Cancelled } else { Outcome::InForce })
     }
 
-    /// The next message about the event of a part in a zone, and what it does there.
-    fn next_step(&self, at: usize, part: &Part, code: zone::Code) -> Option<(usize, Outcome)> {
-        let steps = part.vtec.iter().filter_map(|vtec| {
-            let steps = self.events.get(&(vtec.event, code))?;
-            let sent_ms = self.messages[at].sent_ms;
-            let until =
-                steps.partition_point(|step| self.messages[step.message].sent_ms <= sent_ms);
-            let next = steps.get(until)?;
-            // A new event may reuse the number of an old one; if it begins at the same time too, it
-            // is the old one, repeated.
-            let is_repeated = vtec.begin_ms.is_some() && next.vtec.begin_ms == vtec.begin_ms;
-            let follows = (next.vtec.action != VtecAction::New || is_repeated)
-                && self.is_in_reach(at, next.message);
-            let area = next.part.areas.iter().find(|area| area.code == Some(code));
-            follows.then(|| (next.message, self.outcome(next.message, next.part, area)))
+    /// What a message says about the zone of an area, or about one of its events there; `None` if
+    /// it does not name both.
+    fn said(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+        let code = of.code?;
+        let said = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
+            let place = Place { message: next, part, area: Some(area), code: Some(code) };
+            let events = part.vtec.iter().filter(move |one| is_about(**one, vtec));
+            let whole = part.vtec.is_empty().then_some(None);
+            events.map(|vtec| Some(*vtec)).chain(whole).map(move |vtec| self.outcome(place, vtec))
         });
-        steps.min_by_key(|&(next, _)| self.order(next))
+        said.min()
+    }
+
+    /// Whether a message that refers to another is about an area that it does not name.
+    fn is_for_all(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> bool {
+        let next = self.messages[next];
+        let mut codes = next.parts.iter().flat_map(|part| &part.vtec).peekable();
+        if codes.peek().is_some() && !codes.any(|one| is_about(*one, vtec)) {
+            return false;
+        }
+        of.code.is_none_or(zone::Code::is_clc)
+            || next.message_type == MessageType::Cancel
+                && next.areas().all(|(_, area)| area.code.is_none())
+    }
+
+    /// The next message about an event in an area, and what it does there.
+    fn next_step(&self, of: Place<'_>, vtec: Vtec) -> Option<(usize, Outcome)> {
+        let key = (vtec.event, of.code);
+        let steps = self.events.get(&key)?;
+        let sent_ms = self.messages[of.message].sent_ms;
+        let until = steps.partition_point(|step| self.messages[step.message].sent_ms <= sent_ms);
+        let next = steps.get(until)?;
+        // A new event may reuse the number of an old one; if it begins at the same time too, it is
+        // the old one, repeated.
+        let is_repeated = vtec.begin_ms.is_some() && next.vtec.begin_ms == vtec.begin_ms;
+        if next.vtec.action == VtecAction::New && !is_repeated
+            || !self.is_in_reach(of.message, next.message)
+        {
+            return None;
+        }
+        let of_message = steps[until..].iter().take_while(|step| step.message == next.message);
+        let outcomes = of_message.map(|step| {
+            let Step { message, part, .. } = *step;
+            let place = Place { message, part, area: None, code: of.code };
+            self.outcome(place, Some(step.vtec))
+        });
+        Some((next.message, outcomes.min()?))
     }
 
     fn order(&self, at: usize) -> (i64, &str) {
@@ -323,14 +406,34 @@ impl<'a> Chains<'a> {
 
     fn next_ids(&self, at: usize) -> Vec<String> {
         let message = self.messages[at];
-        let steps = message
-            .areas()
-            .filter_map(|(part, area)| self.next_step(at, part, area.code?).map(|(next, _)| next));
+        let steps = message.parts.iter().flat_map(|part| {
+            let codes = part.areas.iter().map(|area| (area.code, Some(area)));
+            let whole = part.areas.is_empty().then_some((None, None));
+            codes.chain(whole).flat_map(move |(code, area)| {
+                let place = Place { message: at, part, area, code };
+                part.vtec.iter().filter_map(move |vtec| Some(self.next_step(place, *vtec)?.0))
+            })
+        });
         let mut next: Vec<usize> = self.named_by[at].iter().copied().chain(steps).collect();
         next.sort_by_key(|&next| self.order(next));
         next.dedup();
         next.into_iter().map(|next| self.messages[next].id.clone()).collect()
     }
+}
+
+/// The state of an event, or of a message without one, that is not over.
+fn status(own: Outcome, successor: Option<Outcome>) -> Status {
+    match (own, successor) {
+        (Outcome::Ended, _) => Status::Ended,
+        (_, Some(Outcome::Cancelled)) | (Outcome::Cancelled, None) => Status::Cancelled,
+        (_, Some(_)) | (Outcome::Replaced, None) => Status::Superseded,
+        (Outcome::InForce, None) => Status::Active,
+    }
+}
+
+/// Whether a code is about an event, or there is none to be about.
+fn is_about(code: Vtec, event: Option<Vtec>) -> bool {
+    event.is_none_or(|event| event.event == code.event)
 }
 
 #[cfg(test)]

@@ -31,13 +31,8 @@ fn part(expires_ms: i64, codes: &[&str]) -> Part {
 /// A message about an event of the weather service.
 fn step(id: &str, minute: i64, action: &str, codes: &[&str]) -> Message {
     let vtec = format!("/O.{action}.KCLE.SV.W.0063.260414T0016Z-260414T0115Z/");
-    let outcome = match action {
-        "CAN" => Outcome::Cancelled,
-        "EXP" => Outcome::Ended,
-        "UPG" => Outcome::Replaced,
-        _ => Outcome::InForce,
-    };
-    let part = Part { outcome, vtec: vec![vtec.parse().unwrap()], ..part(minute + 60, codes) };
+    let vtec: Vtec = vtec.parse().unwrap();
+    let part = Part { outcome: vtec.outcome(), vtec: vec![vtec], ..part(minute + 60, codes) };
     Message { parts: vec![part], ..message(id, minute, &[]) }
 }
 
@@ -306,4 +301,149 @@ fn a_message_without_the_zone_cancels_only_if_all_of_it_does() {
     assert_eq!(taken_back(&[Outcome::Cancelled; 2]), Cancelled);
     assert_eq!(taken_back(&[Outcome::Cancelled, Outcome::InForce]), Superseded);
     assert_eq!(taken_back(&[]), Superseded);
+}
+
+const SIX: [&str; 6] = ["WAZ305", "WAZ306", "WAZ307", "WAZ308", "WAZ309", "WAZ325"];
+
+/// A message that refers to others changes the zones that it names, and with a code of an event the
+/// event that it names: whatever it does, the other zones stay.
+#[test]
+fn references_change_only_the_zones_that_are_named() {
+    let refer = |message: Message| Message { references: vec!["new".to_owned()], ..message };
+    for action in ["NEW", "CON", "EXT", "EXA", "EXB", "UPG", "CAN", "EXP", "COR", "ROU"] {
+        for message_type in [MessageType::Alert, MessageType::Update, MessageType::Cancel] {
+            let next = |codes: &[&str]| {
+                let next = Message { message_type, ..refer(step("next", 10, action, codes)) };
+                [step("new", 0, "NEW", &SIX), next]
+            };
+            // A seventh zone.
+            let states_of = states(&next(&["WAZ327"]), 15);
+            assert_eq!(states_of[0].areas, [Active; 6], "{action}");
+            assert_eq!(states_of[0].next_ids, ["next"]);
+            // The first of the six, and a seventh.
+            let states_of = states(&next(&["WAZ305", "WAZ327"]), 15);
+            assert_eq!(states_of[0].areas[1..], [Active; 5], "{action}");
+            let is_cancelled = action == "CAN"
+                || message_type == MessageType::Cancel && !["UPG", "EXP"].contains(&action);
+            let first = if is_cancelled { Cancelled } else { Superseded };
+            assert_eq!(states_of[0].areas[0], first, "{action} {message_type:?}");
+        }
+    }
+    // Without codes of events, by references alone.
+    let plain = |id: &str, minute, codes: &[&str]| Message {
+        parts: vec![part(minute + 60, codes)],
+        ..message(id, minute, &[])
+    };
+    let chain = [plain("new", 0, &SIX), refer(plain("next", 10, &["WAZ305"]))];
+    let states_of = states(&chain, 15);
+    assert_eq!(states_of[0].areas, [Superseded, Active, Active, Active, Active, Active]);
+    assert_eq!((states_of[0].status, states_of[1].status), (Active, Active));
+}
+
+/// Another event of the same zone is another matter, though it is referred to.
+#[test]
+fn references_change_only_the_events_that_are_named() {
+    let mut warning = step("warning", 10, "CAN", &["WAZ305"]);
+    warning.references = vec!["watch".to_owned()];
+    warning.parts[0].vtec[0].event.number = 64;
+    let watch = step("watch", 0, "NEW", &["WAZ305"]);
+    assert_eq!(statuses(&[watch.clone(), warning.clone()], 15), [Active, Cancelled]);
+    // Of the two events of one alert, the other stays.
+    let mut both = watch;
+    both.parts[0].vtec.push(warning.parts[0].vtec[0]);
+    both.parts[0].vtec[1].action = VtecAction::New;
+    assert_eq!(statuses(&[both.clone(), warning.clone()], 15), [Active, Cancelled]);
+    let chain = [both, warning, step("other", 20, "CAN", &["WAZ305"])];
+    assert_eq!(statuses(&chain, 25)[0], Cancelled);
+}
+
+/// A Cancel withdraws what it refers to, also if another message has replaced that before; one that
+/// names no zone withdraws all of it.
+#[test]
+fn a_message_that_a_cancel_names_is_cancelled_not_superseded() {
+    let chain = |cancelled: Vec<Part>| {
+        let cancel = Message {
+            message_type: MessageType::Cancel,
+            parts: cancelled,
+            ..message("c", 20, &["a", "b"])
+        };
+        let of = |id, minute, references: &[&str]| Message {
+            parts: vec![part(minute + 60, &["WAZ305", "WAZ306"])],
+            ..message(id, minute, references)
+        };
+        [of("a", 0, &[]), of("b", 10, &["a"]), cancel]
+    };
+    let areas = |parts| {
+        let states = states(&chain(parts), 25);
+        [states[0].areas.clone(), states[1].areas.clone()]
+    };
+    assert_eq!(areas(vec![]), [vec![Cancelled; 2], vec![Cancelled; 2]]);
+    assert_eq!(areas(vec![part(80, &[])]), [vec![Cancelled; 2], vec![Cancelled; 2]]);
+    let one = areas(vec![part(80, &["WAZ306"])]);
+    assert_eq!(one, [vec![Superseded, Cancelled], vec![Active, Cancelled]]);
+}
+
+/// In Canada a message lists all areas of the alert: one that is left out is no longer in it.
+#[test]
+fn a_message_of_canada_replaces_the_whole_of_those_that_it_refers_to() {
+    let of = |id, minute, references: &[&str], codes: &[&str]| Message {
+        parts: vec![part(minute + 60, codes)],
+        ..message(id, minute, references)
+    };
+    let chain = [of("a", 0, &[], &["041310", "041320"]), of("b", 10, &["a"], &["041320"])];
+    assert_eq!(states(&chain, 15)[0].areas, [Superseded, Superseded]);
+}
+
+/// EXP comes up to half an hour before the end, and is over then and not before.
+#[test]
+fn an_event_that_expires_is_in_force_until_its_end() {
+    let end_ms = step("new", 0, "NEW", &["TNC005"]).parts[0].vtec[0].end_ms.unwrap();
+    let at = end_ms - 600_000;
+    for message_type in [MessageType::Update, MessageType::Cancel] {
+        let mut exp = Message { message_type, ..step("exp", at, "EXP", &["TNC005"]) };
+        exp.references = vec!["new".to_owned()];
+        let chain = [step("new", 0, "NEW", &["TNC005"]), exp.clone()];
+        assert_eq!(statuses(&chain, end_ms - 1), [Superseded, Active]);
+        assert_eq!(statuses(&chain, end_ms), [Ended, Ended]);
+        assert_eq!(statuses(&chain[1..], end_ms - 1), [Active]);
+        // One that states no end is over at once.
+        exp.parts[0].vtec[0].end_ms = None;
+        assert_eq!(statuses(&[exp], at), [Ended]);
+    }
+}
+
+/// The rule for an alert that does not say when it ends: a day after it was sent, takes effect and
+/// begins.
+#[test]
+fn an_alert_without_an_end_is_over_after_a_day() {
+    let mut open = message("a", 1_000, &[]);
+    open.parts[0].expires_ms = None;
+    let last = |open: &Message, ms: i64| {
+        let next = next_change_ms(&[open], Clock::live(0));
+        assert_eq!(next, Some(ms));
+        assert_eq!(statuses(std::slice::from_ref(open), ms - 1), [Active]);
+        assert_eq!(statuses(std::slice::from_ref(open), ms), [Ended]);
+    };
+    last(&open, 1_000 + DAY_MS);
+    open.parts[0].onset_ms = Some(7_000);
+    last(&open, 7_000 + DAY_MS);
+    open.parts[0].effective_ms = Some(9_000);
+    last(&open, 9_000 + DAY_MS);
+    open.parts[0].event_end_ms = Some(9_500);
+    last(&open, 9_500);
+}
+
+/// An event of a part that ends before the part is over changes its state by itself.
+#[test]
+fn the_next_change_is_the_end_of_an_event_too() {
+    let mut both = step("a", 0, "NEW", &["TNC005"]);
+    let mut second = both.parts[0].vtec[0];
+    second.event.number = 64;
+    second.end_ms = second.end_ms.map(|end_ms| end_ms - 600_000);
+    both.parts[0].vtec.push(second);
+    let ends = both.parts[0].vtec.iter().map(|vtec| vtec.end_ms.unwrap());
+    let ends: Vec<i64> = ends.collect();
+    assert_eq!(next_change_ms(&[&both], Clock::live(0)), Some(ends[1]));
+    assert_eq!(next_change_ms(&[&both], Clock::live(ends[1])), Some(ends[0]));
+    assert_eq!(statuses(&[both], ends[1]), [Active]);
 }

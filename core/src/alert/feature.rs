@@ -1,15 +1,18 @@
 //! An alert as a feature of GeoJSON.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use crate::alert::{Alert, Message, State, missing_zones, outlines};
-use crate::geo::Outlines;
+use crate::alert::{Alert, Message, State, geometry, missing_zones};
+use crate::geo::MultiPolygon;
 use crate::zone::Zones;
 
 /// An alert with the outline of its areas, as the service returns it.
 ///
-/// The geometry is that of the [`outlines`], all of them as one; `null` if none is known. Zones
-/// whose outlines are not known are among the properties, as `missingZones`.
+/// The geometry is that of its [outlines](crate::alert::outlines), all of them as one, with those that
+/// touch dissolved; `null` if none is known. Places that it lacks are among the properties, as
+/// `missingZones`.
 ///
 /// ```
 /// use mesonet::alert::{self, Feature};
@@ -31,17 +34,39 @@ use crate::zone::Zones;
 pub struct Feature<'a> {
     r#type: &'static str,
     id: &'a str,
-    geometry: Outlines<'a>,
+    geometry: Option<Cow<'a, MultiPolygon>>,
     properties: Alert<'a>,
 }
 
 impl<'a> Feature<'a> {
     /// A message in a language, with the state that [`resolve`](crate::alert::resolve) returns for
     /// it: see [`Alert::new`].
-    pub fn new(message: &'a Message, state: &'a State, zones: &'a Zones, language: &str) -> Self {
+    pub fn new(message: &'a Message, state: &'a State, zones: &Zones, language: &str) -> Self {
+        let geometry = geometry(message, state, zones).map(Cow::Owned);
+        Self::with(message, state, geometry, zones, language)
+    }
+
+    /// The same, with the [`geometry`] that was computed before: it is the same for the same message,
+    /// states of its areas and zones.
+    pub fn drawn(
+        message: &'a Message,
+        state: &'a State,
+        geometry: Option<&'a MultiPolygon>,
+        zones: &Zones,
+        language: &str,
+    ) -> Self {
+        Self::with(message, state, geometry.map(Cow::Borrowed), zones, language)
+    }
+
+    fn with(
+        message: &'a Message,
+        state: &'a State,
+        geometry: Option<Cow<'a, MultiPolygon>>,
+        zones: &Zones,
+        language: &str,
+    ) -> Self {
         let mut properties = Alert::new(message, state, language);
         properties.missing_zones = missing_zones(message, zones);
-        let geometry = Outlines(outlines(message, state, zones));
         Self { r#type: "Feature", id: &message.id, geometry, properties }
     }
 }

@@ -15,11 +15,17 @@ use serde::{Deserialize, Serialize};
 
 pub use self::chain::{Clock, State, next_change_ms, resolve};
 pub use self::feature::Feature;
-pub use self::query::{Query, missing_zones, outlines};
-pub use self::view::{Alert, AlertArea, AlertStorm, LatLon};
+pub use self::query::{Query, geometry, missing_zones, outlines};
+pub use self::view::{Alert, AlertArea, AlertStorm, LatLon, Own};
 pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
 use crate::geo::{LonLat, MultiPolygon};
+use crate::time::DAY_MS;
 use crate::zone;
+
+/// How long a message is in force that states no end, from the latest of the times at which it was
+/// sent, takes effect and begins. CAP leaves this to whoever receives it (CAP 1.2 §3.2.2,
+/// `expires`).
+pub const UNSTATED_MS: i64 = DAY_MS;
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
@@ -371,41 +377,52 @@ impl Message {
         let end_ms = ends.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten();
         (starts.min().unwrap_or(self.sent_ms), end_ms)
     }
+
+    /// When a part is over, milliseconds since 1970. Where VTEC states the end of the event this is
+    /// that end, though the message may expire later; of several events in force the last to end
+    /// counts. Else it is the [end](Part::end_ms) of the part, or [`UNSTATED_MS`] after the latest
+    /// of the times at which it was sent, takes effect and begins, if the message states no end. A
+    /// Cancel without an end is never over: `i64::MAX`.
+    ///
+    /// ```
+    /// use mesonet::alert::{self, UNSTATED_MS};
+    /// let vtec = vec!["/O.CON.KPUB.FF.W.0010.000000T0000Z-700101T0001Z/".parse()?];
+    /// let message = alert::Message { sent_ms: 10, ..alert::Message::default() };
+    /// let part = alert::Part { onset_ms: Some(20), ..alert::Part::default() };
+    /// assert_eq!(message.over_ms(&part), 20 + UNSTATED_MS);
+    /// let part = alert::Part { expires_ms: Some(90_000), ..part };
+    /// assert_eq!(message.over_ms(&part), 90_000);
+    /// assert_eq!(message.over_ms(&alert::Part { vtec, ..part }), 3_155_760_060_000);
+    /// # Ok::<(), alert::VtecError>(())
+    /// ```
+    pub fn over_ms(&self, part: &Part) -> i64 {
+        let over = |vtec: &Vtec| self.event_over_ms(part, *vtec);
+        let in_force = part.vtec.iter().filter(|vtec| vtec.outcome() == Outcome::InForce);
+        let last = in_force.map(over).max().or_else(|| part.vtec.iter().map(over).max());
+        last.unwrap_or_else(|| self.part_over_ms(part))
+    }
+
+    /// When an event of a part is over, milliseconds since 1970.
+    fn event_over_ms(&self, part: &Part, vtec: Vtec) -> i64 {
+        vtec.end_ms.unwrap_or_else(|| self.part_over_ms(part))
+    }
+
+    /// When a part is over by its own times, milliseconds since 1970.
+    fn part_over_ms(&self, part: &Part) -> i64 {
+        part.end_ms().unwrap_or_else(|| match self.message_type {
+            MessageType::Cancel => i64::MAX,
+            _ => {
+                let begun_ms = part.effective_ms.max(part.onset_ms).unwrap_or(i64::MIN);
+                begun_ms.max(self.sent_ms).saturating_add(UNSTATED_MS)
+            }
+        })
+    }
 }
 
 impl Part {
     /// The later of expiry and end of the event, milliseconds since 1970; `None` if open.
     pub fn end_ms(&self) -> Option<i64> {
         self.expires_ms.max(self.event_end_ms)
-    }
-
-    /// When it is over, milliseconds since 1970; `None` if open. Where VTEC states the end of the
-    /// event this is that end, though the message may expire later; else it is
-    /// [`end_ms`](Self::end_ms). Of several events in force the last to end counts.
-    ///
-    /// ```
-    /// use mesonet::alert;
-    /// let vtec = vec!["/O.CON.KPUB.FF.W.0010.000000T0000Z-700101T0001Z/".parse()?];
-    /// let part = alert::Part { expires_ms: Some(90_000), ..alert::Part::default() };
-    /// assert_eq!(part.over_ms(), Some(90_000));
-    /// assert_eq!(alert::Part { vtec, ..part }.over_ms(), Some(3_155_760_060_000));
-    /// # Ok::<(), alert::VtecError>(())
-    /// ```
-    pub fn over_ms(&self) -> Option<i64> {
-        let is_in_force = |vtec: &&Vtec| {
-            use VtecAction::{Cancelled, Expired, Upgraded};
-            !matches!(vtec.action, Cancelled | Expired | Upgraded)
-        };
-        let latest = |codes: &mut dyn Iterator<Item = &Vtec>| {
-            // An event without an end outlasts the others.
-            codes.map(|vtec| vtec.end_ms).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
-        };
-        let stated = if self.vtec.iter().any(|vtec| is_in_force(&vtec)) {
-            latest(&mut self.vtec.iter().filter(is_in_force))
-        } else {
-            latest(&mut self.vtec.iter())
-        };
-        stated.or_else(|| self.end_ms())
     }
 
     /// The text in a language, or else in the message's first language.

@@ -34,7 +34,8 @@ pub struct Query {
     pub bbox: Option<BBox>,
     /// One of its areas contains the place.
     pub at: Option<LonLat>,
-    /// One of its areas is one of these zones; empty means any.
+    /// One of its areas is one of these zones, or [covers](zone::Code::covers) one or is covered by
+    /// one; empty means any.
     pub codes: Vec<zone::Code>,
     /// It is in force; the other conditions then consider only the areas where it is in force.
     pub is_active: bool,
@@ -139,7 +140,10 @@ impl Query {
         let counts = |status: Status| !self.is_active || status == Status::Active;
         let is_in_a_zone = self.codes.is_empty()
             || message.areas().zip(&state.areas).any(|((_, area), &status)| {
-                counts(status) && area.code.is_some_and(|code| self.codes.contains(&code))
+                let is_asked = |code: zone::Code| {
+                    self.codes.iter().any(|asked| asked.covers(code) || code.covers(*asked))
+                };
+                counts(status) && area.code.is_some_and(is_asked)
             });
         is_in_a_zone
             && self.bbox.is_none_or(|bbox| {
@@ -163,14 +167,21 @@ pub fn outlines<'a>(
     let of = |kind: fn(AreaKind) -> bool| {
         let areas = areas(message, state, |status| status == state.status);
         let areas = areas.filter(move |(_, area)| kind(area.kind));
-        areas.filter_map(|(part, area)| outline(part, area, zones)).collect::<Vec<_>>()
+        areas.flat_map(|(part, area)| outlines_of(part, area, zones)).collect::<Vec<_>>()
     };
     let coverage = of(|kind| kind != AreaKind::ThreatArea);
     if coverage.is_empty() { of(|kind| kind == AreaKind::ThreatArea) } else { coverage }
 }
 
-/// The zones of a message that draws nothing for them and whose outlines are not known, each once,
-/// in the order of the message: its area is larger than its outlines show.
+/// The area of the [`outlines`] together, as valid polygons: those that touch are one. `None` if no
+/// outline is known.
+pub fn geometry(message: &Message, state: &State, zones: &Zones) -> Option<MultiPolygon> {
+    MultiPolygon::dissolved(outlines(message, state, zones))
+}
+
+/// The places of a message that its outlines lack, each once, in the order of the message: the codes
+/// of zones whose outlines are not known, of parts that draw nothing, and the descriptions of areas
+/// that have neither a code nor an outline.
 ///
 /// ```
 /// use mesonet::alert::{self, missing_zones};
@@ -180,23 +191,42 @@ pub fn outlines<'a>(
 ///     let code = Some(code.parse()?);
 ///     part.areas.push(alert::MessageArea { code, ..alert::MessageArea::default() });
 /// }
-/// let message = alert::Message { parts: vec![part], ..alert::Message::default() };
+/// let areas = vec![alert::MessageArea::default()];
+/// let texts = vec![alert::Text { areas: vec!["the lake".into()], ..alert::Text::default() }];
+/// let other = alert::Part { areas, texts, ..alert::Part::default() };
+/// let message = alert::Message { parts: vec![part, other], ..alert::Message::default() };
 /// let missing = missing_zones(&message, &Zones::default());
-/// assert_eq!(missing, ["OKC143".parse()?, "OKC037".parse()?]);
+/// assert_eq!(missing, ["OKC143", "OKC037", "the lake"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn missing_zones(message: &Message, zones: &Zones) -> Vec<zone::Code> {
+pub fn missing_zones<'a>(message: &'a Message, zones: &Zones) -> Vec<&'a str> {
     let mut missing = Vec::new();
     for part in &message.parts {
-        if part.areas.iter().all(|area| area.geometry.is_none()) {
-            let unknown = part.areas.iter().filter(|area| outline(part, area, zones).is_none());
-            missing.extend(unknown.filter_map(|area| area.code));
+        let is_drawn = part.areas.iter().any(|area| area.geometry.is_some());
+        for (i, area) in part.areas.iter().enumerate() {
+            match &area.code {
+                Some(code) if !is_drawn && outlines_of(part, area, zones).next().is_none() => {
+                    missing.push(code.as_str());
+                }
+                None if area.geometry.is_none() => {
+                    let texts = part.texts.iter().filter_map(|text| text.areas.get(i));
+                    let name = texts.map(String::as_str).find(|name| !name.is_empty());
+                    missing.push(name.unwrap_or(UNNAMED));
+                }
+                _ => {}
+            }
+        }
+        if part.areas.is_empty() {
+            missing.push(UNNAMED);
         }
     }
     let mut seen = HashSet::new();
-    missing.retain(|&code| seen.insert(code));
+    missing.retain(|&place| seen.insert(place));
     missing
 }
+
+/// What stands for an area that a message neither names nor draws.
+const UNNAMED: &str = "an area without a name";
 
 fn areas<'a>(
     message: &'a Message,
@@ -213,29 +243,31 @@ fn outlines_where<'a>(
     zones: &'a Zones,
     counts: impl Fn(Status) -> bool,
 ) -> impl Iterator<Item = &'a MultiPolygon> {
-    areas(message, state, counts).filter_map(|(part, area)| outline(part, area, zones))
+    areas(message, state, counts).flat_map(|(part, area)| outlines_of(part, area, zones))
 }
 
-/// The outline drawn for an area, or its zone if the part draws nothing: an outline drawn for
-/// several zones replaces the zones.
-fn outline<'a>(part: &Part, area: &'a MessageArea, zones: &'a Zones) -> Option<&'a MultiPolygon> {
-    if let Some(drawn) = &area.geometry {
-        return Some(drawn);
-    }
-    if part.areas.iter().any(|area| area.geometry.is_some()) {
-        return None;
-    }
-    zone_of(area, zones)?.geometry.as_ref()
+/// The outline drawn for an area, or those of its zones if the part draws nothing: an outline drawn
+/// for several zones replaces the zones.
+fn outlines_of<'a>(
+    part: &Part,
+    area: &'a MessageArea,
+    zones: &'a Zones,
+) -> impl Iterator<Item = &'a MultiPolygon> {
+    let is_drawn = part.areas.iter().any(|area| area.geometry.is_some());
+    let zones =
+        area.code.filter(|_| !is_drawn).map(|code| zones_of(code, area.is_fire_zone, zones));
+    let outlines = zones.into_iter().flatten().filter_map(|zone| zone.geometry.as_ref());
+    area.geometry.iter().chain(outlines)
 }
 
-/// The zone of an area. A fire weather zone is not the forecast zone of the same code.
-fn zone_of<'a>(area: &MessageArea, zones: &'a Zones) -> Option<&'a Zone> {
-    let code = area.code?;
-    if area.is_fire_zone {
-        return zones.of_kind(code, zone::Kind::Fire);
-    }
-    let kinds = [zone::Kind::Base, zone::Kind::Public, zone::Kind::Marine, zone::Kind::County];
-    kinds.into_iter().find_map(|kind| zones.of_kind(code, kind))
+/// The zones of a code. A fire weather zone is not the forecast zone of the same code.
+fn zones_of(code: zone::Code, is_fire: bool, zones: &Zones) -> impl Iterator<Item = &Zone> {
+    let kinds: &[zone::Kind] = match is_fire {
+        true => &[zone::Kind::Fire],
+        false => &[zone::Kind::Base, zone::Kind::Public, zone::Kind::Marine, zone::Kind::County],
+    };
+    let mut of_kinds = kinds.iter().map(move |kind| zones.covered(code, *kind).peekable());
+    of_kinds.find_map(|mut zones| zones.peek().is_some().then_some(zones)).into_iter().flatten()
 }
 
 #[cfg(test)]

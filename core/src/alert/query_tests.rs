@@ -73,8 +73,9 @@ fn an_outline_takes_precedence_over_its_zones() {
 #[test]
 fn zones_whose_outlines_are_not_known_are_named_unless_something_is_drawn() {
     let missing = |areas| {
-        let codes = missing_zones(&alert(areas).0, &zones());
-        codes.iter().map(zone::Code::to_string).collect::<Vec<_>>()
+        let message = alert(areas).0;
+        let missing = missing_zones(&message, &zones());
+        missing.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let bare = Zone::new("OHC064".parse().unwrap(), zone::Kind::County);
     let of_message = alert(vec![area("OHC064"), area("OHC063")]).0;
@@ -84,7 +85,8 @@ fn zones_whose_outlines_are_not_known_are_named_unless_something_is_drawn() {
     assert_eq!(missing(all.clone()), ["SCZ047", "CAZ568"]);
     let drawn = MessageArea { geometry: Some(square(-90, "drawn")), ..MessageArea::default() };
     assert_eq!(missing([vec![drawn], all].concat()), [""; 0]);
-    assert_eq!(missing(vec![]), [""; 0]);
+    assert_eq!(missing(vec![]), ["an area without a name"]);
+    assert_eq!(missing(vec![MessageArea::default()]), ["an area without a name"]);
 }
 
 #[test]

@@ -15,7 +15,8 @@ use crate::zone;
 /// An alert as the service returns it.
 ///
 /// If a message says different things about different areas, the text and times are those of the
-/// first part with an active area, or else of the first part; the areas are those of all parts.
+/// first part with an active area, or else of the first part; the areas are those of all parts, and
+/// those of another part carry what it says ([`Own`]).
 /// These fields are additions to the interface: `nextIds`, `instruction`, `language`, `onset`,
 /// `severity`, `urgency`, `certainty`, `eventCodes`, `sameCodes` (those of all parts), `web`,
 /// `missingZones`.
@@ -44,9 +45,8 @@ pub struct Alert<'a> {
     pub issuer: &'a str,
     /// The role of the message in its chain.
     pub message_type: MessageType,
-    /// When it takes effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effective_time: Option<Iso8601>,
+    /// When it takes effect: when it was sent, if it does not say (CAP 1.2 §3.2.2).
+    pub effective_time: Iso8601,
     /// When the event begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onset: Option<Iso8601>,
@@ -117,10 +117,11 @@ pub struct Alert<'a> {
     /// Codes of its places for Specific Area Message Encoding, sorted.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub same_codes: BTreeSet<&'a str>,
-    /// The zones whose outlines are not known, so that the geometry lacks them. Empty until
+    /// The places that the geometry lacks: codes of zones whose outlines are not known, and names of
+    /// areas without a code or an outline. Empty until
     /// [`missing_zones`](crate::alert::missing_zones) is put here: a message does not know the zones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing_zones: Vec<zone::Code>,
+    pub missing_zones: Vec<&'a str>,
     /// The areas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub areas: Vec<AlertArea<'a>>,
@@ -189,10 +190,10 @@ pub struct AlertArea<'a> {
     pub threat_status: ThreatStatus,
     /// The state of the alert there: an addition to the interface.
     pub status: Status,
-    /// Code of its zone, in Canada.
+    /// Code of its zone, in either country.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clc_code: Option<zone::Code>,
-    /// Code of its zone, in the United States: an addition to the interface.
+    /// The same in the United States alone: an addition to the interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ugc_code: Option<zone::Code>,
     /// `fire` if that is the code of a fire weather zone, which is not the forecast zone of the
@@ -201,6 +202,92 @@ pub struct AlertArea<'a> {
     pub zone_kind: Option<zone::Kind>,
     /// The rings that the message itself draws; holes are rings of their own.
     pub polygons: Vec<Vec<LatLon>>,
+    /// What the message says here, if it is not what the alert as a whole says: an addition to the
+    /// interface. Its fields are those of the area.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own<'a>>,
+}
+
+/// What a message says about some of its areas, with the names that the fields have in an [`Alert`].
+///
+/// ```
+/// use mesonet::alert::{self, Alert, Own};
+/// let part = |event: &str| alert::Part {
+///     texts: vec![alert::Text { event: Some(event.into()), areas: vec!["x".into()], ..Default::default() }],
+///     areas: vec![alert::MessageArea::default()],
+///     ..alert::Part::default()
+/// };
+/// let message = alert::Message { parts: vec![part("snow"), part("wind")], ..Default::default() };
+/// let states = alert::resolve(&[&message], alert::Clock::live(0));
+/// let alert = Alert::new(&message, &states[0], "en");
+/// assert_eq!(alert.event, Some("snow"));
+/// let own: Vec<Option<&Own<'_>>> = alert.areas.iter().map(|area| area.own.as_ref()).collect();
+/// assert_eq!((own[0], own[1].and_then(|own| own.event)), (None, Some("wind")));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Own<'a> {
+    /// What is expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<&'a str>,
+    /// Kind of alert.
+    pub alert_type: Type,
+    /// Severity in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Urgency in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urgency: Option<Urgency>,
+    /// Certainty in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
+    /// Impact.
+    pub alert_impact: Impact,
+    /// Confidence.
+    pub alert_confidence: Confidence,
+    /// Colour.
+    pub alert_colour: Colour,
+    /// When it takes effect.
+    pub effective_time: Iso8601,
+    /// When the event begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onset: Option<Iso8601>,
+    /// When the message expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry_time: Option<Iso8601>,
+    /// When the event itself ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_end_time: Option<Iso8601>,
+    /// Headline.
+    pub alert_headline: &'a str,
+    /// Description.
+    pub alert_description: &'a str,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<&'a str>,
+}
+
+impl<'a> Own<'a> {
+    fn new(part: &'a Part, sent_ms: i64, language: &str) -> Self {
+        let text = part.text(language);
+        Self {
+            event: text.and_then(|text| text.event.as_deref()),
+            alert_type: part.alert_type,
+            severity: part.severity,
+            urgency: part.urgency,
+            certainty: part.certainty,
+            alert_impact: part.impact,
+            alert_confidence: part.confidence,
+            alert_colour: part.colour,
+            effective_time: Iso8601(part.effective_ms.unwrap_or(sent_ms)),
+            onset: part.onset_ms.map(Iso8601),
+            expiry_time: part.expires_ms.map(Iso8601),
+            event_end_time: part.event_end_ms.map(Iso8601),
+            alert_headline: text.map_or("", |text| &text.headline),
+            alert_description: text.map_or("", |text| &text.description),
+            instruction: text.and_then(|text| text.instruction.as_deref()),
+        }
+    }
 }
 
 /// A position as an object.
@@ -243,6 +330,17 @@ impl<'a> Alert<'a> {
             }
         }
         let part = leading.map(|(_, part)| part);
+        if let Some(part) = part
+            && message.parts.len() > 1
+        {
+            let of_alert = Own::new(part, message.sent_ms, language);
+            let mut left = areas.iter_mut();
+            for part in &message.parts {
+                let own = Own::new(part, message.sent_ms, language);
+                let own = Some(own).filter(|own| *own != of_alert);
+                left.by_ref().take(part.areas.len()).for_each(|area| area.own.clone_from(&own));
+            }
+        }
         let text = part.and_then(|part| part.text(language));
         let issuer = text.map_or("", |text| &text.issuer);
         let of = |get: fn(&Part) -> Option<i64>| part.and_then(get).map(Iso8601);
@@ -251,7 +349,9 @@ impl<'a> Alert<'a> {
             id: &message.id,
             issuer: if issuer.is_empty() { &message.sender } else { issuer },
             message_type: message.message_type,
-            effective_time: of(|part| part.effective_ms),
+            effective_time: Iso8601(
+                part.and_then(|part| part.effective_ms).unwrap_or(message.sent_ms),
+            ),
             onset: of(|part| part.onset_ms),
             expiry_time: of(|part| part.expires_ms),
             alert_confidence: part.map(|part| part.confidence).unwrap_or_default(),
@@ -318,10 +418,11 @@ impl<'a> AlertArea<'a> {
             kind: area.kind,
             threat_status: area.threat_status,
             status,
-            clc_code: area.code.filter(|code| code.is_clc()),
+            clc_code: area.code,
             ugc_code: area.code.filter(|code| !code.is_clc()),
             zone_kind: area.is_fire_zone.then_some(zone::Kind::Fire),
             polygons: rings.collect(),
+            own: None,
         }
     }
 }

@@ -92,7 +92,9 @@ fn each_country_has_its_own_code_and_fire_zones_say_so() {
     let areas = Alert::new(&message, &state, "en").areas;
     let code = |code: Option<zone::Code>| code.map(|code| code.to_string());
     assert_eq!((code(areas[0].clc_code), code(areas[0].ugc_code)), (Some("041310".into()), None));
-    assert_eq!((code(areas[1].clc_code), code(areas[1].ugc_code)), (None, Some("CAZ567".into())));
+    // `clcCode` is required of every zone.
+    let both = (Some("CAZ567".into()), Some("CAZ567".into()));
+    assert_eq!((code(areas[1].clc_code), code(areas[1].ugc_code)), both);
     assert_eq!([areas[0].zone_kind, areas[1].zone_kind], [None, Some(zone::Kind::Fire)]);
 }
 

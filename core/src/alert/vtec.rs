@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
+use crate::alert::Outcome;
+
 /// The error for an invalid code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{got}\" is not a valid {what}; an example is {example}")]
@@ -39,7 +41,7 @@ pub enum VtecAction {
     Upgraded,
     /// It is cancelled before its end.
     Cancelled,
-    /// It has reached its end.
+    /// It reaches its end: sent from half an hour before the end on.
     Expired,
     /// It is repeated, as every day.
     Routine,
@@ -111,6 +113,17 @@ impl Vtec {
     /// Whether the product is a test.
     pub fn is_test(self) -> bool {
         self.class == b'T'
+    }
+
+    /// What it says by itself about the state of its event. An event that expires is in force until
+    /// its end: EXP is sent up to half an hour before it.
+    pub fn outcome(self) -> Outcome {
+        match self.action {
+            VtecAction::Cancelled => Outcome::Cancelled,
+            VtecAction::Upgraded => Outcome::Replaced,
+            VtecAction::Expired if self.end_ms.is_none() => Outcome::Ended,
+            _ => Outcome::InForce,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::ncei::{ghcnh, isd};
 use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
 use super::nws::{alerts, observation};
 use super::summary::{FeedError, Summary};
+use super::text::encoding::readable;
 use crate::observation::{Report, StationId};
 
 /// Number of bytes from the start of a file that suffice to detect its kind.
@@ -119,7 +120,8 @@ impl Kind {
     /// Detects the kind of a file from its first bytes or, if they do not tell, from its name.
     /// `None` if it is of no known kind.
     pub fn detect(name: &str, start: &[u8]) -> Option<Self> {
-        let start = &start[..start.len().min(DETECT_BYTES)];
+        let start = readable(&start[..start.len().min(DETECT_BYTES)]);
+        let start = &*start;
         Self::ALL.iter().copied().find(|kind| kind.is_sign(name, start))
     }
 

@@ -7,7 +7,7 @@ use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 
 #[cfg(feature = "alert")]
-pub(crate) use self::polygon::Outlines;
+pub(crate) use self::polygon::mended_geojson;
 #[cfg(feature = "zone-files")]
 pub(crate) use self::polygon::outline_of_geojson;
 #[cfg(feature = "zone")]
@@ -65,6 +65,23 @@ impl LonLat {
             return Err(GeoError::Longitude(lon));
         }
         Ok(Self { lon, lat })
+    }
+
+    /// A position from a longitude that may be up to a turn off, as some sources count on beyond the
+    /// antimeridian, and latitude (±90).
+    ///
+    /// # Errors
+    /// If a coordinate is out of range or not a number.
+    #[cfg(feature = "alert")]
+    pub(crate) fn turned(lon: f64, lat: f64) -> Result<Self, GeoError> {
+        let turn_deg = if lon > 180.0 && lon <= 360.0 {
+            -360.0
+        } else if (-360.0..-180.0).contains(&lon) {
+            360.0
+        } else {
+            0.0
+        };
+        Self::new(lon + turn_deg, lat)
     }
 
     /// A position whose coordinates are known to be in range.

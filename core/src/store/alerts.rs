@@ -9,7 +9,9 @@ use super::StoreError;
 #[cfg(feature = "embedded")]
 use super::embedded::access::Access;
 #[cfg(feature = "embedded")]
-use super::embedded::alert_file::{AlertFile, read_alerts};
+use super::embedded::alert_file::{AlertFile, Loaded, read_alerts};
+#[cfg(feature = "embedded")]
+use super::embedded::names::ALERTS;
 use crate::alert;
 use crate::time::DAY_MS;
 
@@ -70,6 +72,10 @@ pub struct AlertStore {
     writer: Mutex<Writer>,
     /// Why the alerts cannot be read.
     failure: Option<StoreError>,
+    /// Why those that can be read are not to be relied on.
+    gap: Option<StoreError>,
+    /// How many alerts cannot be read, and how much is wrong in all.
+    damage: (u64, usize),
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +109,10 @@ impl AlertRecord {
 
 impl AlertStore {
     /// Opens `alerts.sqlite` in a folder, creating it if needed. Also returns what is damaged in
-    /// it; the rest is read.
+    /// it; the rest is read. If changes are missing that were acknowledged, as from a file that was
+    /// deleted or replaced by an older one, the store takes alerts in but has a
+    /// [failure](Self::failure) until that is acknowledged by
+    /// [`EmbeddedStore::verify`](crate::store::EmbeddedStore::verify).
     ///
     /// The folder is that of an [`EmbeddedStore`](crate::store::EmbeddedStore), whose lock keeps other
     /// processes out. The alert store has no lock of its own.
@@ -113,8 +122,15 @@ impl AlertStore {
     #[cfg(feature = "embedded")]
     pub fn open(dir: &std::path::Path) -> Result<(Self, Vec<super::Fault>), StoreError> {
         let mut file = AlertFile::open(dir)?;
-        let (messages, faults) = file.load()?;
-        Ok((Self::kept(messages, Box::new(file)), faults))
+        let Loaded { messages, faults, corrupt, lacks_changes } = file.load()?;
+        let mut store = Self::kept(messages, Box::new(file));
+        store.damage = (corrupt, faults.len());
+        store.gap = lacks_changes.then(|| StoreError::Storage {
+            path: dir.join(ALERTS).display().to_string(),
+            cause: "acknowledged changes are missing, so it is unknown which alerts are in force"
+                .to_owned(),
+        });
+        Ok((store, faults))
     }
 
     /// Creates a store of alerts that are kept elsewhere too, with those that are there.
@@ -149,7 +165,7 @@ impl AlertStore {
     pub fn kept(messages: Vec<alert::Message>, kept: Box<dyn KeptAlerts>) -> Self {
         let writer = Writer { messages: by_id(messages), kept: Some(kept) };
         let record = RwLock::new(Arc::new(writer.record(0)));
-        Self { record, writer: Mutex::new(writer), failure: None }
+        Self { record, writer: Mutex::new(writer), ..Self::default() }
     }
 
     /// Creates a stand-in for a file that cannot be read. It holds no alerts and refuses new ones
@@ -165,12 +181,29 @@ impl AlertStore {
     /// assert!(store.record().messages.is_empty());
     /// ```
     pub fn unavailable(failure: StoreError) -> Self {
-        Self { failure: Some(failure), ..Self::default() }
+        Self { failure: Some(failure), damage: (0, 1), ..Self::default() }
     }
 
-    /// Returns why the alerts cannot be read; `None` if they can.
+    /// Returns why the alerts cannot be read, or are not to be relied on as a whole; `None` if they
+    /// can.
     pub fn failure(&self) -> Option<&StoreError> {
-        self.failure.as_ref()
+        self.failure.as_ref().or(self.gap.as_ref())
+    }
+
+    /// Returns how many alerts could not be read when the store was opened: the record lacks them.
+    ///
+    /// ```
+    /// use mesonet::store::AlertStore;
+    /// let store = AlertStore::default();
+    /// assert_eq!((store.damaged(), store.faults()), (0, 0));
+    /// ```
+    pub fn damaged(&self) -> u64 {
+        self.damage.0
+    }
+
+    /// Returns how much was wrong when the store was opened.
+    pub fn faults(&self) -> usize {
+        self.damage.1
     }
 
     fn check(&self) -> Result<(), StoreError> {

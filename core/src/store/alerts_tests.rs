@@ -155,6 +155,6 @@ mod on_disk {
         database.pragma_update(None, "user_version", 7).unwrap();
         drop(database);
         let error = AlertStore::open(folder.path()).unwrap_err().to_string();
-        assert!(error.ends_with("has schema version 7; this version reads 2"), "{error}");
+        assert!(error.ends_with("has schema version 7; this version reads 3"), "{error}");
     }
 }

@@ -13,7 +13,7 @@ use crate::zone::{Code, Kind, Zone, ZoneCodeError, Zones};
 
 /// Increases when the layout of a bundle or the JSON of a zone changes: either gives the same zones
 /// a new geography version.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Namespace of the geography versions. It must never change, because all versions would.
 const VERSION_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_7447_656f_6772_6170_0001);

@@ -56,7 +56,7 @@ fn an_invalid_bundle_is_refused_with_the_reason() {
         refused(&[&bytes[..], &[0]].concat()),
         "a bundle of zones must end with its last zone; got 1 extra bytes"
     );
-    assert_eq!(refused(&[1]), "the bundle of zones must have format 2; got 1");
+    assert_eq!(refused(&[1]), "the bundle of zones must have format 3; got 1");
     let bundle = |change: fn(&mut Packed<'_>)| {
         let zone = full();
         let mut packed = pack(&zone);

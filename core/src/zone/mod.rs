@@ -3,6 +3,7 @@
 mod bundle;
 #[cfg(feature = "zone-files")]
 mod file;
+mod same;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -61,6 +62,25 @@ impl Code {
     /// Whether it is the code of a county or equivalent.
     pub const fn is_county(self) -> bool {
         !self.is_clc() && self.0[2] == b'C'
+    }
+
+    /// Whether it names all counties of a state, or all zones of a state or of waters: its number is
+    /// 000.
+    ///
+    /// ```
+    /// use mesonet::zone::Code;
+    /// let (state, county): (Code, Code) = ("ILC000".parse()?, "ILC031".parse()?);
+    /// assert!(state.is_whole() && state.covers(county) && state.covers(state));
+    /// assert!(!county.is_whole() && !county.covers(state) && !state.covers("ILZ103".parse()?));
+    /// # Ok::<(), mesonet::zone::ZoneCodeError>(())
+    /// ```
+    pub const fn is_whole(self) -> bool {
+        !self.is_clc() && self.0[3] == b'0' && self.0[4] == b'0' && self.0[5] == b'0'
+    }
+
+    /// Whether it is another code, or a [whole](Self::is_whole) that the other is of.
+    pub fn covers(self, other: Self) -> bool {
+        self == other || self.is_whole() && self.0[..3] == other.0[..3]
     }
 
     /// Returns the code as text.
@@ -193,7 +213,8 @@ impl FromStr for Kind {
 
 /// A zone that alerts are issued for. Fields that its source does not give are absent.
 ///
-/// It serializes as a GeoJSON Feature: `clcCode` or `ugcCode`, `kind`, `nameEn`, `nameFr`,
+/// It serializes as a GeoJSON Feature: `clcCode`, which has the code of a zone of either country,
+/// `ugcCode` (of the United States alone), `kind`, `nameEn`, `nameFr`,
 /// `areaKm2`, `centroid` and `retired` (if it is) are properties, and the geometry is null if no
 /// polygon is known. Both names are always there: where only one language has a name it serves both,
 /// and where none has, the code does.
@@ -271,8 +292,7 @@ impl Serialize for Zone {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Properties<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            clc_code: Option<Code>,
+            clc_code: Code,
             #[serde(skip_serializing_if = "Option::is_none")]
             ugc_code: Option<Code>,
             kind: Kind,
@@ -287,10 +307,9 @@ impl Serialize for Zone {
         }
         let (english, french) = (self.name_en.as_deref(), self.name_fr.as_deref());
         let code = self.code.as_str();
-        let is_clc = self.code.is_clc();
         let properties = Properties {
-            clc_code: is_clc.then_some(self.code),
-            ugc_code: (!is_clc).then_some(self.code),
+            clc_code: self.code,
+            ugc_code: (!self.code.is_clc()).then_some(self.code),
             kind: self.kind,
             name_en: english.or(french).unwrap_or(code),
             name_fr: french.or(english).unwrap_or(code),
@@ -368,6 +387,25 @@ impl Zones {
     /// Returns the zone with a code and a kind.
     pub fn of_kind(&self, code: Code, kind: Kind) -> Option<&Zone> {
         self.position(code, kind).map(|i| &self.zones[i])
+    }
+
+    /// Returns the zones that a code stands for: one, or all zones in use of a
+    /// [whole](Code::is_whole).
+    ///
+    /// ```
+    /// use mesonet::zone::{Kind, Zone, Zones};
+    /// let zone = |code: &str| code.parse().map(|code| Zone::new(code, Kind::County));
+    /// let zones = Zones::new([zone("IAC001")?, zone("ILC001")?, zone("ILC031")?, zone("INC001")?]);
+    /// let count = |code: &str| code.parse().map(|code| zones.covered(code, Kind::County).count());
+    /// assert_eq!((count("ILC000")?, count("ILC031")?, count("ILC033")?), (2, 1, 0));
+    /// # Ok::<(), mesonet::zone::ZoneCodeError>(())
+    /// ```
+    pub fn covered(&self, code: Code, kind: Kind) -> impl Iterator<Item = &Zone> {
+        let key = |zone: &Zone| (zone.kind, zone.code);
+        let from = self.zones.partition_point(|zone| key(zone) < (kind, code));
+        let zones = self.zones[from..].iter();
+        let of_code = zones.take_while(move |zone| zone.kind == kind && code.covers(zone.code));
+        of_code.filter(move |zone| !zone.is_retired || !code.is_whole())
     }
 
     /// Returns the position in [`iter`](Self::iter) of the zone with a code and a kind.

@@ -153,7 +153,7 @@ fn a_zone_is_a_feature_without_unknown_fields() {
         serde_json::to_string(&bare).unwrap(),
         concat!(
             r#"{"type":"Feature","id":"OKC001","geometry":null,"#,
-            r#""properties":{"ugcCode":"OKC001","kind":"county","nameEn":"OKC001","#,
+            r#""properties":{"clcCode":"OKC001","ugcCode":"OKC001","kind":"county","nameEn":"OKC001","#,
             r#""nameFr":"OKC001"}}"#
         )
     );

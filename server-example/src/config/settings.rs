@@ -258,7 +258,7 @@ settings! {
         /// Most requests of one address that wait for their turn; others are refused with 429
         rate_waiting: usize = 50, "MESONET_RATE_WAITING", "N";
         /// Longest wait of a request for its turn
-        rate_wait_ms: u64 = 2_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
+        rate_wait_ms: u64 = 10_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
         /// Redis in which several servers count the requests of an address together:
         /// redis://USER@HOST:PORT/DB (USER@ and /DB may be left out), rediss:// for TLS, or unix:/PATH
         rate_redis: String, "MESONET_RATE_REDIS", "ADDRESS",

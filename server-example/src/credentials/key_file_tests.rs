@@ -117,7 +117,7 @@ fn issued() -> (tempfile::TempDir, Vec<u8>) {
     (folder, before)
 }
 
-fn is_lost(data: &std::path::Path, text: &str) {
+fn is_lost(data: &Path, text: &str) {
     let error = KeyFile::open(data).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains(text), "{error}");
     assert!(matches!(error, KeysError::Lost { .. }));
@@ -168,7 +168,7 @@ fn keys_that_are_lost_exchanged_or_damaged_are_found_out() {
 
 #[test]
 fn what_is_left_of_the_keys_is_taken_for_all_by_order() {
-    let aside = |data: &std::path::Path| data.join("damaged");
+    let aside = |data: &Path| data.join("damaged");
     let (folder, before) = issued();
     let data = folder.path();
     std::fs::write(path_in(data), &before).unwrap();

@@ -266,8 +266,10 @@ fn usable(key: &Published) -> Result<(String, DecodingKey, Algorithm), String> {
         }
         ("OKP", Some("Ed25519")) => {
             let x = part(&key.x)?;
-            if length(&x) != Some(32) {
-                return Err("its point must have 32 bytes".to_owned());
+            let point = super::decoded(&x).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+            let point = point.ok_or("its point must have 32 bytes")?;
+            if is_of_small_order(point) {
+                return Err(format!("{kid:?} has a point of small order: anyone can sign for it"));
             }
             (DecodingKey::from_ed_components(&x).map_err(invalid)?, Algorithm::EdDSA)
         }
@@ -281,6 +283,40 @@ fn usable(key: &Published) -> Result<(String, DecodingKey, Algorithm), String> {
         return Err(format!("its algorithm must be {own}"));
     }
     Ok((kid, decoding, algorithm))
+}
+
+/// The points of Edwards25519 whose order divides 8, by their y and, where it has one, the other way
+/// to write it: signatures by such a key fit any message (RFC 8032, 5.1.7; "Taming the Many EdDSAs",
+/// 2020, table 1).
+const SMALL_ORDER: [[u8; 32]; 7] = {
+    const fn of(first: u8, rest: u8, last: u8) -> [u8; 32] {
+        let mut bytes = [rest; 32];
+        (bytes[0], bytes[31]) = (first, last);
+        bytes
+    }
+    [
+        of(0x00, 0x00, 0x00),
+        of(0x01, 0x00, 0x00),
+        [
+            0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef,
+            0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88,
+            0x6d, 0x53, 0xfc, 0x05,
+        ],
+        [
+            0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10,
+            0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77,
+            0x92, 0xac, 0x03, 0x7a,
+        ],
+        of(0xec, 0xff, 0x7f),
+        of(0xed, 0xff, 0x7f),
+        of(0xee, 0xff, 0x7f),
+    ]
+};
+
+/// Whether a point is of small order. The highest bit is the sign of x.
+fn is_of_small_order(mut point: [u8; 32]) -> bool {
+    point[31] &= 0x7f;
+    SMALL_ORDER.contains(&point)
 }
 
 #[cfg(test)]

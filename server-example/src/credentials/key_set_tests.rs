@@ -67,6 +67,28 @@ fn a_key_that_cannot_check_tokens_is_left_out_and_the_others_serve() {
     assert!(read(&many).is_err());
 }
 
+/// Signatures by such a key fit any message.
+#[test]
+fn a_key_of_small_order_is_left_out_by_name() {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let key = |point: [u8; 32]| {
+        let x = URL_SAFE_NO_PAD.encode(point);
+        json!({ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": "weak" })
+    };
+    for point in SMALL_ORDER {
+        for sign in [0, 0x80] {
+            let mut point = point;
+            point[31] |= sign;
+            assert_eq!(read(&[key(point), ed("o")]).unwrap(), [("o".to_owned(), Algorithm::EdDSA)]);
+            let published = serde_json::from_value(key(point)).unwrap();
+            let reason = usable(&published).err().unwrap();
+            assert_eq!(reason, "\"weak\" has a point of small order: anyone can sign for it");
+        }
+    }
+    assert!(!is_of_small_order(*b"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMl"));
+}
+
 #[tokio::test]
 async fn a_file_of_keys_that_cannot_be_read_is_told_at_the_start() {
     let folder = tempfile::tempdir().unwrap();

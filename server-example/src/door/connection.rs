@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::answer::{Answered, Guest, answer};
+use super::frames::Counted;
 use super::table::{Leave, Seat};
 
 /// Longest head: the longest query string and room for headers.
@@ -89,7 +90,7 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
         .keep_alive_interval(PING)
         .keep_alive_timeout(PONG)
         .serve_connection(
-            TokioIo::new(stream),
+            TokioIo::new(Counted::new(stream)),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
     drive(connection, &seat, stop, LAST_WORD).await

@@ -9,6 +9,7 @@
 //! | Whom a connection counts for | [`Party`] |
 //! | Who is connected, and who goes when there is no room | `table.rs` |
 //! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
+//! | Floods of HTTP/2 frames | `frames.rs` |
 //! | One request of it | `answer.rs`, `host.rs` |
 //! | TLS: the certificate and its exchange | [`Certificate`], `validity.rs` |
 //! | A body that is received whole | [`receive`] |
@@ -19,6 +20,7 @@
 mod answer;
 mod body;
 mod connection;
+mod frames;
 mod host;
 mod limits;
 mod party;

@@ -1,15 +1,15 @@
-//! The header that says that an answer lacks readings because part of the record is damaged.
+//! The header that says that an answer lacks readings or alerts because part of the record is damaged.
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
 
-/// The number of damaged blocks that hold, or may hold, readings of the answer; absent if nothing
-/// is missing.
+/// The number of damaged blocks that hold, or may hold, readings of the answer, or of damaged alerts;
+/// absent if nothing is missing.
 pub const DAMAGED: HeaderName = HeaderName::from_static("x-mesonet-damaged");
 
-/// Adds the number of damaged blocks to an answer that lacks readings of them.
+/// Adds the number of damaged blocks, or alerts, to an answer that lacks what is in them.
 pub fn said(answer: Result<Response, ApiError>, blocks: u64) -> Response {
     let mut response = answer.into_response();
     if blocks > 0 {

@@ -23,7 +23,7 @@ use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::state::State;
 
-const MAX_NAME_BYTES: usize = 255;
+const MAX_NAME_LETTERS: usize = 255;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
@@ -34,7 +34,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             Form::Text(64),
             "Kind of the file, if it is not to be found from it.",
         ),
-        Parameter::new("name", Form::Matching("^[^/\\\\\\x00]{1,63}$"), "Name of the file."),
+        Parameter::new("name", Form::Matching("^[^/\\\\\\x00]{1,255}$"), "Name of the file."),
         Parameter::new("model", Form::Text(64), "The model whose output it is."),
         Parameter::new("received", Form::Instant, "When it was received, if not now."),
     ],
@@ -97,9 +97,10 @@ async fn take(
         .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
         .transpose()?;
     let name = query.one("name")?.unwrap_or("-");
-    if name.is_empty() || name.len() > MAX_NAME_BYTES || name.contains(['/', '\\']) {
+    let letters = name.chars().count();
+    if !(1..=MAX_NAME_LETTERS).contains(&letters) || name.contains(['/', '\\', '\0']) {
         return Err(ApiError::BadRequest(format!(
-            "name must be a file name without folders, 1 to {MAX_NAME_BYTES} bytes long; got \
+            "name must be a file name without folders, 1 to {MAX_NAME_LETTERS} letters long; got \
              \"{name}\""
         )));
     }

@@ -136,7 +136,8 @@ impl Metrics {
             }
             looked.segments.set(health.segments as i64);
             looked.segment_bytes.set(health.sealed_bytes as i64);
-            looked.faults.set(health.faults.len() as i64);
+            let of_alerts = record.map_or(0, |record| record.alerts().faults());
+            looked.faults.set((health.faults.len() + of_alerts) as i64);
             looked.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
             let now_ms = state.clock.now_ms();
             let newest_ms = match health.newest_ms {

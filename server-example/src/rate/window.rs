@@ -171,7 +171,7 @@ mod tests {
         requests: 150,
         span: Duration::from_secs(10),
         waiting: 50,
-        longest_wait: Duration::from_secs(2),
+        longest_wait: Duration::from_secs(10),
     };
 
     fn party(number: u32) -> Party {
@@ -188,19 +188,29 @@ mod tests {
         for _ in 0..150 {
             assert_eq!(window.take(party(1), start), Turn::Now);
         }
-        // Ten seconds are too long to wait.
-        assert_eq!(window.take(party(1), at(start, 100)), Turn::Refused);
-        assert_eq!(window.take(party(2), at(start, 100)), Turn::Now);
-        // Two are not, for fifty of them.
+        // Fifty more wait, and no other.
         for _ in 0..50 {
-            assert_eq!(window.take(party(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
+            assert_eq!(window.take(party(1), start), Turn::At(at(start, 10_000)));
         }
-        assert_eq!(window.take(party(1), at(start, 8_000)), Turn::Refused);
+        assert_eq!(window.take(party(1), start), Turn::Refused);
+        assert_eq!(window.take(party(1), at(start, 9_999)), Turn::Refused);
+        assert_eq!(window.take(party(2), at(start, 100)), Turn::Now);
         // Those fifty have used part of the next span.
         for _ in 0..100 {
             assert_eq!(window.take(party(1), at(start, 10_000)), Turn::Now);
         }
-        assert_eq!(window.take(party(1), at(start, 10_001)), Turn::Refused);
+        assert_eq!(window.take(party(1), at(start, 10_001)), Turn::At(at(start, 20_000)));
+    }
+
+    #[test]
+    fn who_waits_too_long_is_refused() {
+        let short = Allowance { longest_wait: Duration::from_secs(2), ..ALLOWANCE };
+        let (window, start) = (Window::new(short), Instant::now());
+        for _ in 0..150 {
+            assert_eq!(window.take(party(1), start), Turn::Now);
+        }
+        assert_eq!(window.take(party(1), at(start, 7_999)), Turn::Refused);
+        assert_eq!(window.take(party(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
     }
 
     #[test]
@@ -247,7 +257,7 @@ mod tests {
         }
         window.note(party(1), start, Turn::Refused);
         window.note(party(1), start, Turn::At(at(start, 100)));
-        assert_eq!(window.take(party(1), at(start, 200)), Turn::Refused);
+        assert_eq!(window.take(party(1), at(start, 200)), Turn::At(at(start, 10_000)));
         assert_eq!(window.take(party(2), at(start, 200)), Turn::Now);
         // Neither a caller without end nor many callers take more room than by themselves.
         for number in 0..40_000 {

@@ -39,6 +39,13 @@ pub(super) fn open(
             for fault in faults {
                 tracing::error!("the alerts are damaged: {fault}");
             }
+            if let Some(failure) = alerts.failure() {
+                tracing::error!(
+                    "alerts are taken in but not served: {failure}; when what is there has been \
+                     looked at, run: mesonet-server verify --set-aside --data {}",
+                    dir.display()
+                );
+            }
             alerts
         }
         Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),

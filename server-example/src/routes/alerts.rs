@@ -14,6 +14,7 @@ use crate::alerts::Language;
 use crate::describe::{About, Alerts, Part};
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::http::damage::said;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -23,6 +24,9 @@ use crate::work::{Cost, Load};
 
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
+
+/// A number as it is read.
+const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 
 const BBOX: &str = "West, south, east, north, in place of the four sides.";
 
@@ -40,7 +44,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .example("2026-07-15T00:00:00Z"),
         Parameter::new("end", Form::Instant, "Only alerts that begin at this time or before.")
             .example("2026-08-31T00:00:00Z"),
-        Parameter::new("bbox", Form::List("^-?[0-9]+([.][0-9]+)?$", 4, 4), BBOX),
+        Parameter::new("bbox", Form::List(NUMBER, 4, 4), BBOX),
         BOX[0],
         BOX[1],
         BOX[2],
@@ -64,6 +68,10 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .header(
                 "X-Mesonet-Replay-Alerts",
                 "In the demonstration, the times at which the alerts of each country are replayed.",
+            )
+            .header(
+                "X-Mesonet-Damaged",
+                "How many alerts are missing because they are damaged; absent if none is.",
             )
             .cached("`no-cache`")
             .tagged()
@@ -98,7 +106,7 @@ async fn alerts(
         state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
     };
     response.headers_mut().extend(feeds.map(|feeds| (REPLAY_ALERTS, feeds)));
-    Ok(response)
+    Ok(said(Ok(response), state.services.alerts.damaged()))
 }
 
 /// The times at which the alerts of each country are replayed, if these are not that of the server.

@@ -103,6 +103,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .header("X-Series-Found", "`False` when the station has no such series.")
             .header("X-Station-Id", "Id of the station, when a series was found.")
             .header("X-Name", "The exported variables, when a series was found.")
+            .cached("`no-cache`")
     },
 }];
 

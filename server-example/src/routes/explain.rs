@@ -41,6 +41,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         About::new("explainReading", Part::Observations, "Why a reading has its verdict")
             .json::<Explanation>("The checks that ran, with what they looked at and their limits.")
             .with(Common::NotFound)
+            .cached("`no-cache`")
     },
 }];
 

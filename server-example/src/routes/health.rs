@@ -106,6 +106,7 @@ fn readiness(state: &State) -> Readiness {
             reasons.push("the API keys cannot be read");
             faults += 1;
         }
+        faults += record.alerts().faults();
         if record.alerts().failure().is_some() {
             reasons.push("the alerts cannot be read");
         }

@@ -40,6 +40,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             )
             .path(&[STATION])
             .json::<StationQuality>("The report.")
+            .cached("`no-cache`")
     },
 }];
 

@@ -73,6 +73,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getReadings", Part::Observations, "Readings of the stations in a box")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
+                .cached("`no-cache`")
         },
     },
     Endpoint {
@@ -88,6 +89,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                     "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],
                 }))
                 .json::<Readings>("Readings by station.")
+                .cached("`no-cache`")
         },
     },
 ];
@@ -155,9 +157,13 @@ fn readings_query(
 
 /// Reads the names, repeated or comma-separated; by default those of the map.
 fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
-    let names = query.all("names").flat_map(|list| list.split(',')).map(str::parse);
-    let names: Vec<Variable> = names.collect::<Result<_, _>>()?;
-    Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })
+    let names: Vec<Variable> = query.list("names").map(str::parse).collect::<Result<_, _>>()?;
+    match query.all("names").next() {
+        None => Ok(Variable::map_variables().collect()),
+        // None at all is not meant.
+        Some(text) if names.is_empty() => Ok(vec![text.trim().parse()?]),
+        Some(_) => Ok(names),
+    }
 }
 
 /// Answers a checked request.

@@ -57,6 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             }))
             .json::<ObservationSeries>("The readings, by time.")
             .with(Common::NotFound)
+            .cached("`no-cache`")
     },
 }];
 

@@ -40,6 +40,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         )
         .json::<StationWeather>("The reports, by time.")
         .with(Common::NotFound)
+        .cached("`no-cache`")
     },
 }];
 

@@ -10,7 +10,6 @@ use axum::routing::get;
 use mesonet::zone;
 use mesonet::zone::Zones;
 
-use super::parameters::ZONE_CODE;
 use crate::describe::{About, Common, Part, Zones as DescribedZones};
 use crate::door::Party;
 use crate::error::ApiError;
@@ -41,7 +40,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/alerts/zones",
     query: &[
-        Parameter::new("codes", Form::List(ZONE_CODE, 1, MAX_CODES), "Codes of the zones.")
+        // A malformed code is a zone that is not known.
+        Parameter::new("codes", Form::List("^[^,]+$", 1, MAX_CODES), "Codes of the zones.")
             .required()
             .example("041320,OKC001"),
         Parameter::new(

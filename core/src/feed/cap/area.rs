@@ -53,6 +53,12 @@ pub(super) fn areas(
             Err(_) => summary.unread_values.add(&pair.name),
         }
     }
+    if codes.is_empty() {
+        codes = same_zones(
+            of.geocodes.iter().filter(|pair| is_same_code(&pair.name)).map(|pair| &*pair.value),
+            summary,
+        );
+    }
     let is_named = !of.geocodes.is_empty() || geometry.is_some();
     let whole = MessageArea {
         kind: match threat {
@@ -83,6 +89,29 @@ pub(super) fn areas(
     Ok(areas)
 }
 
+/// Whether geocodes of a name are codes of Specific Area Message Encoding.
+pub(super) fn is_same_code(name: &str) -> bool {
+    // FIPS6 is what the weather service called it before 2022.
+    ["SAME", "FIPS6"].contains(&name)
+}
+
+/// The zones of codes of Specific Area Message Encoding, each once. A place that is no zone, as the
+/// whole country is none, is counted.
+pub(in super::super) fn same_zones<'a>(
+    codes: impl Iterator<Item = &'a str>,
+    summary: &mut Summary,
+) -> Vec<zone::Code> {
+    let mut zones = Vec::new();
+    for code in codes {
+        match zone::Code::of_same(code) {
+            Some(zone) if zones.contains(&zone) => {}
+            Some(zone) => zones.push(zone),
+            None => summary.unread_values.add("SAME"),
+        }
+    }
+    zones
+}
+
 fn threat_status(text: &str) -> ThreatStatus {
     match text {
         "issued" => ThreatStatus::Issued,
@@ -101,23 +130,24 @@ fn geometry(
     let mut polygons = Vec::new();
     for text in of.polygons.iter().filter(|text| !text.is_empty()) {
         budget.take(text.split_ascii_whitespace().count())?;
-        match ring(text).and_then(|ring| Polygon::new(&ring, &[]).ok()) {
-            Some(polygon) => polygons.push(polygon),
+        match ring(text).and_then(|ring| MultiPolygon::mended(&[ring]).ok()) {
+            Some(mended) => polygons.extend_from_slice(mended.polygons()),
             None => summary.unread_values.add("polygon"),
         }
     }
     for text in of.circles.iter().filter(|text| !text.is_empty()) {
-        match circle(text) {
-            // A place, not an area.
-            Some((_, 0.0)) => {}
-            Some((center, radius_km)) => {
-                match Polygon::circle(center, radius_km, circle_tolerance_km(radius_km)) {
-                    Ok(polygon) => {
-                        budget.take(polygon.exterior().len())?;
-                        polygons.push(polygon);
-                    }
-                    Err(_) => summary.unread_values.add("circle"),
-                }
+        let circle = circle(text);
+        // A place, not an area: whoever shows the alert names it.
+        if matches!(circle, Some((_, 0.0))) {
+            continue;
+        }
+        let polygon = circle.and_then(|(center, radius_km)| {
+            Polygon::circle(center, radius_km, circle_tolerance_km(radius_km)).ok()
+        });
+        match polygon {
+            Some(polygon) => {
+                budget.take(polygon.exterior().len())?;
+                polygons.push(polygon);
             }
             None => summary.unread_values.add("circle"),
         }
@@ -130,19 +160,16 @@ fn circle_tolerance_km(radius_km: f64) -> f64 {
     (radius_km * CIRCLE_TOLERANCE).max(CIRCLE_TOLERANCE_KM)
 }
 
-/// Positions as `latitude,longitude` separated by blanks; the ring is closed if it is open.
+/// Positions as `latitude,longitude` separated by blanks.
 fn ring(text: &str) -> Option<Vec<LonLat>> {
-    let mut ring = text.split_ascii_whitespace().map(place).collect::<Option<Vec<_>>>()?;
-    if ring.first() != ring.last() {
-        ring.push(*ring.first()?);
-    }
-    Some(ring)
+    text.split_ascii_whitespace().map(place).collect()
 }
 
-/// `latitude,longitude`.
+/// `latitude,longitude`. A longitude beyond the antimeridian, at most a turn, is counted from the
+/// other side.
 pub(super) fn place(text: &str) -> Option<LonLat> {
     let (lat, lon) = text.split_once(',')?;
-    LonLat::new(lon.parse().ok()?, lat.parse().ok()?).ok()
+    LonLat::turned(lon.parse().ok()?, lat.parse().ok()?).ok()
 }
 
 /// `latitude,longitude radius`, the radius in kilometres.

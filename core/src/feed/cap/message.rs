@@ -1,7 +1,7 @@
 //! Converts the texts of a CAP document to an alert.
 
 use super::super::summary::{RefusalReason, Summary, excerpt};
-use super::area::{Budget, areas};
+use super::area::{Budget, areas, is_same_code};
 use super::document::{CapAlert, CapInfo, Once};
 use super::{eccc, event, nws, scale};
 use crate::alert;
@@ -28,8 +28,8 @@ pub(super) fn message(
 
     let mut parts: Vec<alert::Part> = Vec::new();
     let mut budget = Budget::new();
-    for info in &alert.infos {
-        let mut part = part(info, &mut budget, summary)?;
+    let infos = alert.infos.iter().map(|info| parts_of(info, &mut budget, summary));
+    for mut part in infos.collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
         // The same content in another language, for the same areas.
         let other = parts.iter_mut().find(|other| {
             let is_new = |text: &alert::Text| text.language != part.texts[0].language;
@@ -81,11 +81,13 @@ fn references(text: &str, summary: &mut Summary) -> Result<Vec<String>, RefusalR
     Ok(ids)
 }
 
-fn part(
+/// What a block says: one part for the areas that it draws and one for those that it only names, as
+/// in a part what is drawn stands for the zones.
+fn parts_of(
     info: &CapInfo,
     budget: &mut Budget,
     summary: &mut Summary,
-) -> Result<alert::Part, RefusalReason> {
+) -> Result<Vec<alert::Part>, RefusalReason> {
     let instant = |name: &str, text: Option<&str>, summary: &mut Summary| {
         let instant = text.map(|text| parse_instant(&excerpt(text)));
         if matches!(instant, Some(Err(_))) {
@@ -112,13 +114,14 @@ fn part(
     };
     eccc::words(info, &mut text);
     let is_fire = nws::is_fire(&vtec);
-    let mut all: Vec<MessageArea> = Vec::new();
+    let (mut drawn, mut named): (Vec<(MessageArea, String)>, Vec<_>) = <_>::default();
     for area in &info.areas {
-        for (mut area, description) in areas(area, budget, summary)? {
+        let mut areas = areas(area, budget, summary)?;
+        for (area, _) in &mut areas {
             area.is_fire_zone = is_fire && area.code.is_some_and(|code| !code.is_county());
-            all.push(area);
-            text.areas.push(description);
         }
+        let is_drawn = areas.iter().any(|(area, _)| area.geometry.is_some());
+        if is_drawn { &mut drawn } else { &mut named }.append(&mut areas);
     }
     let mut part = alert::Part {
         effective_ms: instant("effective", info.effective.get(), summary),
@@ -133,7 +136,6 @@ fn part(
         storm: info.parameter("eventMotionDescription").and_then(nws::storm),
         texts: vec![text],
         vtec,
-        areas: all,
         ..alert::Part::default()
     };
     let scales = [info.severity.get(), info.urgency.get(), info.certainty.get()];
@@ -142,14 +144,23 @@ fn part(
         scale::add_event_code(&mut part, &code.name, &code.value);
     }
     for geocode in info.areas.iter().flat_map(|area| &area.geocodes) {
-        // FIPS6 is what the weather service called it before 2022.
-        if ["SAME", "FIPS6"].contains(&&*geocode.name) && !geocode.value.is_empty() {
+        if is_same_code(&geocode.name) && !geocode.value.is_empty() {
             scale::add_same_code(&mut part, &geocode.value, summary);
         }
     }
     part.outcome = outcome(info, &part);
     eccc::facts(info, &mut part, summary);
-    Ok(part)
+    let with = |areas: Vec<(MessageArea, String)>| {
+        let mut part = part.clone();
+        (part.areas, part.texts[0].areas) = areas.into_iter().unzip();
+        part
+    };
+    let is_drawn = !drawn.is_empty();
+    let parts = [
+        Some(drawn).filter(|_| is_drawn),
+        Some(named).filter(|named| !is_drawn || !named.is_empty()),
+    ];
+    Ok(parts.into_iter().flatten().map(with).collect())
 }
 
 /// What the message itself says about the state of the alert.

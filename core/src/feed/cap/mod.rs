@@ -25,6 +25,7 @@ use super::sign::holds;
 use super::summary::{FeedError, FilePlace, Summary};
 use crate::alert;
 
+pub(super) use area::same_zones;
 pub(super) use message::MAX_REFERENCES;
 
 /// Maximum size of a file. The longest real one, with 104 zones in two languages, has 250 KB; one
@@ -61,12 +62,17 @@ pub const MAX_CAP_BYTES: u64 = 16 << 20;
 /// | `references` | ids of the messages before it |
 /// | ECCC's `Alert_Location_Status` (1.1 before 1.0); VTEC's action; else `responseType` AllClear | whether it has ended |
 /// | `area` with ECCC's geocode `DLC` | threat area and its status |
-/// | `area` with one geocode CLC or UGC | area of that zone |
+/// | `area` with one geocode CLC or UGC, or else SAME | area of that [zone](crate::zone::Code::of_same) |
 /// | `area` with several | an area for each zone, and one for what is drawn |
 ///
-/// - A ring that is not closed is closed; an invalid one is left out and counted. A circle
-///   becomes a polygon whose edges deviate from it by at most a hundredth of its radius, or 10 m if
-///   that is more; a circle without a radius is not an area.
+/// - What a block draws and what it only names are two parts of the message.
+/// - A ring that is not closed is closed, one that crosses itself is [mended](crate::geo::MultiPolygon::mended),
+///   and a longitude beyond 180° is counted from the other side; a ring without an area or around a
+///   pole is left out and counted. A circle becomes a polygon whose edges deviate from it by at most
+///   a hundredth of its radius, or 10 m if that is more; one around a pole is left out and counted,
+///   and one without a radius is not an area.
+/// - The encoding is the one that the document declares, else that of its byte order mark, else
+///   UTF-8.
 /// - What an issuer does not say is Unknown or absent. No colour is made up for the United States.
 /// - Signatures are not checked, resources are not read.
 ///

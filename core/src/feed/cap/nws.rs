@@ -3,7 +3,7 @@
 
 use super::super::summary::{RefusalReason, Summary};
 use super::area::place;
-use crate::alert::{Outcome, Storm, Vtec, VtecAction};
+use crate::alert::{Outcome, Storm, Vtec};
 use crate::time::parse_instant;
 use crate::unit::knots_to_kmh;
 
@@ -42,13 +42,7 @@ pub(in super::super) fn is_fire(codes: &[Vtec]) -> bool {
 
 /// What the codes say about the state of an alert: it is in force as long as one of its events is.
 pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
-    let outcomes = codes.iter().map(|code| match code.action {
-        VtecAction::Cancelled => Outcome::Cancelled,
-        VtecAction::Expired => Outcome::Ended,
-        VtecAction::Upgraded => Outcome::Replaced,
-        _ => Outcome::InForce,
-    });
-    outcomes.min()
+    codes.iter().map(|code| code.outcome()).min()
 }
 
 /// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. The direction is the one

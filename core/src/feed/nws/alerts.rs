@@ -2,15 +2,14 @@
 
 use std::io::BufRead;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::alert::{AreaKind, MessageArea, Outcome};
-use crate::feed::cap::{MAX_REFERENCES, event, nws, scale};
+use crate::feed::cap::{MAX_REFERENCES, event, nws, same_zones, scale};
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
 use crate::feed::text::features::read_features;
-use crate::geo::MultiPolygon;
+use crate::geo::mended_geojson;
 use crate::time::parse_instant;
 use crate::{alert, zone};
 
@@ -37,7 +36,7 @@ const MAX_ZONES: usize = 2_000;
 /// | action of `VTEC` | whether it has ended |
 /// | `eventMotionDescription` | storm |
 /// | `geocode.SAME`, `geocode.FIPS6` | SAME codes |
-/// | `geocode.UGC`, `areaDesc` | an area for each zone |
+/// | `geocode.UGC`, else `geocode.SAME`; `areaDesc` | an area for each zone |
 /// | the geometry | an area with the whole description |
 ///
 /// Colour, confidence, risk and coverage are Unknown or absent: the weather service does not give
@@ -241,12 +240,16 @@ fn areas(
             return Err(RefusalReason::TooMany { what: "zones", limit: MAX_ZONES });
         }
     }
+    if codes.is_empty() {
+        let same = of.list("geocode", "SAME").chain(of.list("geocode", "FIPS6"));
+        codes = same_zones(same.take(MAX_ZONES), summary);
+    }
     let geometry = feature.get("geometry").filter(|geometry| !geometry.is_null());
-    let geometry = geometry.map(MultiPolygon::deserialize);
-    if matches!(geometry, Some(Err(_))) {
+    let (geometry, is_whole) =
+        geometry.map_or((None, true), |geometry| mended_geojson(geometry).unwrap_or_default());
+    if !is_whole {
         summary.unread_values.add("geometry");
     }
-    let geometry = geometry.and_then(Result::ok);
 
     let (mut areas, mut descriptions) = (Vec::new(), Vec::new());
     if geometry.is_some() || codes.is_empty() && !description.is_empty() {

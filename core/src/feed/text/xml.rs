@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Read};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use super::encoding::{EncodingError, Unicode};
 use crate::feed::summary::FeedError;
 
 /// Maximum length of text or markup between two tags; the longest real one, a notice of
@@ -15,10 +16,10 @@ pub(in crate::feed) const MAX_EVENT_BYTES: usize = 16 * 1024;
 /// Maximum nesting; the deepest real document has 11 levels.
 pub(in crate::feed) const MAX_DEPTH: usize = 32;
 
-/// The events of a document. The parser keeps a whole event in memory and the document determines
+/// The events of a document in any encoding. The parser keeps a whole event in memory and the document determines
 /// its length, so both the length and the nesting are limited.
 pub(in crate::feed) struct XmlEvents<R> {
-    reader: Reader<Rationed<R>>,
+    reader: Reader<Rationed<Unicode<R>>>,
     buffer: Vec<u8>,
     depth: usize,
     max_event_bytes: usize,
@@ -31,6 +32,7 @@ impl<R: BufRead> XmlEvents<R> {
 
     /// The events of a document that may contain longer runs of text.
     pub(crate) fn with_limit(input: R, max_event_bytes: usize) -> Self {
+        let input = Unicode::new(input);
         let reader = Reader::from_reader(Rationed { input, left: 0 });
         Self { reader, buffer: Vec::new(), depth: 0, max_event_bytes }
     }
@@ -53,6 +55,7 @@ impl<R: BufRead> XmlEvents<R> {
                         let limit = self.max_event_bytes;
                         fault(byte, format!("more than {limit} bytes between two tags"))
                     }
+                    Some(inner) if inner.is::<EncodingError>() => fault(byte, inner),
                     _ => io::Error::new(error.kind(), error).into(),
                 });
             }

@@ -11,9 +11,18 @@ use crate::geo::{LonLat, MultiPolygon, Polygon};
 /// A geometry as it is read.
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "coordinates", expecting = "a GeoJSON Polygon or MultiPolygon")]
-enum Geometry {
-    Polygon(Vec<Vec<Position>>),
-    MultiPolygon(Vec<Vec<Vec<Position>>>),
+enum Geometry<P> {
+    Polygon(Vec<Vec<P>>),
+    MultiPolygon(Vec<Vec<Vec<P>>>),
+}
+
+impl<P> Geometry<P> {
+    fn polygons(self) -> Vec<Vec<Vec<P>>> {
+        match self {
+            Self::Polygon(rings) => vec![rings],
+            Self::MultiPolygon(polygons) => polygons,
+        }
+    }
 }
 
 /// Longitude, latitude and optionally an altitude.
@@ -47,21 +56,37 @@ impl<'de> Deserialize<'de> for Position {
 /// The rings of each polygon of a GeoJSON geometry, outer ring first, as given.
 #[cfg(feature = "zone-files")]
 pub(crate) fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, serde_json::Error> {
+    let geometry: Geometry<Position> = serde_json::from_str(text)?;
     let rings = |rings: Vec<Vec<Position>>| {
         rings.into_iter().map(|ring| ring.into_iter().map(|at| at.0).collect()).collect()
     };
-    Ok(match serde_json::from_str(text)? {
-        Geometry::Polygon(polygon) => vec![rings(polygon)],
-        Geometry::MultiPolygon(polygons) => polygons.into_iter().map(rings).collect(),
-    })
+    Ok(geometry.polygons().into_iter().map(rings).collect())
+}
+
+/// The area of a GeoJSON geometry that may break the rules, as [`MultiPolygon::mended`] reads each of
+/// its polygons, and whether all of it could be read.
+#[cfg(feature = "alert")]
+pub(crate) fn mended_geojson<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<(Option<MultiPolygon>, bool), D::Error> {
+    let polygons = Geometry::<Vec<f64>>::deserialize(deserializer)?.polygons();
+    let place = |at: &Vec<f64>| match at[..] {
+        [lon, lat] | [lon, lat, _] => LonLat::turned(lon, lat).ok(),
+        _ => None,
+    };
+    let mended = |rings: &Vec<Vec<Vec<f64>>>| {
+        let ring = |ring: &Vec<Vec<f64>>| ring.iter().map(place).collect::<Option<Vec<_>>>();
+        MultiPolygon::mended(&rings.iter().map(ring).collect::<Option<Vec<_>>>()?).ok()
+    };
+    let parts: Vec<MultiPolygon> = polygons.iter().filter_map(mended).collect();
+    let is_whole = parts.len() == polygons.len();
+    let parts = parts.into_iter().flat_map(|part| part.polygons);
+    Ok((MultiPolygon::new(parts).ok(), is_whole))
 }
 
 impl<'de> Deserialize<'de> for MultiPolygon {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let polygons = match Geometry::deserialize(deserializer)? {
-            Geometry::Polygon(rings) => vec![rings],
-            Geometry::MultiPolygon(polygons) => polygons,
-        };
+        let polygons = Geometry::<Position>::deserialize(deserializer)?.polygons();
         let polygon = |rings: Vec<Vec<Position>>| {
             let mut rings = rings.into_iter().map(|ring| ring.into_iter().map(|at| at.0).collect());
             let exterior: Vec<LonLat> = rings.next().unwrap_or_default();
@@ -75,21 +100,6 @@ impl<'de> Deserialize<'de> for MultiPolygon {
 impl Serialize for MultiPolygon {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         shape(self.polygons.iter(), serializer)
-    }
-}
-
-/// Several outlines as one geometry; `null` if there are none.
-#[cfg(feature = "alert")]
-#[derive(Clone, Debug)]
-pub(crate) struct Outlines<'a>(pub Vec<&'a MultiPolygon>);
-
-#[cfg(feature = "alert")]
-impl Serialize for Outlines<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_empty() {
-            return serializer.serialize_none();
-        }
-        shape(self.0.iter().flat_map(|outline| &outline.polygons), serializer)
     }
 }
 
@@ -126,28 +136,5 @@ impl Serialize for Rings<'_> {
             rings.serialize_element(&hole.collect::<Vec<_>>())?;
         }
         rings.end()
-    }
-}
-
-#[cfg(all(test, feature = "alert"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn outlines_are_put_together_as_one_geometry() {
-        let outline = |text: &str| serde_json::from_str::<MultiPolygon>(text).unwrap();
-        let one = outline(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}"#);
-        let two = outline(
-            r#"{"type":"MultiPolygon","coordinates":[[[[2,0],[3,0],[3,1],[2,0]]],[[[4,0],[5,0],[5,1],[4,0]]]]}"#,
-        );
-        let of = |outlines: &[&MultiPolygon]| {
-            serde_json::to_string(&Outlines(outlines.to_vec())).unwrap()
-        };
-        assert_eq!(of(&[]), "null");
-        assert_eq!(of(&[&one]), serde_json::to_string(&one).unwrap());
-        assert_eq!(of(&[&two]), serde_json::to_string(&two).unwrap());
-        let all = outline(&of(&[&one, &two, &one]));
-        assert_eq!(all.polygons().len(), 4);
-        assert_eq!(all.polygons()[1..3], *two.polygons());
     }
 }

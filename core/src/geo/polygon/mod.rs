@@ -2,7 +2,7 @@
 
 use ::geo::{BooleanOps, BoundingRect, Coord, Intersects, LineString, MapCoords, Rect, Validation};
 
-use self::ring::{area, rounded, shift, split_long_edges, thinned, turn, unrolled};
+use self::ring::{rounded, shift, split_long_edges, thinned, turn, unrolled};
 use crate::geo::{BBox, EARTH_RADIUS_KM, GeoError, LonLat};
 
 /// Decimals to which coordinates are rounded: 0.11 m, as RFC 7946 §11.2 suggests.
@@ -274,43 +274,6 @@ impl Polygon {
         parts
     }
 
-    /// See [`MultiPolygon::repaired`].
-    fn repaired(&self) -> Vec<Self> {
-        let mut parts = vec![self.clone()];
-        // Rounding the corners where edges cross can make edges cross again.
-        for _ in 0..4 {
-            if parts.iter().all(Self::is_valid) {
-                return parts;
-            }
-            parts = parts.iter().flat_map(Self::solid_parts).collect();
-        }
-        vec![self.clone()]
-    }
-
-    /// The area inside the outer ring and outside all holes, rebuilt.
-    fn solid_parts(&self) -> Vec<Self> {
-        let (exterior, holes) = in_units(&self.shape).into_inner();
-        let solid = |ring| ::geo::Polygon::new(ring, Vec::new());
-        let holes = ::geo::MultiPolygon::new(holes.into_iter().map(solid).collect());
-        let filled = solid(exterior).difference(&holes);
-        let degrees = filled.map_coords(|at| Coord { x: at.x / ROUNDING, y: at.y / ROUNDING });
-        degrees.into_iter().filter_map(|part| Self::of_overlay(part, 0.0)).collect()
-    }
-
-    /// A computed polygon, moved by whole turns; `None` if it is thinner than the rounding of
-    /// coordinates.
-    fn of_overlay(part: ::geo::Polygon<f64>, turns_deg: f64) -> Option<Self> {
-        let (exterior, holes) = part.into_inner();
-        let ring = |ring: LineString<f64>| {
-            let mut ring = ring.0;
-            shift(&mut ring, turns_deg);
-            ring.dedup();
-            ring
-        };
-        let holes = holes.into_iter().map(ring).filter(|hole| area(hole) != 0).collect();
-        Self::of_unrolled(ring(exterior), holes).ok()
-    }
-
     /// The polygon with fewer positions; see [`MultiPolygon::simplified`].
     fn simplified(&self, tolerance_deg: f64) -> Self {
         let mut tolerance = tolerance_deg;
@@ -390,14 +353,6 @@ impl MultiPolygon {
         self.polygons.iter().all(Polygon::is_valid)
     }
 
-    /// The same area as valid polygons, if some are not: holes are cut out of the inside of their
-    /// outer rings, and loops of a ring become polygons of their own. Valid polygons are unchanged,
-    /// and so is one that cannot be repaired.
-    #[must_use]
-    pub fn repaired(&self) -> Self {
-        Self { polygons: self.polygons.iter().flat_map(Polygon::repaired).collect() }
-    }
-
     /// The same area with fewer positions, by the Ramer–Douglas–Peucker algorithm.
     ///
     /// - No position of the original is farther from the new ring than the tolerance, in degrees of
@@ -447,10 +402,12 @@ fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + 
 }
 
 mod json;
+mod overlay;
 mod ring;
+mod touch;
 
 #[cfg(feature = "alert")]
-pub(crate) use json::Outlines;
+pub(crate) use json::mended_geojson;
 #[cfg(feature = "zone-files")]
 pub(crate) use json::outline_of_geojson;
 

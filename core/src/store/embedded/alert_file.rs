@@ -1,6 +1,6 @@
 //! The alert database: one row per message, as JSON with a checksum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::alert;
 use crate::store::{KeptAlerts, StoreError};
 
 /// Increases with every change of the file format.
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 const SCHEMA: &str =
     "CREATE TABLE alert (id TEXT PRIMARY KEY, message BLOB NOT NULL) WITHOUT ROWID";
@@ -26,6 +26,23 @@ const SCHEMA: &str =
 /// What version 2 adds: how many changes there were, and how many acknowledged ones are missing.
 const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INTEGER NOT NULL); \
                         INSERT INTO change VALUES (0, 0)";
+
+/// What version 3 adds: how many alerts there are. A page that is damaged may hide rows.
+const SCHEMA_3: &str = "ALTER TABLE change ADD COLUMN alerts INTEGER NOT NULL DEFAULT 0; \
+                        UPDATE change SET alerts = (SELECT count(*) FROM alert)";
+
+/// What is on file.
+#[derive(Debug)]
+pub(in super::super) struct Loaded {
+    /// Every message that can be read.
+    pub messages: Vec<alert::Message>,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+    /// How many of the faults are alerts that cannot be read.
+    pub corrupt: u64,
+    /// Whether acknowledged changes are missing, nobody knows which.
+    pub lacks_changes: bool,
+}
 
 /// The database.
 #[derive(Debug)]
@@ -36,6 +53,8 @@ pub(in super::super) struct AlertFile {
     count: Option<Count>,
     /// How many of them are missing.
     missing: u64,
+    /// What is wrong with the count beside it.
+    count_fault: Option<Fault>,
 }
 
 impl AlertFile {
@@ -60,8 +79,9 @@ impl AlertFile {
             .map_err(failed)?;
         let missing_tables = match (version, tables) {
             (SCHEMA_VERSION, _) => String::new(),
-            (0, 0) => format!("{SCHEMA}; {SCHEMA_2};"),
-            (1, _) => format!("{SCHEMA_2};"),
+            (0, 0) => format!("{SCHEMA}; {SCHEMA_2}; {SCHEMA_3};"),
+            (1, _) => format!("{SCHEMA_2}; {SCHEMA_3};"),
+            (2, _) => format!("{SCHEMA_3};"),
             _ => {
                 return Err(StoreError::SchemaVersion {
                     path: path.display().to_string(),
@@ -82,7 +102,9 @@ impl AlertFile {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .map_err(failed)?;
-        let acknowledged = read_count(count_path).ok().flatten().unwrap_or(0);
+        let acknowledged = read_count(count_path);
+        let count_fault = count_fault(&acknowledged, changes);
+        let acknowledged = acknowledged.ok().flatten().unwrap_or(0);
         if acknowledged > changes {
             missing += acknowledged - changes;
             connection
@@ -90,15 +112,28 @@ impl AlertFile {
                 .map_err(failed)?;
         }
         let count = Some(Count::open(count_path, changes.max(acknowledged))?);
-        Ok(Self { connection, path, count, missing })
+        Ok(Self { connection, path, count, missing, count_fault })
     }
 
     /// Reads every message; corrupt ones are reported and left where they are.
-    pub(crate) fn load(&mut self) -> Result<(Vec<alert::Message>, Vec<Fault>), StoreError> {
-        let read = rows(&self.connection).map_err(|error| database(&self.path, &error));
-        let (messages, mut faults) = read?;
+    ///
+    /// # Errors
+    /// If the table cannot be read, or lacks rows that it should have.
+    pub(crate) fn load(&mut self) -> Result<Loaded, StoreError> {
+        let read = || {
+            let sql = "SELECT alerts FROM change";
+            let alerts: u64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+            rusqlite::Result::Ok((alerts, rows(&self.connection)?))
+        };
+        let (alerts, rows) = read().map_err(|error| database(&self.path, &error))?;
+        if let Some(cause) = rows.lost(alerts) {
+            return Err(StoreError::Storage { path: self.path.display().to_string(), cause });
+        }
+        let Rows { messages, mut faults, .. } = rows;
+        let corrupt = faults.len() as u64;
         faults.extend(missing(self.missing));
-        Ok((messages, faults))
+        faults.extend(self.count_fault.take());
+        Ok(Loaded { messages, faults, corrupt, lacks_changes: self.missing > 0 })
     }
 
     fn change(
@@ -124,22 +159,28 @@ impl AlertFile {
 impl KeptAlerts for AlertFile {
     fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
         self.change(|transaction| {
-            let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
+            let mut update = transaction.prepare("UPDATE alert SET message = ? WHERE id = ?")?;
+            let sql = "INSERT INTO alert (message, id) VALUES (?, ?)";
             let mut insert = transaction.prepare(sql)?;
+            let mut added = 0;
             for message in messages {
-                insert.execute(params![message.id, encode(message)?])?;
+                let bytes = encode(message)?;
+                if update.execute(params![bytes, message.id])? == 0 {
+                    added += insert.execute(params![bytes, message.id])?;
+                }
             }
-            Ok(())
+            transaction.execute("UPDATE change SET alerts = alerts + ?", [added]).map(drop)
         })
     }
 
     fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
         self.change(|transaction| {
             let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
+            let mut deleted = 0;
             for id in ids {
-                statement.execute([id])?;
+                deleted += statement.execute([id])?;
             }
-            Ok(())
+            transaction.execute("UPDATE change SET alerts = alerts - ?", [deleted]).map(drop)
         })
     }
 }
@@ -163,18 +204,23 @@ pub(in super::super) fn read_alerts(
     let connection = access.connect(&path)?;
     let read = || {
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let (changes, missing): (u64, u64) = if version == 2 {
+        let (changes, missing): (u64, u64) = if version >= 2 {
             let sql = "SELECT count, missing FROM change";
             connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?
         } else {
             (0, 0)
         };
+        let sql = "SELECT alerts FROM change";
+        let alerts = (version >= 3).then(|| connection.query_row(sql, [], |row| row.get(0)));
         let mut statement = connection.prepare("PRAGMA integrity_check")?;
         let integrity = statement.query_map([], |row| row.get::<_, String>(0))?;
         let integrity = integrity.collect::<rusqlite::Result<Vec<_>>>()?;
-        rusqlite::Result::Ok((version, changes, missing, integrity, rows(&connection)?))
+        let mut rows = rows(&connection)?;
+        let lost = alerts.transpose()?.and_then(|alerts| rows.lost(alerts));
+        rows.faults.extend(lost.map(|cause| Fault::new(ALERTS, cause)));
+        rusqlite::Result::Ok((version, changes, missing, integrity, rows))
     };
-    let (version, changes, known, integrity, (messages, mut faults)) =
+    let (version, changes, known, integrity, Rows { messages, mut faults, .. }) =
         read().map_err(|error| database(&path, &error))?;
     if !(1..=SCHEMA_VERSION).contains(&version) {
         return Err(StoreError::SchemaVersion {
@@ -185,17 +231,23 @@ pub(in super::super) fn read_alerts(
     }
     let wrong = integrity.into_iter().filter(|message| message != "ok");
     faults.extend(wrong.map(|cause| Fault::new(ALERTS, cause)));
-    match acknowledged {
-        Ok(None) if changes > 0 => {
-            let cause = "it is missing, so it is unknown whether acknowledged changes were lost";
-            faults.push(Fault::new(ALERT_COUNT, cause));
-        }
-        Ok(count) => {
-            faults.extend(missing(known + count.unwrap_or(0).saturating_sub(changes)));
-        }
-        Err(cause) => faults.push(Fault::new(ALERT_COUNT, cause)),
+    faults.extend(count_fault(&acknowledged, changes));
+    if let Ok(count) = acknowledged {
+        faults.extend(missing(known + count.unwrap_or(0).saturating_sub(changes)));
     }
     Ok((messages, faults))
+}
+
+/// The fault of a count beside a database of so many changes.
+fn count_fault(acknowledged: &Result<Option<u64>, String>, changes: u64) -> Option<Fault> {
+    let cause = match acknowledged {
+        Ok(None) if changes > 0 => {
+            "it is missing, so it is unknown whether acknowledged changes were lost"
+        }
+        Ok(_) => return None,
+        Err(cause) => cause,
+    };
+    Some(Fault::new(ALERT_COUNT, cause))
 }
 
 /// Copies the alerts of a folder, as they are now, into another. Returns the names of the files.
@@ -223,15 +275,37 @@ pub(super) fn copy_alerts(
     Ok(files)
 }
 
+/// The rows of the table.
+struct Rows {
+    messages: Vec<alert::Message>,
+    /// The corrupt ones.
+    faults: Vec<Fault>,
+    /// How many there are, with the corrupt ones, each id once.
+    count: u64,
+}
+
+impl Rows {
+    /// What is wrong if there should be so many. A damaged page may hide rows, or show one twice.
+    fn lost(&self, alerts: u64) -> Option<String> {
+        (self.count != alerts)
+            .then(|| format!("its table shows {} alerts; it must have {alerts}", self.count))
+    }
+}
+
 /// Reads every message of a database; corrupt ones are reported.
-fn rows(connection: &Connection) -> rusqlite::Result<(Vec<alert::Message>, Vec<Fault>)> {
+fn rows(connection: &Connection) -> rusqlite::Result<Rows> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
+    let mut ids = HashSet::new();
     let mut statement = connection.prepare("SELECT id, message FROM alert")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         // A damaged row, whatever it holds, must not keep the others from being read.
         let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
-        let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
+        let (id, message) = (bytes(0)?, bytes(1)?);
+        if !ids.insert(id.to_vec()) {
+            continue;
+        }
+        let id = String::from_utf8_lossy(id);
         if let Some(message) = decode(message).filter(|message| message.id == id) {
             messages.push(message);
         } else {
@@ -240,7 +314,7 @@ fn rows(connection: &Connection) -> rusqlite::Result<(Vec<alert::Message>, Vec<F
             faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
         }
     }
-    Ok((messages, faults))
+    Ok(Rows { messages, faults, count: ids.len() as u64 })
 }
 
 /// The fault for acknowledged changes that are missing.
@@ -331,3 +405,7 @@ pub(in super::super) fn checked(bytes: Vec<u8>) -> Vec<u8> {
 fn decode(bytes: &[u8]) -> Option<alert::Message> {
     serde_json::from_slice(Bytes::open(bytes).ok()?.rest()).ok()
 }
+
+#[cfg(test)]
+#[path = "alert_file_tests.rs"]
+mod tests;

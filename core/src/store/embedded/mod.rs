@@ -33,7 +33,7 @@ mod frozen;
 mod maintain;
 mod mapped;
 mod merge;
-mod names;
+pub(super) mod names;
 mod open;
 mod reader;
 mod rebuild;

@@ -76,7 +76,8 @@ pub struct Alert {
     id: String,
     issuer: String,
     message_type: MessageType,
-    #[schema(required = false, format = DateTime)]
+    /// When it was sent, if the message does not say.
+    #[schema(format = DateTime)]
     effective_time: String,
     /// When the event begins.
     #[schema(required = false, format = DateTime)]
@@ -132,7 +133,8 @@ pub struct Alert {
     /// Codes of Specific Area Message Encoding.
     #[schema(required = false)]
     same_codes: Vec<String>,
-    /// Zones whose outline is not known, so that the geometry lacks them.
+    /// What the geometry lacks: codes of zones whose outline is not known, and names of areas that
+    /// have neither a code nor an outline.
     #[schema(required = false)]
     missing_zones: Vec<String>,
     #[schema(required = false)]
@@ -168,10 +170,10 @@ pub struct AlertArea {
     threat_status: ThreatStatus,
     /// The state of the alert in this area.
     status: AlertStatus,
-    /// Code of the zone, in Canada.
+    /// Code of the zone: CLC in Canada, UGC in the United States.
     #[schema(required = false)]
     clc_code: String,
-    /// Code of the zone, in the United States.
+    /// The same, only in the United States.
     #[schema(required = false)]
     ugc_code: String,
     /// Only of fire weather zones, whose codes are those of forecast zones too.
@@ -179,6 +181,37 @@ pub struct AlertArea {
     zone_kind: ZoneKind,
     /// The rings that the message itself draws.
     polygons: Vec<Vec<LatLon>>,
+    /// With the fields below: what the message says here, only where it is not what the alert says.
+    #[schema(required = false)]
+    event: String,
+    #[schema(required = false)]
+    alert_type: AlertType,
+    #[schema(required = false)]
+    severity: AlertSeverity,
+    #[schema(required = false)]
+    urgency: AlertUrgency,
+    #[schema(required = false)]
+    certainty: AlertCertainty,
+    #[schema(required = false)]
+    alert_impact: AlertImpact,
+    #[schema(required = false)]
+    alert_confidence: AlertConfidence,
+    #[schema(required = false)]
+    alert_colour: AlertColour,
+    #[schema(required = false, format = DateTime)]
+    effective_time: String,
+    #[schema(required = false, format = DateTime)]
+    onset: String,
+    #[schema(required = false, format = DateTime)]
+    expiry_time: String,
+    #[schema(required = false, format = DateTime)]
+    event_end_time: String,
+    #[schema(required = false)]
+    alert_headline: String,
+    #[schema(required = false)]
+    alert_description: String,
+    #[schema(required = false)]
+    instruction: String,
 }
 
 #[derive(ToSchema)]
@@ -228,10 +261,9 @@ pub struct ZoneFeature {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Zone {
-    /// Of a zone in Canada.
-    #[schema(required = false)]
+    /// CLC in Canada, UGC in the United States.
     clc_code: String,
-    /// Of a zone in the United States.
+    /// The same, only in the United States.
     #[schema(required = false)]
     ugc_code: String,
     kind: ZoneKind,

@@ -17,8 +17,8 @@ use crate::http::snapshot::VARY;
 ///
 /// The published part of a run does not change, so an answer made of it alone lasts forever. One
 /// with gaps where something may still be published is revalidated, and so is one whose hours or
-/// levels may get another index, or its product another packing. What not everyone may have is not
-/// for shared caches.
+/// levels may get another index, or its product another packing, as long as the run is not whole. What
+/// not everyone may have is not for shared caches.
 pub struct Lasting {
     is_final: bool,
     is_open: bool,
@@ -45,9 +45,19 @@ impl Lasting {
     pub fn at_all_hours(granted: Granted<'_>, run: &model::Run, products: &[&str]) -> Self {
         let hours = 0..run.definition().valid_ms.len();
         let is_whole = |product: &&str| hours.clone().all(|hour| run.is_whole(product, hour));
-        let is_final = has_stated_hours(granted, run)
-            && products.iter().all(|product| is_whole(product) && is_fixed(granted, product));
+        let of_products =
+            || products.iter().all(|product| is_whole(product) && is_fixed(granted, product));
+        let is_final =
+            has_stated_hours(granted, run) && (is_whole_run(granted, run) || of_products());
         Self::new(granted, run, run.published().iter(), is_final, products)
+    }
+
+    /// For an answer that lists the products of the run.
+    pub fn of_products(granted: Granted<'_>, run: &model::Run) -> Self {
+        let is_final = is_whole_run(granted, run);
+        let names: Vec<&str> =
+            run.definition().products.iter().map(|product| &*product.name).collect();
+        Self::new(granted, run, run.published().iter(), is_final, &names)
     }
 
     /// For an answer that shows the definition of the run, but none of its content.
@@ -108,7 +118,8 @@ impl Lasting {
         self
     }
 
-    fn cache_control(&self) -> HeaderValue {
+    /// How long the answer may be cached.
+    pub fn cache_control(&self) -> HeaderValue {
         HeaderValue::from_static(match (self.is_final, self.is_open) {
             (true, true) => "public, max-age=31536000, immutable",
             (true, false) => "private, max-age=31536000, immutable",
@@ -149,6 +160,15 @@ impl Lasting {
 fn has_stated_hours(granted: Granted<'_>, run: &model::Run) -> bool {
     let definition = run.definition();
     granted.source().valid_ms_of(definition.run).is_some_and(|hours| hours == definition.valid_ms)
+}
+
+/// Whether nothing more can come: all hours that the catalogue states are there, each with all
+/// products of the run.
+fn is_whole_run(granted: Granted<'_>, run: &model::Run) -> bool {
+    let published = run.published();
+    has_stated_hours(granted, run)
+        && published.len() == run.definition().valid_ms.len()
+        && published.iter().all(PublishedHour::is_whole)
 }
 
 /// Whether levels keep their index and values their packing in the runs of a product.

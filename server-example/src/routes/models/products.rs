@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
+use axum::http::header;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
@@ -11,8 +12,9 @@ use mesonet::model;
 use mesonet::model::{RunStamp, SourceProduct};
 use serde::Serialize;
 
-use super::parameters::{MODEL, RUN};
-use super::{ModelRequest, asked_again, run_or_newest};
+use super::lasting::Lasting;
+use super::parameters::{LASTING, MODEL, RUN};
+use super::{ModelRequest, asked_again, run_or_newest, run_stamp};
 use crate::describe::{About, ModelProducts, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -30,7 +32,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .text("By default of the latest run.")
             .path(&[MODEL])
             .json::<ModelProducts>("The products.")
-            .cached("`no-cache`; `private` where not everyone may have it.")
+            .cached(LASTING)
             .tagged()
     },
 }];
@@ -116,7 +118,14 @@ async fn products(
         let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
         let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
-        json_tagged(&request.headers, &body).map(|response| asked_again(granted, response))
+        let mut response = json_tagged(&request.headers, &body)?;
+        let is_named = run_stamp(&request.query)?.is_some();
+        let lasting = Lasting::of_products(granted, &run);
+        if is_named {
+            response.headers_mut().insert(header::CACHE_CONTROL, lasting.cache_control());
+            return Ok(response);
+        }
+        Ok(asked_again(granted, response))
     };
     state.look_up(answer).await?
 }

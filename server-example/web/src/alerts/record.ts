@@ -58,7 +58,7 @@ export function followerOf({ properties: { nextIds = [] } }: AlertFeature): Aler
 export function shownFor_ms({ properties: { areas = [] } }: AlertFeature): number {
   const feeds = about.value?.replayAlerts;
   if (!feeds) return now_ms();
-  return Date.parse(areas.some(({ clcCode }) => clcCode !== undefined) ? feeds.canada : feeds.unitedStates);
+  return Date.parse(areas.some(({ clcCode, ugcCode }) => clcCode !== undefined && ugcCode === undefined) ? feeds.canada : feeds.unitedStates);
 }
 
 /** An alert with all that it follows and that follows it, in the order they were sent. */
