@@ -27,7 +27,10 @@ const MAX_REPORTS: usize = 8;
 ///
 /// Clones share what is remembered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves(Arc<Mutex<HashMap<StationId, Vec<(i64, LonLat)>>>>);
+pub(super) struct Moves(Arc<Mutex<Remembered>>);
+
+/// The reports of each station, with their times.
+type Remembered = HashMap<StationId, Vec<(i64, LonLat)>>;
 
 impl Moves {
     /// Whether a report places its station elsewhere and nothing confirms it. The report is remembered then.
@@ -66,7 +69,7 @@ impl Moves {
     }
 
     // What is in it stands for itself at every moment.
-    fn all(&self) -> MutexGuard<'_, HashMap<StationId, Vec<(i64, LonLat)>>> {
+    fn all(&self) -> MutexGuard<'_, Remembered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
