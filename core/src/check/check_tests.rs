@@ -143,7 +143,7 @@ fn the_verdict_of_a_source_is_kept_and_never_improved() {
 fn a_value_that_no_check_can_judge_is_unknown() {
     let index = Column::moment(Variable::HeatIndex, &[(0, 30.0)]);
     assert_eq!(verdicts(&[index])[0][0], Quality::UNCHECKED);
-    let mut fahrenheit = Column::moment(Variable::AirTemperature, &[(0, 140.0)]);
+    let mut fahrenheit = Column::moment(Variable::AirTemperature, &[(0, 70.0)]);
     fahrenheit.key.reported_unit = "°F".into();
     assert_eq!(verdicts(&[fahrenheit])[0][0], Quality::UNCHECKED);
 }
@@ -248,6 +248,7 @@ fn extremes_and_totals_are_not_steps_and_only_totals_have_amounts() {
     };
     assert_eq!(amount(IntervalType::Cumulative, 350.0), Good);
     assert_eq!(amount(IntervalType::Cumulative, 350.1), Doubtful);
+    assert_eq!(amount(IntervalType::Cumulative, 401.1), BaseQuality::Error);
     assert_ne!(amount(Max, 350.1), Doubtful);
 }
 

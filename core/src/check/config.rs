@@ -7,8 +7,9 @@ use toml::Spanned;
 
 use super::change_limits::ChangeLimits;
 use super::limits::{
-    AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits,
-    RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
+    AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PhysicalLimits,
+    PrecisionLimits, RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits,
+    VariableKey,
 };
 use crate::observation::Variable;
 use crate::settings::{TomlFault, line_of, read_toml};
@@ -39,6 +40,7 @@ pub const DEFAULT_LIMITS_TOML: &str = include_str!("limits.toml");
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     pub(super) value: ValueLimits,
+    pub(super) physical: ByVariable<PhysicalLimits>,
     pub(super) range: ByVariable<RangeLimits>,
     pub(super) accumulation: ByVariable<AccumulationLimits>,
     pub(super) record: ByVariable<RecordLimits>,
@@ -86,6 +88,7 @@ pub(super) struct ConsistencyLimits {
 struct Text {
     without: Vec<Spanned<String>>,
     value: Option<ValueLimits>,
+    physical: BTreeMap<VariableKey, PhysicalLimits>,
     range: BTreeMap<VariableKey, RangeLimits>,
     accumulation: BTreeMap<VariableKey, AccumulationLimits>,
     record: BTreeMap<VariableKey, RecordLimits>,
@@ -129,6 +132,7 @@ impl Config {
     pub fn none() -> Self {
         Self {
             value: ValueLimits::default(),
+            physical: BTreeMap::new(),
             range: BTreeMap::new(),
             accumulation: BTreeMap::new(),
             record: BTreeMap::new(),
@@ -158,6 +162,7 @@ impl Config {
             }
         }
         self.value = over.value.unwrap_or(self.value);
+        put(&mut self.physical, over.physical);
         put(&mut self.range, over.range);
         put(&mut self.accumulation, over.accumulation);
         put(&mut self.record, over.record);
@@ -202,6 +207,7 @@ impl Config {
         }
         let Ok(variable) = entry.parse::<Variable>() else { return false };
         match section {
+            "physical" => self.physical.remove(&variable).is_some(),
             "range" => self.range.remove(&variable).is_some(),
             "accumulation" => self.accumulation.remove(&variable).is_some(),
             "record" => self.record.remove(&variable).is_some(),

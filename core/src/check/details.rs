@@ -9,6 +9,7 @@ use super::limits::{
 use super::one_series::OneSeries;
 use super::outcome::{Details, Input, Limit};
 use super::persistence::{Found, Streak};
+use super::physical::Physical;
 use super::relation::Rule;
 use crate::time::{HOUR_MS, Iso8601};
 
@@ -52,6 +53,20 @@ pub(super) fn value<R: OneSeries>(of: &R, reading: usize, limits: &ValueLimits) 
     }
 }
 
+/// The name of a physical limit.
+pub(super) const POSSIBLE: &str = "possible";
+
+pub(super) fn physical<R: OneSeries>(of: &R, reading: usize, physical: &Physical<'_>) -> Details {
+    let Bounds { min, max } = physical.bounds;
+    // The limit is in its own unit, which the value may not be in.
+    let unit = of.key().variable.unit().symbol();
+    Details {
+        inputs: vec![reading_of(of, reading)],
+        limits: vec![limit(POSSIBLE, Some(min), Some(max), unit, &physical.limits.source)],
+        ..Details::default()
+    }
+}
+
 pub(super) fn range<R: OneSeries>(
     of: &R,
     reading: usize,
@@ -59,7 +74,7 @@ pub(super) fn range<R: OneSeries>(
     source: &str,
     max_amount: Option<(f64, &AccumulationLimits)>,
 ) -> Details {
-    let unit = &of.key().reported_unit;
+    let unit = of.key().variable.unit().symbol();
     let bounds = |name, Bounds { min, max }| limit(name, Some(min), Some(max), unit, source);
     let levels = [("error", band.error), ("doubtful", band.doubtful)];
     let levels = levels.into_iter().filter_map(|(name, level)| Some(bounds(name, level?)));

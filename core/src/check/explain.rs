@@ -4,10 +4,12 @@
 use std::fmt;
 
 use super::beside::Beside;
+use super::details;
 use super::one_series::OneSeries;
 use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
+use super::value::value;
 use crate::observation::{BaseQuality, Quality, Variable};
 use crate::time::Iso8601;
 
@@ -45,7 +47,8 @@ pub struct Explanation {
     /// The source's verdict. Good is kept and not checked again; Unknown is no verdict; any
     /// other is kept unless a check finds worse.
     pub source: Quality,
-    /// The checks that concern the variable, in their order. Empty if the source said Good.
+    /// The checks that concern the variable, in their order. If the source said Good, only that of
+    /// a physical limit which the value is beyond.
     pub checks: Vec<CheckReport>,
     /// The verdict.
     pub verdict: Quality,
@@ -135,10 +138,24 @@ impl Explanation {
         self.decide();
     }
 
+    /// Whether the value is beyond a physical limit.
+    #[cfg(feature = "intake")]
+    pub(crate) fn is_impossible(&self) -> bool {
+        let tripped = self.checks.iter().filter(|report| report.check == Check::Range);
+        tripped.flat_map(|report| &report.limits).any(|limit| limit.name == details::POSSIBLE)
+    }
+
     fn decide(&mut self) {
         let mut tally = Tally::default();
         for report in &self.checks {
-            tally.add(report.check, report.outcome());
+            // What a source calls Good is judged by physical limits only.
+            let outcome = match report.outcome() {
+                Outcome::Tripped(quality) if self.source.base == BaseQuality::Good => {
+                    Outcome::Impossible(quality)
+                }
+                outcome => outcome,
+            };
+            tally.add(report.check, outcome);
         }
         (self.verdict, self.decided_by) = tally.verdict(self.source);
     }
@@ -200,7 +217,7 @@ impl Sink for Reports {
         let (ran, not_run_because, outcome) = match outcome {
             Outcome::NotRun(why) => (false, Some(why.text()), None),
             Outcome::Passed => (true, None, Some(Quality::GOOD)),
-            Outcome::Tripped(quality) => (true, None, Some(quality)),
+            Outcome::Tripped(quality) | Outcome::Impossible(quality) => (true, None, Some(quality)),
         };
         self.0.push(CheckReport {
             check,
@@ -234,7 +251,12 @@ pub(super) fn explain<R: OneSeries>(
     let of = &pass.series[which];
     let source = of.source(reading);
     let mut reports = Reports::default();
-    if source.base != BaseQuality::Good {
+    if source.base == BaseQuality::Good {
+        let missing = value(of.key().variable, of.value(reading), &pass.config.value);
+        if missing.is_none() {
+            Walk::new(pass, which, reading).physical(reading, &mut reports);
+        }
+    } else {
         Walk::new(pass, which, reading).by_its_series(reading, &mut reports);
         Beside::new(pass, which).judge(reading, &mut reports);
         for check in Check::ALL {

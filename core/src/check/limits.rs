@@ -146,6 +146,44 @@ pub(super) struct AccumulationLimits {
     pub source: String,
 }
 
+/// Limits that hold whatever the source of a value says of it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "PhysicalText")]
+pub(super) struct PhysicalLimits {
+    pub bounds: Bounds,
+    /// Whether the bounds are pressures at sea level, for those of a station at its height.
+    pub at_sea_level: bool,
+    /// The greatest amounts of totals by length of the interval.
+    pub amounts: Option<AccumulationLimits>,
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PhysicalText {
+    bounds: Bounds,
+    #[serde(default)]
+    at_sea_level: bool,
+    per_hour: Option<Amount>,
+    per_day: Option<Amount>,
+    source: String,
+}
+
+impl TryFrom<PhysicalText> for PhysicalLimits {
+    type Error = String;
+    fn try_from(text: PhysicalText) -> Result<Self, String> {
+        let PhysicalText { bounds, at_sea_level, per_hour, per_day, source } = text;
+        let amounts = match (per_hour, per_day) {
+            (Some(per_hour), Some(per_day)) => {
+                Some(AccumulationLimits { per_hour, per_day, source: source.clone() })
+            }
+            (None, None) => None,
+            _ => return Err("per_hour and per_day must be given together".to_owned()),
+        };
+        Ok(Self { bounds, at_sea_level, amounts, source })
+    }
+}
+
 /// Extremes on record.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -19,6 +19,7 @@ mod neighbours;
 mod one_series;
 mod outcome;
 mod persistence;
+mod physical;
 mod range;
 mod relation;
 #[cfg(feature = "intake")]

@@ -465,7 +465,8 @@ pub(super) fn run(config: &Config, of: &Surroundings<'_>, out: &mut [Quality]) {
 /// Good.
 pub(crate) fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
     match so_far.base {
-        _ if source.base == BaseQuality::Good => source,
+        // Only a physical limit speaks against it.
+        _ if source.base == BaseQuality::Good => source.worse(so_far),
         BaseQuality::Unknown => tally.verdict(so_far).0,
         _ => tally.tripped().map_or(so_far, |tripped| so_far.worse(tripped)),
     }

@@ -179,6 +179,8 @@ pub(super) enum Outcome {
     NotRun(NotRun),
     Passed,
     Tripped(Quality),
+    /// Beyond a physical limit: so it is whatever the source says.
+    Impossible(Quality),
 }
 
 impl From<Option<Quality>> for Outcome {
@@ -271,6 +273,8 @@ pub(crate) struct Tally {
     tripped: Option<(Quality, Check)>,
     /// The same without the check of jumps, which neighbours may refute.
     without_jump: Option<(Quality, Check)>,
+    /// The verdict of a physical limit, which holds above the source's.
+    impossible: Option<(Quality, Check)>,
 }
 
 /// The verdict of a station's own checks on a reading.
@@ -279,6 +283,16 @@ pub(crate) struct Own {
     pub verdict: Quality,
     /// What it is if the neighbours agree with the value: a jump was right then.
     pub cleared: Quality,
+    /// Whether the value is beyond a physical limit.
+    pub is_impossible: bool,
+}
+
+impl Own {
+    /// The verdict on a calculated value: the worst of its inputs, unless it cannot be.
+    #[cfg(feature = "intake")]
+    pub(crate) fn of_calculated(self, worst_input: Quality) -> Quality {
+        if self.is_impossible { worst_input.worse(self.verdict) } else { worst_input }
+    }
 }
 
 impl Tally {
@@ -287,8 +301,11 @@ impl Tally {
             Outcome::NotRun(_) => {}
             // Being a number does not make a value Good.
             Outcome::Passed => self.ran |= check != Check::Value,
-            Outcome::Tripped(quality) => {
+            Outcome::Tripped(quality) | Outcome::Impossible(quality) => {
                 self.ran = true;
+                if matches!(outcome, Outcome::Impossible(_)) {
+                    self.impossible = Some((quality, check));
+                }
                 let is_worse = |of: Option<(Quality, Check)>| {
                     of.is_none_or(|(known, _)| quality.base < known.base)
                 };
@@ -316,19 +333,25 @@ impl Tally {
     /// The verdict of the station's own checks.
     pub(super) fn own(self, source: Quality) -> Own {
         let cleared = Self { tripped: self.without_jump, ..self };
-        Own { verdict: self.verdict(source).0, cleared: cleared.verdict(source).0 }
+        Own {
+            verdict: self.verdict(source).0,
+            cleared: cleared.verdict(source).0,
+            is_impossible: self.impossible.is_some(),
+        }
     }
 
     /// The final verdict and the check that gave it; `None` if the verdict is the source's or no
     /// check tripped.
     ///
-    /// - A source's Good is kept: its readings are not checked.
+    /// - A source's Good is kept: its readings are not checked, but by physical limits.
     /// - A source's Unknown is no verdict: the checks decide. If all passed it is Good; if none
     ///   ran, Unknown, None.
     /// - Any other verdict of the source is kept and never improved: the worse of both counts.
     pub(crate) fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
         match (source.base, self.tripped) {
-            (BaseQuality::Good, _) => (source, None),
+            (BaseQuality::Good, _) => {
+                self.impossible.map_or((source, None), |(quality, check)| (quality, Some(check)))
+            }
             (BaseQuality::Unknown, Some((quality, check))) => (quality, Some(check)),
             (BaseQuality::Unknown, None) if self.ran => (Quality::GOOD, None),
             (BaseQuality::Unknown, None) => (Quality::UNCHECKED, None),

@@ -102,7 +102,12 @@ pub(super) fn relations<'a>(
 
 /// Whether a series is in the unit of the limits and is not one of many buckets.
 pub(super) fn is_comparable(key: &SeriesKey) -> bool {
-    key.bucket.is_empty() && key.reported_unit == key.variable.unit().symbol()
+    key.bucket.is_empty() && is_in_unit(key)
+}
+
+/// Whether values are in the unit of the limits.
+pub(super) fn is_in_unit(key: &SeriesKey) -> bool {
+    key.reported_unit == key.variable.unit().symbol()
 }
 
 /// The air temperature that goes with a pressure: measured the same way, or else instantaneous.

@@ -13,13 +13,15 @@ use super::limits::{
 use super::one_series::OneSeries;
 use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
 use super::persistence::{Streak, is_exempt};
+use super::physical::Physical;
 use super::range::{Seasons, range};
-use super::relation::{Relation, is_comparable, relations};
+use super::relation::{Relation, is_comparable, is_in_unit, relations};
 use super::step::{BeyondReach, spike, step};
-use super::value::value;
+use super::value::{meanings, value};
 use super::witness::Witness;
 use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
 use crate::time::HOUR_MS;
+use crate::unit::Conversion;
 
 /// The prepared checks of one station.
 pub(crate) struct Pass<'a, R> {
@@ -42,6 +44,10 @@ pub(super) struct Plan<'a> {
     pub comparable: bool,
     /// Whether successive values are related, which extremes and totals are not.
     pub steady: bool,
+    /// Limits above any verdict of the source.
+    pub physical: Option<Physical<'a>>,
+    /// What the values may be in the unit of the limits, if they are in another.
+    pub meanings: Vec<Conversion>,
     pub seasons: Option<(Seasons, &'a RangeLimits)>,
     pub max_amount: Option<(f64, &'a AccumulationLimits)>,
     pub record: Option<&'a RecordLimits>,
@@ -66,10 +72,13 @@ impl<'a> Plan<'a> {
                 key.interval_type,
                 IntervalType::Instantaneous | IntervalType::Average | IntervalType::Median
             );
+        let meanings = meanings(key);
+        let is_measured = is_in_unit(key) || !meanings.is_empty();
+        let physical = config.physical.get(variable).filter(|_| is_measured);
         let seasons = config
             .range
             .get(variable)
-            .filter(|_| comparable)
+            .filter(|_| comparable || key.bucket.is_empty() && !meanings.is_empty())
             .map(|limits| (Seasons::new(limits, site.coordinates.lat()), limits));
         let total = comparable && key.interval_type == IntervalType::Cumulative;
         let max_amount = config
@@ -80,6 +89,8 @@ impl<'a> Plan<'a> {
         Self {
             comparable,
             steady,
+            physical: physical.map(|limits| Physical::new(limits, site, key)),
+            meanings,
             seasons,
             max_amount,
             record: config.record.get(variable).filter(|_| comparable),
@@ -196,6 +207,28 @@ impl<'a, R: OneSeries> Pass<'a, R> {
 }
 
 impl Plan<'_> {
+    /// Whether a value is beyond the physical limits, in each unit that it may be in.
+    #[inline]
+    fn is_beyond_physics(&self, value: f64) -> bool {
+        self.physical
+            .is_some_and(|of| self.each_meaning(value, |value| of.verdict(value)).is_some())
+    }
+
+    /// The mildest verdict on a value over the units that it may be in; `None` if it may be right in
+    /// one of them.
+    #[inline]
+    fn each_meaning(
+        &self,
+        value: f64,
+        verdict: impl Fn(f64) -> Option<Quality>,
+    ) -> Option<Quality> {
+        let Some((first, rest)) = self.meanings.split_first() else { return verdict(value) };
+        rest.iter().try_fold(verdict(first.apply(value))?, |mildest, meaning| {
+            let found = verdict(meaning.apply(value))?;
+            Some(if found.base > mildest.base { found } else { mildest })
+        })
+    }
+
     pub(super) fn is_usable<R: OneSeries>(&self, config: &Config, of: &R, reading: usize) -> bool {
         let number = of.value(reading);
         of.source(reading).base > BaseQuality::Error
@@ -204,6 +237,9 @@ impl Plan<'_> {
     }
 
     fn is_impossible(&self, value: f64, ts_ms: i64) -> bool {
+        if self.is_beyond_physics(value) {
+            return true;
+        }
         let bounds = self.seasons.and_then(|(seasons, _)| seasons.at(ts_ms)?.error);
         bounds.is_some_and(|bounds| !bounds.contains(value))
     }
@@ -310,10 +346,18 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         if missing.is_some() {
             return;
         }
+        if self.physical(reading, sink) {
+            return;
+        }
         let band = plan.seasons.and_then(|(seasons, _)| seasons.at(ts_ms));
         if band.is_some() || plan.max_amount.is_some() {
             let band = band.unwrap_or_default();
-            let tripped = range(number, band, plan.max_amount.map(|(max, _)| max));
+            let max_amount = plan.max_amount.map(|(max, _)| max);
+            let tripped = plan.each_meaning(number, |number| range(number, band, max_amount));
+            if tripped.is_none() && !plan.meanings.is_empty() {
+                // It is in the limits of one of its units, which may not be its own.
+                return;
+            }
             let details = || {
                 let source = plan.seasons.map_or("", |(_, limits)| &limits.source);
                 details::range(self.of, reading, band, source, plan.max_amount)
@@ -326,6 +370,18 @@ impl<'a, R: OneSeries> Walk<'a, R> {
             let details = || details::record(self.of, reading, limits);
             sink.note(Check::Record, tripped.into(), details);
         }
+    }
+
+    /// Whether a reading is beyond a physical limit, which is noted as one of its range.
+    pub(super) fn physical<S: Sink>(&self, reading: usize, sink: &mut S) -> bool {
+        let number = self.of.value(reading);
+        let Some(physical) = &self.plan.physical else { return false };
+        let found = self.plan.each_meaning(number, |number| physical.verdict(number));
+        if let Some(verdict) = found {
+            let details = || details::physical(self.of, reading, physical);
+            sink.note(Check::Range, Outcome::Impossible(verdict), details);
+        }
+        found.is_some()
     }
 
     /// Whether a reading sticks out from the usable ones before and after it; returned with these.

@@ -98,6 +98,22 @@ fn the_checks_in_their_order() {
 }
 
 #[test]
+fn the_physical_limits() {
+    let config = Config::default();
+    let rows = config.physical.iter().map(|(&variable, limits)| {
+        let of = bounds(Some(limits.bounds));
+        let of = if limits.at_sea_level { format!("{of} at sea level") } else { of };
+        let amounts = limits.amounts.as_ref();
+        let amounts =
+            amounts.map(|of| format!("{} in an hour, {} in a day", of.per_hour.0, of.per_day.0));
+        let amounts = amounts.unwrap_or_else(|| "–".to_owned());
+        vec![variable.to_string(), unit(variable), of, amounts, limits.source.clone()]
+    });
+    let head = ["Variable", "Unit", "Error outside of", "Error above", "Source"];
+    is_in_the_document(&table(&head, rows));
+}
+
+#[test]
 fn the_range_limits() {
     let config = Config::default();
     let rows = config.range.iter().flat_map(|(&variable, limits)| {

@@ -1,7 +1,8 @@
 //! Value type: a number that does not stand for a missing value.
 
 use super::limits::ValueLimits;
-use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
+use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
+use crate::unit::{Conversion, Resolution, Unit};
 
 /// NaN is no value: Missing, reason Missing. An infinite value, or one that stands for "no value",
 /// is Missing, reason ValueType.
@@ -17,6 +18,23 @@ pub(crate) fn without_value(value: f64) -> Option<Quality> {
     } else {
         value.is_infinite().then(|| missing(ReasonQuality::ValueType))
     }
+}
+
+/// What values of a series may be in the unit of the limits, if they are not in it: a conversion for
+/// each unit that the text of theirs may stand for, and each unit of the variable's dimension if the
+/// text is unknown. Empty if they are in the unit of the limits, and if their unit is one of another
+/// quantity.
+pub(super) fn meanings(key: &SeriesKey) -> Vec<Conversion> {
+    let to = key.variable.unit();
+    if key.reported_unit == to.symbol() || to == Unit::One {
+        return Vec::new();
+    }
+    let resolved = Unit::resolve(&key.reported_unit, None);
+    let units = match resolved {
+        Resolution::Unknown => Unit::ALL,
+        Resolution::Exact(_) | Resolution::Ambiguous(_) => resolved.units(),
+    };
+    units.iter().filter_map(|&from| Conversion::between(from, to).ok()).collect()
 }
 
 fn missing(reason: ReasonQuality) -> Quality {

@@ -47,7 +47,10 @@ fn a_value_is_that_of_its_time_or_interpolated_or_near() {
 #[test]
 fn doubtful_readings_are_passed_over() {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
-    let bad = Reading { own: Some(Own { verdict: doubtful, cleared: doubtful }), ..at(30, 90.0) };
+    let bad = Reading {
+        own: Some(Own { verdict: doubtful, cleared: doubtful, is_impossible: false }),
+        ..at(30, 90.0)
+    };
     let with = [at(0, 10.0), bad, at(60, 16.0)];
     assert_eq!(value(&with, 30), Some((13.0, 0.25)));
     assert_eq!(value(&with, 40), Some((14.0, 20.0 / 60.0 / 2.0)));

@@ -107,7 +107,11 @@ impl Intake {
             explanation.clear_jump();
         }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);
-        if let Some(worst) = worst.filter(|worst| worst.base != BaseQuality::Unknown) {
+        let decides = |worst: &Quality| {
+            worst.base != BaseQuality::Unknown
+                && (!explanation.is_impossible() || worst.base < explanation.verdict.base)
+        };
+        if let Some(worst) = worst.filter(decides) {
             (explanation.verdict, explanation.decided_by) = (worst, None);
         }
         Ok(Some(ReadingExplanation {

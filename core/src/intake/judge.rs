@@ -15,7 +15,7 @@ use super::nearby::Nearby;
 use super::neighbourhood::{Findings, given};
 use super::parts::Parts;
 use super::station::{Change, Judged};
-use crate::check::{Checker, OneSeries, StationSite, Tally, combined};
+use crate::check::{Checker, OneSeries, Own, StationSite, Tally, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
@@ -200,6 +200,7 @@ impl Judging<'_> {
         let calculated = Inputs::of_station(parts);
         let mut pass = self.checker.pass(site, parts);
         let mut verdicts: Vec<Option<Quality>> = Vec::new();
+        let mut own_of: Vec<Option<Own>> = vec![None; parts.len()];
         let mut ranges = vec![0..0; parts.len()];
         for &(place, ts_ms) in moments {
             verdicts.clear();
@@ -212,11 +213,14 @@ impl Judging<'_> {
             for &(derived, _) in &calculated {
                 ranges[derived] = parts[derived].between(ts_ms, ts_ms);
             }
-            pass.run(&ranges, |which, _, own| verdicts[which] = Some(own.verdict));
+            pass.run(&ranges, |which, _, own| {
+                (verdicts[which], own_of[which]) = (Some(own.verdict), Some(own));
+            });
             for (derived, inputs) in &calculated {
                 let verdict = |of: usize, _| verdicts[of].unwrap_or(Quality::UNCHECKED);
                 if let Some(worst) = inputs.worst(parts, ts_ms, verdict) {
-                    verdicts[*derived] = Some(worst);
+                    let own = own_of[*derived].filter(|_| !ranges[*derived].is_empty());
+                    verdicts[*derived] = Some(own.map_or(worst, |own| own.of_calculated(worst)));
                 }
                 if let (Some(at), Some(verdict)) = (parts[*derived].at(ts_ms), verdicts[*derived]) {
                     let (series, stored) =

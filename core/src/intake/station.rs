@@ -51,8 +51,8 @@ struct Station<'p, 's, 'a> {
     ranges: Vec<Range<usize>>,
     begin: Vec<usize>,
     verdict: Vec<Quality>,
-    /// What the verdicts are without a jump.
-    cleared: Vec<Quality>,
+    /// What the station's own checks say.
+    own_of: Vec<Own>,
     /// Whether nearby stations decide the verdict on a reading.
     open: Vec<bool>,
 }
@@ -92,13 +92,13 @@ impl Judged {
         });
         let begin: Vec<usize> = begin.collect();
         let mut verdict = Vec::with_capacity(readings);
-        let mut cleared = Vec::with_capacity(readings);
+        let mut own_of = Vec::with_capacity(readings);
         pass.run(&ranges, |_, _, own| {
             verdict.push(own.verdict);
-            cleared.push(own.cleared);
+            own_of.push(own);
         });
         let open = vec![false; readings];
-        let mut station = Station { parts: &parts, ranges, begin, verdict, cleared, open };
+        let mut station = Station { parts: &parts, ranges, begin, verdict, own_of, open };
 
         for variable in checker.neighbour_variables() {
             if let Some(rule) = checker.neighbour_rule(variable) {
@@ -111,7 +111,7 @@ impl Judged {
                 let ts_ms = parts[derived].ts_ms(reading);
                 let worst = inputs.worst(&parts, ts_ms, |of, at| station.verdict(of, at));
                 if let (Some(worst), Some(column)) = (worst, station.column(derived, reading)) {
-                    station.verdict[column] = worst;
+                    station.verdict[column] = station.own_of[column].of_calculated(worst);
                 }
             }
         }
@@ -168,7 +168,7 @@ impl Judged {
                         continue;
                     }
                     // What they may clear is not settled by its own checks.
-                    if own == stored && station.cleared[column] == own {
+                    if own == stored && station.own_of[column].cleared == own {
                         continue;
                     }
                 }
@@ -188,7 +188,7 @@ impl Judged {
                     variable,
                     place,
                     series: of.series().id,
-                    own: Own { verdict: own, cleared: station.cleared[column] },
+                    own: Own { verdict: own, ..station.own_of[column] },
                     around: is_new || says_something(own) != counted,
                     after_ms: before.map_or(ts_ms.saturating_sub(rule.reach_ms() + 1), |before| {
                         of.ts_ms(before)

@@ -185,13 +185,19 @@ impl SeriesKey {
         SeriesId(i32::from_be_bytes([a & 0x7f, b, c, d]))
     }
 
-    /// Returns the rank by which a grid cell chooses among current series: those of the station
-    /// before those of a bucket, such as a single sensor; then instantaneous first, then the
+    /// Whether values are in the unit of the variable, and not kept as reported.
+    fn is_in_unit(&self) -> bool {
+        self.reported_unit == self.variable.unit().symbol()
+    }
+
+    /// Returns the rank by which a grid cell chooses among current series: those in the unit of the
+    /// variable before those kept as reported; then those of the station before those of a bucket,
+    /// such as a single sensor; then instantaneous first, then the
     /// shortest, then Average, Median, Max, Min, Cumulative, Unknown, then reported before
     /// calculated, then the lowest id.
     pub fn preference(&self) -> SeriesPreference {
         SeriesPreference(
-            !self.bucket.is_empty(),
+            [!self.is_in_unit(), !self.bucket.is_empty()],
             self.interval_type != IntervalType::Instantaneous,
             self.interval_minutes,
             self.interval_type.instantaneity(),
@@ -206,7 +212,8 @@ impl SeriesKey {
         let but_for_id = |key: &Self| {
             let momentary = key.interval_type == IntervalType::Instantaneous;
             let kind = key.interval_type.instantaneity();
-            (!key.bucket.is_empty(), !momentary, key.interval_minutes, kind, key.calculated)
+            let (as_reported, of_bucket) = (!key.is_in_unit(), !key.bucket.is_empty());
+            (as_reported, of_bucket, !momentary, key.interval_minutes, kind, key.calculated)
         };
         but_for_id(self)
             .cmp(&but_for_id(other))
@@ -248,7 +255,7 @@ const SERIES_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5473_8572_6965_7
 /// A rank that sorts series by how much a grid cell prefers them, best first; see
 /// [`SeriesKey::preference`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SeriesPreference(bool, bool, i32, u8, bool, SeriesId);
+pub struct SeriesPreference([bool; 2], bool, i32, u8, bool, SeriesId);
 
 /// Id of a series, `typeId` on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -388,6 +395,9 @@ mod tests {
             ..SeriesKey::new(Variable::WindSpeed, Instantaneous, 0)
         };
         assert!(of_a_sensor.preference() > ranks[ranks.len() - 1]);
+        let mut as_reported = SeriesKey::new(Variable::AirTemperature, Instantaneous, 0);
+        as_reported.reported_unit = "F".into();
+        assert!(as_reported.preference() > of_a_sensor.preference(), "which may not be °C");
         let keys: Vec<_> = keys().filter(|key| key.variable < Variable::ALL[3]).collect();
         for (one, other) in keys.iter().zip(keys.iter().rev()) {
             let wanted = one.preference().cmp(&other.preference());

@@ -78,6 +78,12 @@ impl Vocabulary {
     pub const ALL: [Self; 6] =
         [Self::Swob, Self::Wmo, Self::Ucum, Self::Cf, Self::Metar, Self::Plain];
 
+    /// Whether it is a list of texts. UCUM and the CF conventions, which use UDUNITS, have rules for
+    /// making more: there `mph` is a milliphot and `kt` in UCUM a kilotonne.
+    const fn is_a_list(self) -> bool {
+        !matches!(self, Self::Ucum | Self::Cf)
+    }
+
     /// Returns the name in lower case, such as `swob`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,7 +112,9 @@ impl Unit {
     /// Returns what a text means in a vocabulary, or in all of them together.
     ///
     /// Without a vocabulary, a text that is a different unit in two of them is ambiguous. It can
-    /// also be ambiguous within one: `C` is degrees Celsius and coulombs in WMO's table C-6. Case
+    /// also be ambiguous within one: `C` is degrees Celsius and coulombs in WMO's table C-6. A text that
+    /// a vocabulary does not have is what it is in all others, if that is one unit; but in UCUM and the
+    /// CF conventions, which make units by rules, it is unknown. Case
     /// matters, except for the spelled-out names of [`Vocabulary::Plain`]. Surrounding spaces are
     /// ignored; ˚ and º are accepted as degree signs.
     ///
@@ -123,6 +131,9 @@ impl Unit {
     ///     Resolution::Ambiguous(&[Unit::DegreeFahrenheit, Unit::Farad]),
     /// );
     /// assert_eq!(Unit::resolve("F", Some(Vocabulary::Cf)), Resolution::Exact(Unit::Farad));
+    /// assert_eq!(Unit::resolve("mph", Some(Vocabulary::Swob)), Resolution::Exact(Unit::MilePerHour));
+    /// // UDUNITS reads it as a milliphot.
+    /// assert_eq!(Unit::resolve("mph", Some(Vocabulary::Cf)), Resolution::Unknown);
     /// assert_eq!(Unit::resolve("furlong", None), Resolution::Unknown);
     /// ```
     pub fn resolve(text: &str, vocabulary: Option<Vocabulary>) -> Resolution {
@@ -151,7 +162,12 @@ impl Unit {
             let plain = vocabulary.is_none_or(|one| one == Vocabulary::Plain);
             plain.then(|| WORD_INDEX.get(&*text.to_lowercase()).copied()).flatten()
         };
-        exact.or_else(word).map_or(Resolution::Unknown, Resolution::Exact)
+        match (exact.or_else(word), vocabulary) {
+            (Some(unit), _) => Resolution::Exact(unit),
+            // Others may write what this vocabulary does not, if it means one thing to all.
+            (None, Some(one)) if named.is_none() && one.is_a_list() => Self::resolve(&text, None),
+            (None, _) => Resolution::Unknown,
+        }
     }
 
     /// Returns the ambiguous texts, with what they may stand for: without a vocabulary, and in some

@@ -57,6 +57,43 @@ fn case_counts_in_symbols_and_not_in_words() {
 }
 
 #[test]
+fn a_text_that_is_one_unit_to_all_is_that_in_each_vocabulary() {
+    for (text, unit) in [
+        ("°F", Unit::DegreeFahrenheit),
+        ("degF", Unit::DegreeFahrenheit),
+        ("Fahrenheit", Unit::DegreeFahrenheit),
+        ("kt", Unit::Knot),
+        ("knots", Unit::Knot),
+        ("mph", Unit::MilePerHour),
+        ("MPS", Unit::MetrePerSecond),
+        ("mb", Unit::Millibar),
+        ("inches", Unit::Inch),
+        ("ft", Unit::Foot),
+        ("nmi", Unit::NauticalMile),
+        ("K", Unit::Kelvin),
+    ] {
+        for vocabulary in [Vocabulary::Swob, Vocabulary::Wmo, Vocabulary::Metar, Vocabulary::Plain]
+        {
+            let found = Unit::resolve(text, Some(vocabulary));
+            assert_eq!(found, Resolution::Exact(unit), "{text} in {}", vocabulary.name());
+        }
+    }
+    // What is several things to some is not guessed.
+    for text in ["F", "C", "nm", "deg", "'"] {
+        let found = Unit::resolve(text, Some(Vocabulary::Swob));
+        assert!(matches!(found, Resolution::Ambiguous(_)), "{text}: {found:?}");
+    }
+    // Nor what rules may make another unit of.
+    for text in ["mph", "kph", "mb", "nmi"] {
+        for vocabulary in [Vocabulary::Cf, Vocabulary::Ucum] {
+            assert_eq!(Unit::resolve(text, Some(vocabulary)), Resolution::Unknown, "{text}");
+        }
+    }
+    assert_eq!(Unit::resolve("kt", Some(Vocabulary::Ucum)), Resolution::Unknown);
+    assert_eq!(Unit::resolve("wmoUnit:mph", None), Resolution::Unknown, "a prefix is strict");
+}
+
+#[test]
 fn long_and_empty_texts_are_unknown() {
     for text in ["", " ", &"m".repeat(65), &"°".repeat(1_000_000)] {
         assert_eq!(Unit::resolve(text, None), Resolution::Unknown);
