@@ -271,13 +271,11 @@ impl Record {
     /// # Errors
     /// It cannot be read.
     pub(crate) fn retention(&self) -> Result<&Retention, StoreError> {
-        match self.retention.get() {
-            Some(retention) => Ok(retention),
-            None => {
-                let retention = Retention::of(self)?;
-                Ok(self.retention.get_or_init(|| retention))
-            }
+        if let Some(retention) = self.retention.get() {
+            return Ok(retention);
         }
+        let retention = Retention::of(self)?;
+        Ok(self.retention.get_or_init(|| retention))
     }
 
     /// Moves the cutoff of retention by order: `i64::MIN` keeps everything.
