@@ -255,7 +255,7 @@ fn a_key_pushes_only_what_its_scope_names() {
         "expires":"2024-08-03T18:00:00Z","status":"Actual","messageType":"Alert","event":"High Wind Watch"}}]}"#;
     let status = |scope: &str, body: &[u8]| {
         let answer = push(&with(scope), "?name=file", &[], body);
-        (answer.status.as_u16(), answer.text().to_owned())
+        (answer.status.as_u16(), answer.text())
     };
     for (scope, readings, alerts) in [
         ("", 200, 200),
