@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::backup::{WRITER, check_writer};
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
-use crate::credentials::{DEVELOPMENT_KEY, KeyFile, KeysError, check_development_key};
+use crate::credentials::{DEVELOPMENT_KEY, KeyFile, KeysError};
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
 use crate::record::{RecordPlace, lock_folder};
@@ -317,7 +317,7 @@ impl Verified {
         Ok(())
     }
 
-    /// Checks the API keys, the key for development and the name by which backups know the record.
+    /// Checks the API keys, and the name by which backups know the record.
     fn check_keys(&mut self, config: &Config, set_aside: bool) -> Result<(), VerifyError> {
         let (data, aside) = (&config.data, config.data.join(DAMAGED));
         if let Some(Err(cause)) = KeyFile::check(data) {
@@ -327,18 +327,11 @@ impl Verified {
             }
             self.faults.push(Finding { file: KEYS.to_owned(), cause, set_aside });
         }
-        let of_development = check_development_key(data).err().map(|cause| {
-            (
-                DEVELOPMENT_KEY,
-                format!("{cause}; mesonet-server token makes a new one once it is set aside"),
-            )
-        });
-        let of_writer = check_writer(data).err().map(|error| (WRITER, error));
-        for (file, cause) in of_development.into_iter().chain(of_writer) {
+        if let Err(cause) = check_writer(data) {
             if set_aside {
-                move_aside(&data.join(file), &aside.join(file))?;
+                move_aside(&data.join(WRITER), &aside.join(WRITER))?;
             }
-            self.faults.push(Finding { file: file.to_owned(), cause, set_aside });
+            self.faults.push(Finding { file: WRITER.to_owned(), cause, set_aside });
         }
         Ok(())
     }

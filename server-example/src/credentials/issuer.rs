@@ -164,14 +164,6 @@ fn kid(pair: &Ed25519KeyPair) -> String {
     format!("development-{}", URL_SAFE_NO_PAD.encode(&digest[..12]))
 }
 
-/// Checks the key of the development issuer, if there is one.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn check(data: &Path) -> Result<(), String> {
-    public_key(&key_file(data)).map(|_| ())
-}
-
 /// Returns the key that checks the tokens, with its name; `None` if none has been made.
 pub fn public_key(path: &Path) -> Result<Option<(String, Key)>, String> {
     let fault = |error: String| format!("{}: {error}", path.display());

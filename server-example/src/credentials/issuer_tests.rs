@@ -67,9 +67,9 @@ fn a_damaged_key_is_kept_aside_and_a_new_one_made() {
     let folder = tempfile::tempdir().unwrap();
     let path = key_file(folder.path());
     fs::write(&path, b"damaged").unwrap();
-    assert!(check(folder.path()).unwrap_err().contains("it is damaged"));
+    assert!(public_key(&path).is_err());
     assert!(KeySet::new(None, Some(path.clone())).is_ok(), "the server starts without it");
     token(folder.path(), &flags("1h"), 0).unwrap();
-    assert_eq!(check(folder.path()), Ok(()));
+    assert!(public_key(&path).unwrap().is_some());
     assert_eq!(fs::read(path.with_extension("key.damaged")).unwrap(), b"damaged");
 }

@@ -34,7 +34,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 #[cfg(feature = "clickhouse")]
 pub use api_key::KeyDigest;
-pub use issuer::{FILE as DEVELOPMENT_KEY, check as check_development_key};
+pub use issuer::FILE as DEVELOPMENT_KEY;
 pub use issuer::{TokenError, TokenFlags, token_command};
 pub use key_count::FILE as KEY_COUNT;
 pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};
