@@ -52,6 +52,7 @@ pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_mod
 pub use model_sample::take_in_model_sample;
 pub use new_model::{NewModelError, made_tables};
 use packing::SourceError;
+pub(crate) use packing::xz_decoder;
 pub use push_key::KeyHash;
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
