@@ -297,6 +297,7 @@ fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
         | E::Grid { .. }
         | E::Hour { .. }
         | E::Level { .. }
+        | E::Twice { .. }
         | E::Range { .. }
         | E::Future { .. }
         | E::Differs(_)

@@ -12,6 +12,7 @@ use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
 use mesonet::{Iso8601, grib, model};
 
 use crate::config::{CatalogueFlags, Config, Flags};
+use crate::ingest::xz_decoder;
 
 /// Longest message that is read into memory.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
@@ -19,7 +20,7 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// The flags of `grib ls`.
 #[derive(Clone, Debug, Args)]
 pub struct GribLsFlags {
-    /// GRIB2 files, plain, gzip or bzip2
+    /// GRIB2 files, plain, gzip, bzip2 or xz
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -86,6 +87,7 @@ fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::R
     let start = file.fill_buf()?;
     let mut input: Box<dyn BufRead> = match start {
         _ if start.starts_with(b"\x1f\x8b") => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+        _ if start.starts_with(b"\xfd7zXZ\0") => Box::new(BufReader::new(xz_decoder(file)?)),
         _ if start.starts_with(b"BZh") => Box::new(BufReader::new(MultiBzDecoder::new(file))),
         _ => Box::new(file),
     };

@@ -154,10 +154,11 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     let product = &run["products"][0];
     assert_eq!((&product["name"], &product["halfStep"]), (&json!("pressure_msl"), &json!(0.25)));
     assert!(product["packingError"].as_f64().unwrap() <= 0.25);
-    assert_eq!(summary["faults"]["count"], 2);
+    // Of a file of which the rest is stored, what is not is a fault too.
+    assert_eq!(summary["faults"]["count"], 3);
     let faults = summary["faults"]["first"].as_array().unwrap();
     let files: Vec<&str> = faults.iter().map(|fault| fault["file"].as_str().unwrap()).collect();
-    assert_eq!(files, ["files/a.grib2", "files/letter.txt"]);
+    assert_eq!(files, ["files/a.grib2", "files/letter.txt", "files/b.grib2"]);
 }
 
 fn service() -> ModelPushes {
@@ -204,4 +205,49 @@ fn a_push_without_effect_says_why() {
     let cut = refused("model=pressure", cut);
     assert!(cut.starts_with("-: field 1: the message is cut short: got 200 of "), "{cut}");
     assert_eq!(service.json("/models/pressure/runs")["runs"], json!([]));
+}
+
+/// The path of a file that was once read wrongly.
+fn reported(name: &str) -> String {
+    format!("{}/data/reported/grib/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_model_made_from_files_stores_every_field_or_leaves_nothing_behind() {
+    let folder = TempDir::new().unwrap();
+    for (name, file, products) in [
+        ("spread", "std_and_rms.grib2", 2),
+        ("soil", "depth_then_layer.grib2", 2),
+        ("ground", "surface_two_values.grib2", 2),
+        ("shapes", "latlon_two_shapes.grib2", 1),
+    ] {
+        let args = ["ingest", &reported(file), "--model", name, "--new-model", "--json"];
+        let (ok, out, error) = output(folder.path(), &args);
+        assert!(ok, "{file}: {error}");
+        let models = &parsed(&out)["models"];
+        assert_eq!(models["used"], models["fields"], "{file}");
+        assert!(models["runs"][0]["products"].as_array().unwrap().len() >= products, "{models}");
+    }
+    // A packing that is not supported: the table could be made, and nothing stored.
+    let mut unpackable = fs::read(reported("surface_two_values.grib2")).unwrap();
+    let mut at = 0;
+    while let Some(found) =
+        unpackable[at..].windows(5).position(|of| of[..3] == [0; 3] && of[4] == 5)
+    {
+        unpackable[at + found + 10] = 61;
+        at += found + 11;
+    }
+    fs::write(folder.path().join("odd.grib2"), &unpackable).unwrap();
+    let args = ["ingest", "odd.grib2", "--model", "odd", "--new-model"];
+    let (ok, _, error) = output(folder.path(), &args);
+    assert!(!ok && error.contains("is removed again"), "{error}");
+    let mut found = Vec::new();
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+            found.extend(entry.file_name().unwrap().to_str().map(str::to_owned));
+            folders.extend(entry.is_dir().then_some(entry));
+        }
+    }
+    assert!(found.contains(&"soil.toml".to_owned()) && !found.contains(&"odd.toml".to_owned()));
 }

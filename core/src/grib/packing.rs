@@ -299,11 +299,12 @@ fn complex(
 }
 
 /// Whether a number of this many bits marks a missing value: the greatest one does, and if there
-/// are two kinds of missing values, so does the one below it (note 1 of code table 5.5).
+/// are two kinds of missing values, so does the one below it (note 1 of code table 5.5). Of no bits at
+/// all the greatest is 0: a group of width 0 in a message without bits for its references is missing,
+/// as the programs of NCEP, ecCodes and GDAL read it.
 fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
     let greatest = (1_i64 << bits) - 1;
-    // Zero bits cannot mark anything.
-    bits > 0 && kinds > 0 && (number == greatest || kinds == 2 && number == greatest - 1)
+    kinds > 0 && (number == greatest || kinds == 2 && number == greatest - 1)
 }
 
 /// Undoes spatial differences (notes of template 7.3).
@@ -410,7 +411,7 @@ mod tests {
     #[test]
     fn the_greatest_numbers_of_a_group_are_missing_values() {
         assert!(is_missing(7, 3, 1) && !is_missing(6, 3, 1) && is_missing(6, 3, 2));
-        assert!(!is_missing(7, 3, 0) && !is_missing(0, 0, 2));
+        assert!(!is_missing(7, 3, 0) && is_missing(0, 0, 1) && is_missing(0, 0, 2));
     }
 
     #[test]

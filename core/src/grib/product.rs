@@ -60,6 +60,9 @@ pub struct Product {
     pub statistic: Option<u8>,
     /// The length of that interval in milliseconds; 0 for an instant.
     pub interval_ms: i64,
+    /// A digest of what else its definition says: the processes that made it, how many members it is
+    /// of, how its times were chosen. Two fields that differ in any of it are not the same field.
+    pub rest: u64,
 }
 
 /// A level (code table 4.5), in the unit of its kind: Pa for 100, m for 102 and 103. Written as
@@ -244,6 +247,7 @@ impl Product {
             valid_ms: later(reference_ms, section.u8(shift + 18)?, count.into())?,
             statistic: None,
             interval_ms: 0,
+            rest: rest(section, template, shift, end_octet),
         };
         let Some(octet) = end_octet else { return Ok(product) };
         let start_ms = product.valid_ms;
@@ -262,8 +266,49 @@ impl Product {
         if product.interval_ms < 0 {
             return Err(GribError::Time("the length of the interval"));
         }
+        // One whose forecast time is not the start of its interval is not one whose is.
+        let ahead_ms = product.valid_ms - product.interval_ms - start_ms;
+        product.rest ^= ahead_ms.cast_unsigned();
         Ok(product)
     }
+}
+
+/// A digest (FNV-1a) of the octets of a definition that nothing else of a [`Product`] states.
+fn rest(section: Octets<'_>, template: u16, shift: usize, end_octet: Option<usize>) -> u64 {
+    // Number of the octet, and how many from it on.
+    let mut stated: Vec<(usize, usize)> = vec![(1, 5), (10, shift + 3), (shift + 18, 5)];
+    for level in [shift + 23, shift + 29] {
+        stated.push((level, 1));
+        // A scale without a value, and of 0, may be any.
+        let has_kind = section.u8(level).is_ok_and(|kind| kind != u8::MAX);
+        if has_kind
+            && section.scaled(level + 1).is_ok_and(|value| value.is_some_and(|of| of != 0.0))
+        {
+            stated.push((level + 1, 5));
+        }
+    }
+    let kind = shift + 35;
+    match template {
+        1 | 11 | 41 | 43 | 60 | 61 => match section.u8(kind) {
+            // The control and the others are of one ensemble.
+            Ok(1) => stated.push((kind, 1)),
+            Ok(3) => stated.push((kind, 2)),
+            Ok(0) | Err(_) => {}
+            Ok(_) => stated.push((kind + 1, 1)),
+        },
+        2 | 6 | 10 | 12 | 15 => stated.push((kind, 1)),
+        _ => {}
+    }
+    if let Some(end) = end_octet {
+        // The end of the interval, the statistic, the unit and the length of the interval.
+        stated.extend([(end, 7), (end + 12, 1), (end + 14, 5)]);
+    }
+    let is_stated =
+        |octet: usize| stated.iter().any(|&(first, count)| (first..first + count).contains(&octet));
+    let octets = section.bytes.iter().zip(1..).filter(|&(_, octet)| !is_stated(octet));
+    octets.fold(0xcbf2_9ce4_8422_2325, |digest, (&byte, _)| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// A time in seven octets: year (2), month, day, hour, minute, second.

@@ -173,3 +173,13 @@ fn numbers_that_mark_missing_values_are_not_values() {
     // ecCodes finds 2943598 values of −1.
     assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 2_943_598);
 }
+
+/// A message of NDFD's kind: complex packing with missing values and no bits for its references.
+#[test]
+fn a_group_of_width_0_without_bits_for_its_reference_is_missing() {
+    let path = "/../tests/data/reported/grib/c1_nbits0_zero_width_group_is_missing.grib2";
+    let bytes = std::fs::read(format!("{}{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let field = fields(&bytes).next().unwrap().unwrap();
+    let values = field.values(MAX_POINTS).unwrap();
+    assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 345);
+}

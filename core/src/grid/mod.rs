@@ -43,7 +43,7 @@ pub use self::definition::{
 };
 pub use self::members::Member;
 pub(crate) use self::native::WindTurns;
-pub use self::native::{NativeGrid, NativeGridError};
+pub use self::native::{NativeGrid, NativeGridError, Turns};
 #[cfg(feature = "model")]
 pub(crate) use self::proj_string::GLOBE_RADIUS_M;
 

@@ -119,7 +119,88 @@ pub enum NativeGridError {
     Geo(#[from] GeoError),
 }
 
+/// How the cells of one grid are put in the order of another that has the same places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// The rows run the other way.
+    pub rows: bool,
+    /// The columns run the other way.
+    pub columns: bool,
+}
+
+impl Turns {
+    /// Puts values in the order of the other grid.
+    pub fn apply<T>(self, values: &mut [T], columns: usize) {
+        if columns == 0 {
+            return;
+        }
+        if self.rows {
+            // All backwards, and each row back again.
+            values.reverse();
+        }
+        if self.rows != self.columns {
+            values.chunks_mut(columns).for_each(<[T]>::reverse);
+        }
+    }
+}
+
 impl NativeGrid {
+    /// Returns how its cells are put in the order of another grid that has the same places; `None` if
+    /// the places differ by more than a fiftieth of a cell. What else a file says of a grid, such as the
+    /// figure of the earth under degrees and the direction of scanning, moves no cell.
+    ///
+    /// ```
+    /// use mesonet::grid;
+    /// use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Turns};
+    /// let southward = grid::Definition {
+    ///     rows: 3, columns: 2, projection: GridProjection::Globe(LatLonGlobe::LatLon), first_lon: 10.0,
+    ///     first_lat: 52.0, column_step: 1.0, row_step: -1.0, grid_relative_winds: false,
+    /// };
+    /// let northward = grid::Definition { first_lat: 50.0, row_step: 1.0, ..southward };
+    /// let [southward, northward] = [NativeGrid::new(southward)?, NativeGrid::new(northward)?];
+    /// let turns = northward.turns_to(&southward).expect("the same places");
+    /// assert_eq!(turns, Turns { rows: true, columns: false });
+    /// let mut values = [1, 2, 3, 4, 5, 6];
+    /// turns.apply(&mut values, 2);
+    /// assert_eq!(values, [5, 6, 3, 4, 1, 2]);
+    /// # Ok::<(), grid::GridDefinitionError>(())
+    /// ```
+    pub fn turns_to(&self, other: &Self) -> Option<Turns> {
+        /// As a part of a cell.
+        const NEAR: f64 = 0.02;
+        let (own, of) = (&self.definition, &other.definition);
+        let is_alike = (own.rows, own.columns) == (of.rows, of.columns)
+            && own.projection == of.projection
+            && own.grid_relative_winds == of.grid_relative_winds;
+        if !is_alike {
+            return None;
+        }
+        if own == of {
+            return Some(Turns::default());
+        }
+        let (last_row, last_column) = (own.rows - 1, own.columns - 1);
+        let cell = |grid: &Self, row, column| grid.position(row, column).ok();
+        let next = [(1.min(last_row), 0), (0, 1.min(last_column))];
+        let first = cell(self, 0, 0)?;
+        let steps = next.into_iter().filter_map(|(row, column)| {
+            let step_km = cell(self, row, column)?.distance_km(first);
+            (step_km > 0.0).then_some(step_km)
+        });
+        let near_km = steps.reduce(f64::min)? * NEAR;
+        let corners = [(0, 0), (0, last_column), (last_row, 0), (last_row, last_column)];
+        let all = [(false, false), (true, false), (false, true), (true, true)];
+        all.into_iter().map(|(rows, columns)| Turns { rows, columns }).find(|turns| {
+            corners.iter().all(|&(row, column)| {
+                let there = (
+                    if turns.rows { last_row - row } else { row },
+                    if turns.columns { last_column - column } else { column },
+                );
+                let places = cell(self, row, column).zip(cell(other, there.0, there.1));
+                places.is_some_and(|(own, of)| own.distance_km(of) <= near_km)
+            })
+        })
+    }
+
     /// Returns the grid of a definition.
     ///
     /// # Errors

@@ -354,3 +354,39 @@ fn arrays_hold_what_each_cell_has() {
         }
     }
 }
+
+#[test]
+fn a_grid_of_the_same_places_is_turned_to_another_and_one_of_others_is_not() {
+    let of = |definition| NativeGrid::new(definition).unwrap();
+    let first = Definition {
+        rows: 4,
+        columns: 6,
+        projection: GridProjection::Globe(LatLonGlobe::LatLon),
+        first_lon: 10.0,
+        first_lat: 53.0,
+        column_step: 0.5,
+        row_step: -0.5,
+        grid_relative_winds: false,
+    };
+    let turns = |other: Definition| of(other).turns_to(&of(first));
+    assert_eq!(turns(first), Some(Turns::default()));
+    let northward = Definition { first_lat: 51.5, row_step: 0.5, ..first };
+    assert_eq!(turns(northward), Some(Turns { rows: true, columns: false }));
+    let westward = Definition { first_lon: 12.5, column_step: -0.5, ..northward };
+    assert_eq!(turns(westward), Some(Turns { rows: true, columns: true }));
+    // A millionth of a degree is a rounding, a tenth of a cell another place.
+    assert!(turns(Definition { first_lat: 53.000_001, ..first }).is_some());
+    for other in [
+        Definition { first_lat: 53.05, ..first },
+        Definition { rows: 5, ..first },
+        Definition { column_step: 0.52, ..first },
+        Definition { grid_relative_winds: true, ..first },
+    ] {
+        assert_eq!(turns(other), None, "{other:?}");
+    }
+    let mut values = [1, 2, 3, 4, 5, 6];
+    Turns { rows: true, columns: true }.apply(&mut values, 3);
+    assert_eq!(values, [6, 5, 4, 3, 2, 1]);
+    Turns { rows: false, columns: true }.apply(&mut values, 3);
+    assert_eq!(values, [4, 5, 6, 1, 2, 3]);
+}

@@ -104,7 +104,7 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("stated").unwrap();
     let mut other_grid = message(1, 0, 0);
-    *octet(&mut other_grid, 3, 46) ^= 1;
+    *octet(&mut other_grid, 3, 44) ^= 1;
     let mut template = message(1, 0, 0);
     (*octet(&mut template, 3, 13), *octet(&mut template, 3, 14)) = (0x80, 0x00);
     let mut packing = message(1, 0, 0);

@@ -11,9 +11,10 @@ use mesonet::store::{AlertStore, StoreError};
 use mesonet::time::parse_instant;
 use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
 
+use super::FileFault;
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
-use super::new_model::{NewModelError, make_model};
+use super::new_model::{NewModelError, make_model, unmake_model};
 use super::{Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
@@ -209,11 +210,12 @@ fn read_models(
         let (got, known) = (name.to_owned(), known.name().to_owned());
         return Err(CommandError::AlmostModel { got, known });
     }
+    let mut made = None;
     if is_new || !is_known {
         make_record(config)?;
         let (with, table, path) = make_model(&config.data, catalogue, name, paths, options)?;
         eprintln!("{table}\nkept in {}", path.display());
-        catalogue = with;
+        (catalogue, made) = (with, Some(path));
     }
     let models = ModelRuns::new(&config.data, catalogue);
     let catalogue = models.catalogue();
@@ -224,12 +226,27 @@ fn read_models(
         0 => bar.set_position(progress.bytes.load(Ordering::Relaxed)),
         fields => show_fields(bar, fields, progress.unpacked.load(Ordering::Relaxed)),
     };
-    let (_, summary) = under_bar(paths, show, || {
+    let (_, mut summary) = under_bar(paths, show, || {
         ingest_model(inlet, options, &progress, |files| {
             for path in paths {
                 files.path(path);
             }
         })
     });
+    if let (Some(table), Some(report)) = (made, &summary.models) {
+        // The model was made from these files: it has a product for each field that can be read.
+        let left_out = report.other_fields;
+        if left_out > 0 {
+            let error = format!(
+                "{left_out} of the fields are in no product of the model that was made from them: they \
+                 cannot be read, or are on another grid than the first one"
+            );
+            summary.faults.add(|| FileFault::new(name.to_owned(), &error));
+        }
+        if report.used == 0 && report.there_already == 0 {
+            unmake_model(&table)?;
+            eprintln!("nothing was stored, so {} is removed again", table.display());
+        }
+    }
     Ok(summary)
 }

@@ -52,6 +52,7 @@ pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_mod
 pub use model_sample::take_in_model_sample;
 pub use new_model::{NewModelError, made_tables};
 use packing::SourceError;
+pub(crate) use packing::xz_decoder;
 pub(crate) use push::is_permitted;
 pub use push_key::{KeyHash, PushKey, Scope};
 pub(crate) use receive::Reception;

@@ -103,13 +103,17 @@ pub fn make_model(
         fs::File::open(&folder)?.sync_all()
     };
     write().map_err(|error| NewModelError::Write { path: path.clone(), error })?;
-    if survey.made.elsewhere() > 0 {
-        eprintln!(
-            "{} fields are on other grids than the first one and are left out: a model has one grid",
-            survey.made.elsewhere()
-        );
-    }
     Ok((catalogue, text, path))
+}
+
+/// Removes the table of a model of which nothing was stored, and its folder if nothing else is in it.
+pub fn unmake_model(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    match path.parent().map(fs::remove_dir) {
+        // Others may have been made.
+        Some(Err(error)) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Looks at the fields of files. What cannot be read is named when the files are read in.

@@ -46,7 +46,10 @@ pub enum ProductError {
         products: String,
     },
     /// No field of the file belongs to a product.
-    #[error("none of its fields belongs to {sought}; it holds {held}")]
+    #[error(
+        "none of its fields belongs to {sought}; it holds {held}; a file of a model goes into the folder \
+         models/NAME/ of a watched folder, or is read with --model NAME"
+    )]
     NoProduct {
         /// What was sought.
         sought: String,

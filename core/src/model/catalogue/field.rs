@@ -5,13 +5,13 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::kind::{TakenKind, is_usual_process};
+use super::kind::{Rest, SecondLevel, TakenKind, TakenLevel, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
 use crate::model::store::check_name;
 use crate::model::{FieldInterval, ProductDefinition};
 use crate::settings::{check_label, from_optional_text, from_text};
-use crate::time::HOUR_MS;
+use crate::time::{HOUR_MS, MINUTE_MS};
 use crate::{access, grib};
 
 /// The kind of level of isobaric surfaces (code table 4.5).
@@ -44,12 +44,15 @@ pub struct SourceProduct {
     tiles_and_series: Option<access::Rule>,
     parameter: grib::Parameter,
     level: grib::Level,
-    second_level: Option<grib::Level>,
+    /// Whether the level has no value; else one that is not given may be any.
+    has_no_value: bool,
+    second_level: Option<SecondLevel>,
     interval: Option<Interval>,
     statistic: Option<Statistic>,
     kind: TakenKind,
     process: Option<u8>,
     constituent: Option<u16>,
+    rest: Option<Rest>,
 }
 
 /// A product as written in the catalogue.
@@ -68,15 +71,17 @@ pub(super) struct Entry {
     #[serde(deserialize_with = "from_text")]
     parameter: grib::Parameter,
     #[serde(deserialize_with = "from_text")]
-    level: grib::Level,
+    level: TakenLevel,
     #[serde(default, deserialize_with = "from_optional_text")]
-    second_level: Option<grib::Level>,
+    second_level: Option<SecondLevel>,
     interval: Option<Interval>,
     statistic: Option<Statistic>,
     #[serde(default, deserialize_with = "from_text")]
     field: TakenKind,
     process: Option<u8>,
     constituent: Option<u16>,
+    #[serde(default, deserialize_with = "from_optional_text")]
+    rest: Option<Rest>,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
 }
@@ -97,14 +102,35 @@ enum Sampling {
     Nearest,
 }
 
-/// How the values of an interval were combined (code table 4.10).
+/// How the values of an interval were combined: a number of code table 4.10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Statistic {
-    Average = 0,
-    Accumulation = 1,
-    Maximum = 2,
-    Minimum = 3,
+#[serde(try_from = "String")]
+pub(super) struct Statistic(pub u8);
+
+/// The names of the first numbers.
+const STATISTICS: [&str; 4] = ["average", "accumulation", "maximum", "minimum"];
+
+impl TryFrom<String> for Statistic {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let named = STATISTICS.iter().position(|name| *name == text).map(|number| number as u8);
+        named.or_else(|| text.parse().ok()).map(Self).ok_or_else(|| {
+            format!(
+                "invalid statistic \"{text}\": it must be {} or a number of code table 4.10 in quotes, \
+                 for example \"6\"",
+                STATISTICS.join(", ")
+            )
+        })
+    }
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match STATISTICS.get(usize::from(self.0)) {
+            Some(name) => f.write_str(name),
+            None => self.0.fmt(f),
+        }
+    }
 }
 
 /// The interval that a field covers, up to its valid time.
@@ -122,16 +148,40 @@ enum Interval {
 impl TryFrom<String> for Interval {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
-        let hours = || text.strip_suffix('h')?.parse::<u16>().ok().filter(|&hours| hours > 0);
-        match (&*text, hours()) {
+        let units = [('h', HOUR_MS), ('m', MINUTE_MS), ('s', 1000)];
+        let length = units.into_iter().find_map(|(unit, unit_ms)| {
+            let count: u32 = text.strip_suffix(unit)?.parse().ok()?;
+            (count > 0 || unit == 's').then(|| i64::from(count) * unit_ms)
+        });
+        match (&*text, length) {
             ("run", _) => Ok(Self::Run),
             ("any", _) => Ok(Self::Any),
-            (_, Some(hours)) => Ok(Self::Ms(i64::from(hours) * HOUR_MS)),
+            (_, Some(ms)) => Ok(Self::Ms(ms)),
             _ => Err(format!(
-                "invalid interval \"{text}\": it must be a whole number of hours, for example 1h, \
-                 run (from its start) or any"
+                "invalid interval \"{text}\": it must be a whole number of hours, minutes or seconds, \
+                 for example 1h, 15m or 90s, run (from its start) or any"
             )),
         }
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Ms(ms) => f.write_str(&length_text(ms)),
+            Self::Run => f.write_str("run"),
+            Self::Any => f.write_str("any"),
+        }
+    }
+}
+
+/// The length of an interval as it is written in a catalogue; finer than seconds it is cut.
+pub(super) fn length_text(ms: i64) -> String {
+    match ms {
+        0 => "0s".to_owned(),
+        ms if ms % HOUR_MS == 0 => format!("{}h", ms / HOUR_MS),
+        ms if ms % MINUTE_MS == 0 => format!("{}m", ms / MINUTE_MS),
+        ms => format!("{}s", ms / 1000),
     }
 }
 
@@ -139,8 +189,9 @@ impl SourceProduct {
     pub(super) fn new(entry: Entry) -> Result<Self, String> {
         let Entry { name, title, unit, scale, offset, packing, sampling, .. } = entry;
         let tiles_and_series = entry.tiles_and_series;
-        let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
-        let Entry { field: kind, process, constituent, .. } = entry;
+        let Entry { parameter, second_level, interval, statistic, levels_hpa, .. } = entry;
+        let Entry { field: kind, process, constituent, rest, .. } = entry;
+        let TakenLevel { level, has_no_value } = entry.level;
         check_name("product", &name).map_err(|error| error.to_string())?;
         let in_product = |reason| format!("product {name}: {reason}");
         check_label("title", &title).map_err(in_product)?;
@@ -154,7 +205,7 @@ impl SourceProduct {
                 return Err(in_product(reason.to_owned()));
             }
         };
-        let has_levels = level.kind == ISOBARIC && level.value.is_none();
+        let has_levels = level.kind == ISOBARIC && level.value.is_none() && !has_no_value;
         if levels_hpa.is_some() && !has_levels {
             return Err(in_product("levels_hpa is only allowed with level = \"100\"".to_owned()));
         }
@@ -191,12 +242,14 @@ impl SourceProduct {
             tiles_and_series,
             parameter,
             level,
+            has_no_value,
             second_level,
             interval,
             statistic,
             kind,
             process,
             constituent,
+            rest,
         })
     }
 
@@ -228,7 +281,13 @@ impl SourceProduct {
 
     /// Returns whether it has values at several pressure levels.
     pub fn has_levels(&self) -> bool {
-        self.level.kind == ISOBARIC && self.level.value.is_none()
+        self.level.kind == ISOBARIC && self.level.value.is_none() && !self.has_no_value
+    }
+
+    /// Returns whether the catalogue states all that tells its fields from others, as it does of
+    /// products that were made from files.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.rest.is_some()
     }
 
     /// Returns the pressure levels from the ground up, if the catalogue states them.
@@ -253,31 +312,22 @@ impl SourceProduct {
         self.kind.to_string()
     }
 
-    /// Returns the interval of its fields as the catalogue writes it: `1h`, `run` or `any`; `None`
+    /// Returns the interval of its fields as the catalogue writes it: `1h`, `15m`, `run` or `any`; `None`
     /// for fields of an instant.
     pub fn interval(&self) -> Option<String> {
-        Some(match self.interval? {
-            Interval::Ms(ms) => format!("{}h", ms / HOUR_MS),
-            Interval::Run => "run".to_owned(),
-            Interval::Any => "any".to_owned(),
-        })
+        Some(self.interval?.to_string())
     }
 
     /// Returns the statistic over the interval, if the catalogue states it: `average`,
-    /// `accumulation`, `maximum` or `minimum`.
-    pub fn statistic(&self) -> Option<&'static str> {
-        Some(match self.statistic? {
-            Statistic::Average => "average",
-            Statistic::Accumulation => "accumulation",
-            Statistic::Maximum => "maximum",
-            Statistic::Minimum => "minimum",
-        })
+    /// `accumulation`, `maximum`, `minimum` or a number of code table 4.10.
+    pub fn statistic(&self) -> Option<String> {
+        Some(self.statistic?.to_string())
     }
 
     /// Returns what its array in the Zarr store says of it to readers that follow the CF
     /// conventions.
     pub(crate) fn attributes(&self) -> BTreeMap<String, String> {
-        let statistic = self.statistic.map(|statistic| statistic as u8);
+        let statistic = self.statistic.map(|statistic| statistic.0);
         let kind = match self.kind {
             TakenKind::One(kind) => kind,
             // Each of them is a forecast by itself.
@@ -324,15 +374,15 @@ impl SourceProduct {
         } else if self.constituent != field.constituent {
             What::Constituent
         } else if level.kind != self.level.kind
-            || (self.level.value.is_some() && level.value != self.level.value)
+            || ((self.level.value.is_some() || self.has_no_value) && level.value != self.level.value)
             // A single pressure level is an isobaric surface, not a layer between two.
             || (self.has_levels() && (second_level.is_some() || level.value.is_none()))
         {
             What::Level
-        } else if self.second_level.is_some() && second_level != self.second_level {
+        } else if self.second_level.is_some_and(|own| own.0 != second_level) {
             What::SecondLevel
         } else if self.interval.is_some() != statistic.is_some()
-            || self.statistic.is_some_and(|own| statistic != Some(own as u8))
+            || self.statistic.is_some_and(|own| statistic != Some(own.0))
         {
             What::Statistic
         } else {
@@ -341,10 +391,13 @@ impl SourceProduct {
                 Some(Interval::Ms(ms)) => interval_ms == ms,
                 Some(Interval::Run) => valid_ms - interval_ms == reference_ms,
             };
-            if fits {
+            if !fits {
+                What::Interval
+            } else if self.rest.is_some_and(|own| own.0 != field.rest) {
+                What::Rest
+            } else {
                 return None;
             }
-            What::Interval
         };
         Some(Misfit { product: self, field: *field, what })
     }
@@ -368,6 +421,7 @@ pub(crate) enum What {
     SecondLevel,
     Statistic,
     Interval,
+    Rest,
 }
 
 impl fmt::Display for Misfit<'_> {
@@ -393,7 +447,8 @@ impl fmt::Display for Misfit<'_> {
             What::SecondLevel => {
                 let text =
                     |one: Option<grib::Level>| one.map_or("none".to_owned(), |one| one.to_string());
-                let (got, taken) = (text(field.second_level), text(product.second_level));
+                let own = product.second_level.and_then(|own| own.0);
+                let (got, taken) = (text(field.second_level), text(own));
                 write!(f, "its second level is {got}; {name} takes {taken}")
             }
             What::Statistic => {
@@ -403,9 +458,14 @@ impl fmt::Display for Misfit<'_> {
                 let taken = match (product.interval, product.statistic) {
                     (None, _) => "an instant".to_owned(),
                     (_, None) => "an interval".to_owned(),
-                    (_, Some(own)) => format!("statistic {}", own as u8),
+                    (_, Some(own)) => format!("statistic {}", own.0),
                 };
                 write!(f, "it is of {got}; {name} takes {taken}")
+            }
+            What::Rest => {
+                let own = product.rest.map_or(String::new(), |own| own.to_string());
+                let got = Rest(field.rest);
+                write!(f, "what else its definition says has the digest {got}; {name} takes {own}")
             }
             What::Interval => {
                 let hours = |ms: i64| ms as f64 / HOUR_MS as f64;

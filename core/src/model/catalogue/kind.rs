@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::grib::{FieldKind, FieldKindError, Product};
+use crate::grib::{FieldKind, FieldKindError, GribLevelError, Level, Product};
 
 /// The kind of fields that a product takes: one kind, or all members of an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +40,60 @@ impl TakenKind {
             Self::One(own) => own == kind,
             Self::Members => matches!(kind, FieldKind::Member(_)),
         }
+    }
+}
+
+/// The level of a product: `100:50000`, `1` for any value of its kind, and `1:none` for none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TakenLevel {
+    pub level: Level,
+    /// Whether a field may have no value there.
+    pub has_no_value: bool,
+}
+
+impl FromStr for TakenLevel {
+    type Err = GribLevelError;
+    fn from_str(text: &str) -> Result<Self, GribLevelError> {
+        let kind = text.strip_suffix(":none");
+        let level = kind.unwrap_or(text).parse()?;
+        Ok(Self { level, has_no_value: kind.is_some() })
+    }
+}
+
+/// The second level of a product: that of a layer, `none` for a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SecondLevel(pub Option<Level>);
+
+impl FromStr for SecondLevel {
+    type Err = GribLevelError;
+    fn from_str(text: &str) -> Result<Self, GribLevelError> {
+        if text == "none" { Ok(Self(None)) } else { text.parse().map(|level| Self(Some(level))) }
+    }
+}
+
+/// The digest of what else the definition of fields says, 16 figures of base 16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest(pub u64);
+
+/// The error for a text that is no such digest.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "invalid rest \"{0}\": it must be 16 figures of base 16, as they are written when a model is made"
+)]
+pub(super) struct RestError(String);
+
+impl FromStr for Rest {
+    type Err = RestError;
+    fn from_str(text: &str) -> Result<Self, RestError> {
+        let is_digest = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let digest = u64::from_str_radix(text, 16).ok().filter(|_| is_digest);
+        digest.map(Self).ok_or_else(|| RestError(text.chars().take(40).collect()))
+    }
+}
+
+impl fmt::Display for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 

@@ -2,14 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::kind::is_usual_process;
-use crate::grib::{Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent};
-use crate::grib::{Grid, Product};
-use crate::time::HOUR_MS;
-
-/// Kinds of levels of which there is one, whatever their value says: the ground, the mean sea level,
-/// the atmosphere.
-const ONLY_ONE: [u8; 4] = [1, 10, 101, 200];
+use super::field::{Statistic, length_text};
+use super::kind::Rest;
+use crate::grib::{Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent, Product};
+use crate::grid::NativeGrid;
 
 /// Collects the fields of files and writes the table of a catalogue for them.
 ///
@@ -29,7 +25,7 @@ const ONLY_ONE: [u8; 4] = [1, 10, 101, 200];
 #[derive(Clone, Debug, Default)]
 pub struct MadeSource {
     products: Vec<MadeProduct>,
-    grid: Option<Grid>,
+    grid: Option<NativeGrid>,
     /// Fields on other grids than the first one.
     elsewhere: usize,
 }
@@ -40,11 +36,13 @@ struct MadeProduct {
     parameter: Parameter,
     /// Of a pressure level, without its value.
     level: Level,
+    has_levels: bool,
     second_level: Option<Level>,
     interval: Option<(u8, String)>,
     kind: FieldKind,
-    process: Option<u8>,
+    process: u8,
     constituent: Option<u16>,
+    rest: u64,
 }
 
 impl MadeSource {
@@ -53,10 +51,15 @@ impl MadeSource {
     /// # Errors
     /// If it cannot be read; it is then left out.
     pub fn add(&mut self, field: &Field<'_>) -> Result<(), GribError> {
-        let (parameter, product, grid) = (field.parameter()?, field.product()?, field.grid()?);
-        if *self.grid.get_or_insert(grid) != grid {
-            self.elsewhere += 1;
-            return Ok(());
+        let (parameter, product) = (field.parameter()?, field.product()?);
+        let grid = NativeGrid::try_from(&field.grid()?)?;
+        match &self.grid {
+            None => self.grid = Some(grid),
+            Some(first) if grid.turns_to(first).is_some() => {}
+            Some(_) => {
+                self.elsewhere += 1;
+                return Ok(());
+            }
         }
         let made = MadeProduct::new(parameter, &product, field.reference_ms()?);
         if !self.products.contains(&made) {
@@ -108,27 +111,25 @@ fn wind(u: &str, names: &[String]) -> Option<String> {
 impl MadeProduct {
     fn new(parameter: Parameter, product: &Product, reference_ms: i64) -> Self {
         let Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
-        let is_pressure = level.kind == 100 && level.value.is_some() && second_level.is_none();
-        let any_value = is_pressure || ONLY_ONE.contains(&level.kind);
+        let has_levels = level.kind == 100 && level.value.is_some() && second_level.is_none();
         let interval = statistic.map(|statistic| {
-            let text = match interval_ms {
-                ms if ms > 0 && valid_ms - ms == reference_ms => "run".to_owned(),
-                ms if ms > 0 && ms % HOUR_MS == 0 => format!("{}h", ms / HOUR_MS),
-                _ => "any".to_owned(),
-            };
+            let is_since_start = interval_ms > 0 && valid_ms - interval_ms == reference_ms;
+            let text = if is_since_start { "run".to_owned() } else { length_text(interval_ms) };
             (statistic, text)
         });
         Self {
             parameter,
-            level: Level { kind: level.kind, value: level.value.filter(|_| !any_value) },
-            second_level: second_level.filter(|_| !any_value),
+            level: Level { kind: level.kind, value: level.value.filter(|_| !has_levels) },
+            has_levels,
+            second_level,
             interval,
             kind: match product.kind {
                 FieldKind::Member(_) => FieldKind::Member(0),
                 kind => kind,
             },
-            process: (!is_usual_process(product)).then_some(product.process),
+            process: product.process,
             constituent: product.constituent,
+            rest: product.rest,
         }
     }
 
@@ -141,11 +142,12 @@ impl MadeProduct {
             None => format!("p{discipline}_{category}_{number}"),
         };
         let value = |level: Level| level.value.map(|value| value.to_string()).unwrap_or_default();
+        let is_at_a_height = self.level.value.is_some_and(|value| value != 0.0);
         let level = match self.level.kind {
-            100 if self.level.value.is_none() => String::new(),
-            1 => "_surface".to_owned(),
-            101 => "_msl".to_owned(),
-            10 | 200 => "_atmosphere".to_owned(),
+            100 if self.has_levels => String::new(),
+            1 if !is_at_a_height => "_surface".to_owned(),
+            101 if !is_at_a_height => "_msl".to_owned(),
+            10 | 200 if !is_at_a_height => "_atmosphere".to_owned(),
             103 => format!("_{}m", value(self.level)),
             kind => format!("_level{kind}_{}", value(self.level)),
         };
@@ -187,29 +189,23 @@ impl MadeProduct {
             let _ = write!(text, ", {key} = {value}");
         };
         key("parameter", &format!("\"{}\"", self.parameter));
-        key("level", &format!("\"{}\"", self.level));
-        if let Some(second) = self.second_level {
-            key("second_level", &format!("\"{second}\""));
-        }
+        let none = if self.level.value.is_none() && !self.has_levels { ":none" } else { "" };
+        key("level", &format!("\"{}{none}\"", self.level));
+        let second = self.second_level.map_or("none".to_owned(), |second| second.to_string());
+        key("second_level", &format!("\"{second}\""));
         if let Some((statistic, interval)) = &self.interval {
             key("interval", &format!("\"{interval}\""));
-            let statistic =
-                ["average", "accumulation", "maximum", "minimum"].get(usize::from(*statistic));
-            if let Some(statistic) = statistic {
-                key("statistic", &format!("\"{statistic}\""));
-            }
+            key("statistic", &format!("\"{}\"", Statistic(*statistic)));
         }
         match self.kind {
-            FieldKind::Deterministic => {}
             FieldKind::Member(_) => key("field", "\"member\""),
             kind => key("field", &format!("\"{kind}\"")),
         }
-        if let Some(process) = self.process {
-            key("process", &process.to_string());
-        }
+        key("process", &self.process.to_string());
         if let Some(constituent) = self.constituent {
             key("constituent", &constituent.to_string());
         }
+        key("rest", &format!("\"{}\"", Rest(self.rest)));
         text
     }
 }

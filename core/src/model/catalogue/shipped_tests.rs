@@ -131,6 +131,7 @@ fn rap_on_pressure_levels_takes_what_is_in_ncep_s_file() {
             valid_ms: 0,
             statistic: (template == 8).then_some(1),
             interval_ms: 0,
+            rest: 0,
         };
         let parameter = parameter.parse().unwrap();
         for product in source.products().iter().filter(|one| one.is_of(parameter, &field, 0)) {
@@ -172,6 +173,7 @@ fn href_takes_what_ncep_s_program_writes() {
             valid_ms: hours * crate::time::HOUR_MS,
             statistic: (hours > 0).then_some(1),
             interval_ms: hours * crate::time::HOUR_MS,
+            rest: 0,
         };
         let parameter = parameter.parse().unwrap();
         let source = catalogue.get(model).unwrap();

@@ -24,6 +24,7 @@ fn field(level: &str, valid_h: i64, statistic: Option<u8>, interval_h: i64) -> g
         valid_ms: START_MS + valid_h * HOUR_MS,
         statistic,
         interval_ms: interval_h * HOUR_MS,
+        rest: 0,
     }
 }
 

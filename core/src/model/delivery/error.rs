@@ -64,6 +64,16 @@ pub enum DeliveryError {
         /// The levels of the product.
         allowed: String,
     },
+    /// Another field of the delivery has its place.
+    #[error("{field} of {file} has its place in product {product} already, with other content")]
+    Twice {
+        /// The product.
+        product: String,
+        /// The other field.
+        field: String,
+        /// The file of the other field.
+        file: String,
+    },
     /// A value that the integers of the product cannot hold.
     #[error(
         "{value} is beyond the packing of product {product}, which holds {} to {}; a larger scale, \
@@ -152,7 +162,12 @@ impl DeliveryError {
     pub(super) fn is_loss(&self) -> bool {
         let is_lost = matches!(
             self,
-            Self::Range { .. } | Self::Values { .. } | Self::Store(RunStoreError::Damaged { .. })
+            Self::Range { .. }
+                | Self::Values { .. }
+                | Self::Grid { .. }
+                | Self::Twice { .. }
+                | Self::Grib(_)
+                | Self::Store(RunStoreError::Damaged { .. })
         );
         is_lost || self.is_of_broken_file()
     }

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read, Seek, Write};
 
 use crate::grib::{FieldKind, GribError};
-use crate::grid::NativeGrid;
+use crate::grid::{NativeGrid, Turns};
 use crate::model::{FieldInterval, RunStamp, RunStore, RunStoreError, Source, SourceProduct};
 use crate::{grib, grid};
 use plan::RunPlan;
@@ -119,6 +119,10 @@ struct Slot {
 struct Kept {
     place: Place,
     origin: Origin,
+    /// How its cells are put in the order of the run.
+    turns: Turns,
+    /// A digest of its message.
+    digest: u64,
 }
 
 /// Where a field comes from.
@@ -287,13 +291,22 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         if got > limit {
             return Err(GribError::Points { got, limit }.into());
         }
-        let grid = *NativeGrid::try_from(&grid)?.definition();
+        let native = NativeGrid::try_from(&grid)?;
+        let grid = *native.definition();
         let plan = &self.run(RunStamp::from_ms(reference_ms)?, grid)?.plan;
         let run = plan.run;
-        if plan.grid != grid {
+        // What counts is where the cells lie.
+        let of_run = || NativeGrid::new(plan.grid).ok();
+        let is_same = plan.grid == grid;
+        let turns = if is_same {
+            Some(Turns::default())
+        } else {
+            of_run().and_then(|of| native.turns_to(&of))
+        };
+        let Some(turns) = turns else {
             let (got, allowed) = (Box::new(grid), Box::new(plan.grid));
             return Err(DeliveryError::Grid { run, got, allowed });
-        }
+        };
 
         // A field may belong to several products: the rain of the first hour is also that since the
         // start.
@@ -332,9 +345,21 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             return Err(DeliveryError::Cells { limit: 0, left_out: 1 });
         };
         *left_cells = rest;
-        let kept = Kept { place: self.spool.put(&field.to_message())?, origin };
+        let message = field.to_message();
+        let kept =
+            Kept { place: self.spool.put(&message)?, origin, turns, digest: digest(&message) };
         for slot in slots {
+            let product = &products[slot.product];
             let fields = &mut self.run(run, grid)?.fields;
+            // Of a product that states all of its fields no other may take the place of one.
+            if let Some(&before) = fields.get(&slot)
+                && product.is_exact()
+                && before.digest != kept.digest
+            {
+                let (product, field) = (product.name().to_owned(), before.origin.field());
+                let file = self.files[before.origin.file].name.clone();
+                return Err(DeliveryError::Twice { product, field, file });
+            }
             if let Some(before) = fields.insert(slot, kept) {
                 self.report.replaced += 1;
                 self.files[before.origin.file].is_used = true;
@@ -359,6 +384,13 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         });
         delivered.as_mut().map_err(|error| error.clone())
     }
+}
+
+/// A digest (FNV-1a) that tells messages apart.
+fn digest(message: &[u8]) -> u64 {
+    message.iter().fold(0xcbf2_9ce4_8422_2325, |digest, &byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// Checks that a member is one of the ensemble, if the catalogue states these.

@@ -190,7 +190,8 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
                 continue;
             }
             let mut levels = vec![None; product.levels()];
-            let unpacked = self.unpack(&product, &new, &mut levels, written, on_field)?;
+            let unpacked =
+                self.unpack((&product, grid.columns), &new, &mut levels, written, on_field)?;
             if unpacked.is_empty() {
                 continue;
             }
@@ -292,7 +293,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     /// If a waiting field cannot be read.
     fn unpack(
         &mut self,
-        product: &ProductDefinition,
+        (product, columns): (&ProductDefinition, usize),
         fields: &[(Slot, Kept)],
         levels: &mut [Option<Level>],
         written: &mut WrittenProduct,
@@ -302,7 +303,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         for (slot, kept) in fields {
             on_field();
             let mut loss = PackingLoss::default();
-            let level = match self.level(*kept, product, &mut loss) {
+            let level = match self.level(*kept, product, columns, &mut loss) {
                 Ok(level) => level,
                 // It may be readable another time, and what is published does not change.
                 Err(error) if error.is_temporary() => return Err(error),
@@ -323,6 +324,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         &mut self,
         kept: Kept,
         product: &ProductDefinition,
+        columns: usize,
         loss: &mut PackingLoss,
     ) -> Result<Level, DeliveryError> {
         let encoding = product.encoding;
@@ -334,7 +336,8 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         let (level, values) = if let Some(value) = field.one_value(limit)? {
             (Level::All(loss.pack(encoding, value.into())), vec![value])
         } else {
-            let values = field.values(limit)?;
+            let mut values = field.values(limit)?;
+            kept.turns.apply(&mut values, columns);
             let pack = |&value: &f32| loss.pack(encoding, value.into());
             (Level::Each(values.iter().map(pack).collect()), values)
         };

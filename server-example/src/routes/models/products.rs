@@ -60,7 +60,7 @@ struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    statistic: Option<&'static str>,
+    statistic: Option<String>,
     /// How the pixels of its tiles are sampled.
     sampling: &'static str,
     /// The packing error of a value, in its unit.
