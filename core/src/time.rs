@@ -104,7 +104,6 @@ fn rfc_3339(text: &str) -> Option<String> {
     }
     let (sign, hours) = offset.split_at(1);
     let offset = match hours.len() {
-        0 => offset.to_owned(),
         2 => format!("{offset}:00"),
         4 if digits(hours) => format!("{sign}{}:{}", &hours[..2], &hours[2..]),
         _ => offset.to_owned(),

@@ -249,7 +249,7 @@ fn no_message_changes_a_zone_that_it_does_not_name() {
                 for (event, zone) in expected {
                     let event: VtecEvent = segments
                         .iter()
-                        .flat_map(|segment| segment.vtec())
+                        .flat_map(Segment::vtec)
                         .find(|vtec| vtec.contains(EVENTS[event]))
                         .map(|vtec| vtec.parse::<mesonet::alert::Vtec>().unwrap().event)
                         .unwrap();

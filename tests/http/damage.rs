@@ -149,7 +149,7 @@ fn an_answer_that_lacks_a_damaged_alert_says_so() {
     );
     assert_eq!(server.stop().0, Some(0));
     let (ok, out, error) = output(folder.path(), &["verify"]);
-    assert!(!ok && error.contains("alert 33"), "{out}{error}");
+    assert!(!ok && out.contains("alert 33: it is corrupt"), "{out}{error}");
     output(folder.path(), &["verify", "--set-aside"]);
     let server = Server::start(&folder, live);
     let (head, body) = server.get("/api/v1/alerts");

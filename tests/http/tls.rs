@@ -331,7 +331,7 @@ async fn requests_that_are_reset_as_they_come_end_the_connection() {
 #[tokio::test]
 async fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let secured = secured(&[]);
+    let secured = secured(&["--now", "sample"]);
     let setting = [0, 3, 0, 0, 0, 100];
     for (name, flood) in [
         ("SETTINGS", frame(4, 0, 0, &setting)),

@@ -409,12 +409,12 @@ impl Message {
 
     /// When a part is over by its own times, milliseconds since 1970.
     fn part_over_ms(&self, part: &Part) -> i64 {
-        part.end_ms().unwrap_or_else(|| match self.message_type {
-            MessageType::Cancel => i64::MAX,
-            _ => {
-                let begun_ms = part.effective_ms.max(part.onset_ms).unwrap_or(i64::MIN);
-                begun_ms.max(self.sent_ms).saturating_add(UNSTATED_MS)
+        part.end_ms().unwrap_or_else(|| {
+            if self.message_type == MessageType::Cancel {
+                return i64::MAX;
             }
+            let begun_ms = part.effective_ms.max(part.onset_ms).unwrap_or(i64::MIN);
+            begun_ms.max(self.sent_ms).saturating_add(UNSTATED_MS)
         })
     }
 }

@@ -136,7 +136,7 @@ fn solid_parts(shape: &::geo::Polygon<f64>) -> Vec<Polygon> {
     let (exterior, holes) = in_units(shape).into_inner();
     let solid = |ring| ::geo::Polygon::new(ring, Vec::new());
     let holes = ::geo::MultiPolygon::new(holes.into_iter().map(solid).collect());
-    of_units(solid(exterior).difference_with_fill_rule(&holes, FillRule::NonZero))
+    of_units(&solid(exterior).difference_with_fill_rule(&holes, FillRule::NonZero))
 }
 
 /// The union of polygons, and whether none of its corners had to be rounded: then it is valid.
@@ -150,7 +150,7 @@ fn merged(polygons: &[Polygon]) -> (Vec<Polygon>, bool) {
     let rings =
         union.iter().flat_map(|part| std::iter::once(part.exterior()).chain(part.interiors()));
     let is_exact = rings.flat_map(|ring| &ring.0).all(|at| is_whole(at.x) && is_whole(at.y));
-    (with_holes_inside(of_units(union)), is_exact)
+    (with_holes_inside(of_units(&union)), is_exact)
 }
 
 /// Moves each hole into the smallest outer ring around it: where rings touch, the computation may
@@ -185,7 +185,7 @@ fn with_holes_inside(parts: Vec<Polygon>) -> Vec<Polygon> {
 }
 
 /// Computed shapes in units of the rounding, as polygons.
-fn of_units(shapes: ::geo::MultiPolygon<f64>) -> Vec<Polygon> {
+fn of_units(shapes: &::geo::MultiPolygon<f64>) -> Vec<Polygon> {
     let degrees = shapes.map_coords(|at| Coord { x: at.x / ROUNDING, y: at.y / ROUNDING });
     degrees.into_iter().filter_map(|part| Polygon::of_overlay(part, 0.0)).collect()
 }

@@ -8,7 +8,7 @@ use crate::store::{AlertStore, EmbeddedStore};
 
 fn message(at: usize) -> alert::Message {
     // Some with pages of their own.
-    let sender = "x".repeat(if at % 7 == 0 { 9_000 } else { 300 });
+    let sender = "x".repeat(if at.is_multiple_of(7) { 9_000 } else { 300 });
     alert::Message { id: format!("{at:03}"), sender, ..alert::Message::default() }
 }
 
