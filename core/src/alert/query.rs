@@ -262,9 +262,11 @@ fn outlines_of<'a>(
 
 /// The zones of a code. A fire weather zone is not the forecast zone of the same code.
 fn zones_of(code: zone::Code, is_fire: bool, zones: &Zones) -> impl Iterator<Item = &Zone> {
-    const OTHERS: [zone::Kind; 4] =
-        [zone::Kind::Base, zone::Kind::Public, zone::Kind::Marine, zone::Kind::County];
-    let kinds = if is_fire { &[zone::Kind::Fire][..] } else { &OTHERS };
+    let kinds: &[zone::Kind] = if is_fire {
+        &[zone::Kind::Fire]
+    } else {
+        &[zone::Kind::Base, zone::Kind::Public, zone::Kind::Marine, zone::Kind::County]
+    };
     let mut of_kinds = kinds.iter().map(move |kind| zones.covered(code, *kind).peekable());
     of_kinds.find_map(|mut zones| zones.peek().is_some().then_some(zones)).into_iter().flatten()
 }
