@@ -107,7 +107,7 @@ def live(work, report):
         status, _, body = of.ask("/api/v1/stations/map/markers")
         assert status == 200
         ids = [feature["id"] for feature in json.loads(body)["features"]]
-        return sum(len(rows_of(of, station)[0]) for station in ids)
+        return sum(len(rows_of(of, station)[1]) for station in ids)
 
     now = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
     with server(0, "--retention", "60d") as right:
