@@ -249,10 +249,8 @@ fn a_key_pushes_only_what_its_scope_names() {
         let entry = format!("{}{scope}", KeyHash::of(KEY).as_str());
         Api::with(Config { ingest_key_hashes: vec![entry], ..config() }, TestStore::default())
     };
-    let alert = br#"{"type":"FeatureCollection","features":[{"id":"https://api.weather.gov/alerts/urn:oid:1",
-        "type":"Feature","geometry":null,"properties":{"@type":"wx:Alert","id":"urn:oid:1","areaDesc":"A",
-        "geocode":{"UGC":["WAZ305"]},"sent":"2024-08-03T12:00:00Z","effective":"2024-08-03T12:00:00Z",
-        "expires":"2024-08-03T18:00:00Z","status":"Actual","messageType":"Alert","event":"High Wind Watch"}}]}"#;
+    let file = crate::process::data("reported/alerts/partial_update_hides_other_zones.json");
+    let alert = std::fs::read(file).unwrap();
     let status = |scope: &str, body: &[u8]| {
         let answer = push(&with(scope), "?name=file", &[], body);
         (answer.status.as_u16(), answer.text())
@@ -266,7 +264,7 @@ fn a_key_pushes_only_what_its_scope_names() {
         (";feeds=awc-csv", 403, 403),
     ] {
         assert_eq!(status(scope, BULLETIN.as_bytes()).0, readings, "{scope}");
-        assert_eq!(status(scope, alert).0, alerts, "{scope}");
+        assert_eq!(status(scope, &alert).0, alerts, "{scope}");
     }
     let (_, text) = status(";networks=SWOB|NOAA NDBC", BULLETIN.as_bytes());
     let expected =
