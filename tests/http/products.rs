@@ -381,7 +381,8 @@ fn a_field_that_is_pushed_is_a_product() {
         400,
         "x: none of its fields belongs to a product of the catalogue; it holds 7:0.1.3, \
          7:0.4.4, \
-         7:0.1.7",
+         7:0.1.7; a file of a model goes into the folder models/NAME/ of a watched folder, or is read with \
+         --model NAME",
     );
 }
 
