@@ -113,6 +113,7 @@ fn names_are_repeated_or_comma_separated_or_both() {
         "names=visibility&names=airTemperature&names=dewPointTemperature",
         "names=visibility&names=airTemperature,dewPointTemperature",
         "names=visibility%2CairTemperature,dewPointTemperature,visibility",
+        "names=visibility,%20airTemperature%20,+dewPointTemperature",
     ] {
         api.get(&format!("/stations/readings?{names}")).is(&all);
     }
@@ -129,7 +130,7 @@ fn any_other_name_is_refused_with_those_that_are_allowed() {
         ("names=airTemperature&names=air%20temperature", "air temperature"),
         ("names=", ""),
         ("names=airTemperature,", ""),
-        ("names=airTemperature,%20mslp", " mslp"),
+        ("names=airTemperature,%20,mslp", ""),
     ] {
         let allowed = allowed.join(", ");
         api.get(&format!("/stations/readings?{query}"))

@@ -157,13 +157,9 @@ fn readings_query(
 
 /// Reads the names, repeated or comma-separated; by default those of the map.
 fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
-    let names: Vec<Variable> = query.list("names").map(str::parse).collect::<Result<_, _>>()?;
-    match query.all("names").next() {
-        None => Ok(Variable::map_variables().collect()),
-        // None at all is not meant.
-        Some(text) if names.is_empty() => Ok(vec![text.trim().parse()?]),
-        Some(_) => Ok(names),
-    }
+    let names = query.all("names").flat_map(|list| list.split(','));
+    let names: Vec<Variable> = names.map(|name| name.trim().parse()).collect::<Result<_, _>>()?;
+    Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })
 }
 
 /// Answers a checked request.

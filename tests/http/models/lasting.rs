@@ -66,6 +66,38 @@ fn answers_about_the_newest_run_are_not_cached() {
     }
 }
 
+/// Once all hours are there with all products, nothing about the run can change.
+#[test]
+fn series_and_products_of_a_whole_run_are_immutable() {
+    let service = service();
+    let products = format!("/models/nam211/products?run={RUN}");
+    let of_series = series("row=40&col=20&fields=prmsl,u&winds=earth");
+    let cache_control = |path: &str| {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.header(header::ETAG).unwrap().starts_with('"'));
+        answer.header(header::CACHE_CONTROL).unwrap().to_owned()
+    };
+    let definition = service.run().definition().clone();
+    let parts: [&dyn Fn(); 3] = [
+        &|| service.publish_second_hour(),
+        &|| service.publish_wind(&definition, "u", 1_537_160_460_000),
+        &|| service.publish_wind(&definition, "v", 1_537_160_520_000),
+    ];
+    for publish in parts {
+        assert_eq!(cache_control(&products), "no-cache");
+        assert_eq!(cache_control(&of_series), "no-cache");
+        publish();
+    }
+    let lasting = "public, max-age=31536000, immutable";
+    assert_eq!(cache_control(&products), lasting);
+    assert_eq!(cache_control(&of_series), lasting);
+    // Another run may be the newest next time.
+    for path in ["/models/nam211/products", "/models/nam211/products?run=latest"] {
+        assert_eq!(cache_control(path), "no-cache");
+    }
+}
+
 /// A wind that is turned is made from both components: without the other it is not final.
 #[test]
 fn a_wind_with_one_component_missing_is_revalidated() {
