@@ -4,7 +4,6 @@
 use std::fmt;
 
 use super::beside::Beside;
-use super::details;
 use super::one_series::OneSeries;
 use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::relation::{checks_of, is_configured};
@@ -142,7 +141,7 @@ impl Explanation {
     #[cfg(feature = "intake")]
     pub(crate) fn is_impossible(&self) -> bool {
         let tripped = self.checks.iter().filter(|report| report.check == Check::Range);
-        tripped.flat_map(|report| &report.limits).any(|limit| limit.name == details::POSSIBLE)
+        tripped.flat_map(|report| &report.limits).any(|limit| limit.name == super::details::POSSIBLE)
     }
 
     fn decide(&mut self) {

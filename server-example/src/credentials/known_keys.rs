@@ -182,7 +182,6 @@ impl OpenFile {
     fn look(&mut self, is_own: bool) -> Result<Option<ValidKeys>, KeysError> {
         // A file that was deleted or replaced is still there for whom it is open.
         let found = identity(&path_in(&self.data));
-        let is_gone = self.identity != found && found.is_none();
         if self.identity != found {
             self.forget();
             self.identity = found;
@@ -191,7 +190,7 @@ impl OpenFile {
             self.file = KeyFile::open(&self.data)?;
         }
         // Those of a file that was exchanged stay until the new one is read.
-        let Some(file) = &self.file else { return Ok(is_gone.then(ValidKeys::new)) };
+        let Some(file) = &self.file else { return Ok(found.is_none().then(ValidKeys::new)) };
         let changes = file.changes()?;
         if self.changes == Some(changes) {
             return Ok(None);

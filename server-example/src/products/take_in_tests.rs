@@ -110,7 +110,8 @@ fn a_file_without_a_product_says_what_it_holds() {
     assert_eq!(
         refusal("", &file("nam211_20180917T00Z_f000.grib2.gz")),
         "none of its fields belongs to a product of the catalogue; it holds 7:0.3.1, \
-         7:0.2.22, 7:0.3.5, 7:0.2.2, 7:0.2.3, …"
+         7:0.2.22, 7:0.3.5, 7:0.2.2, 7:0.2.3, …; a file of a model goes into the folder models/NAME/ of a \
+         watched folder, or is read with --model NAME"
     );
     assert_eq!(
         refusal("hailSize", b"METAR CYYZ"),
