@@ -43,7 +43,7 @@ enum Files {
     Read(Box<EmbeddedReader>),
     /// The alerts are closed before the folder is unlocked.
     Written {
-        alerts: AlertStore,
+        alerts: Box<AlertStore>,
         faults: Vec<Fault>,
         store: Box<EmbeddedStore>,
     },
@@ -140,7 +140,7 @@ impl Record {
                 Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
                 Err(error) => (AlertStore::unavailable(error), Vec::new()),
             };
-            Ok(Files::Written { alerts, faults, store })
+            Ok(Files::Written { alerts: Box::new(alerts), faults, store })
         };
         let files = Some(py.detach(open).map_err(refused)?);
         let (process, intake) = (process::id(), Intake::default());

@@ -43,7 +43,7 @@ class Case(NamedTuple):
 CASES = [
     Case(
         SAMPLE / "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz",
-        "reflectivity", "instant/20230406T120039Z.tif", "dBZ", 0.1, 0.0, (-999, -99),
+        "reflectivity", "instant/20230406T120039Z.tif", "dBZ", 0.1, 0.0, (-999,),
     ),
     Case(
         DATA / "nam211_prmsl_simple.grib2.gz",

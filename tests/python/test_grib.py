@@ -22,7 +22,7 @@ ECCODES = json.loads((DATA / "eccodes.json").read_text(encoding="utf-8"))
 GRIDS = json.loads((DATA / "grids" / "golden.json").read_text(encoding="utf-8"))
 NAM = SAMPLE / "nam211_20180917T00Z_f000_181msg.grib2"
 # What a producer writes for "nothing here", which ecCodes does not know.
-SENTINELS = {"161:209.3.57": [-999, -99], "54:0.7.6": [-1]}
+SENTINELS = {"161:209.3.57": [-999], "54:0.7.6": [-1]}
 
 
 def path_of(name):

@@ -6,7 +6,7 @@ mod polygon;
 use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 pub(crate) use self::polygon::mended_geojson;
 #[cfg(feature = "zone-files")]
 pub(crate) use self::polygon::outline_of_geojson;
@@ -72,7 +72,7 @@ impl LonLat {
     ///
     /// # Errors
     /// If a coordinate is out of range or not a number.
-    #[cfg(feature = "alert")]
+    #[cfg(feature = "feed")]
     pub(crate) fn turned(lon: f64, lat: f64) -> Result<Self, GeoError> {
         let turn_deg = if lon > 180.0 && lon <= 360.0 {
             -360.0

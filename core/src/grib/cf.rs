@@ -60,7 +60,7 @@ fn standard_name(parameter: Parameter, level: Level) -> Option<&'static str> {
 }
 
 /// Returns the names and the methods of a field's values for readers that follow the conventions:
-/// `standard_name` and `cell_methods`, if they apply.
+/// `standard_name`, `cell_methods` and `comment`, if they apply.
 pub(crate) fn attributes(
     parameter: Parameter,
     level: Level,
@@ -98,12 +98,17 @@ pub(crate) fn attributes(
             attributes.insert("cell_methods", methods.join(" "));
         }
     }
+    if let Some(no_echo) = parameter.no_echo() {
+        let comment =
+            format!("{no_echo} is no echo where a radar sees; a place that none sees has no value");
+        attributes.insert("comment", comment);
+    }
     attributes
 }
 
 impl Field<'_> {
     /// Returns what readers that follow the CF conventions expect to know of the values: `units`,
-    /// `standard_name` and `cell_methods`, as far as they apply. Winds along the axes of the grid
+    /// `standard_name`, `cell_methods` and `comment`, as far as they apply. Winds along the axes of the grid
     /// are `x_wind` and `y_wind`.
     ///
     /// # Errors

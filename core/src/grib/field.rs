@@ -379,7 +379,8 @@ impl<'a> Field<'a> {
     /// point of the message, and every row runs in the direction of i.
     ///
     /// A missing value is NaN, whether it is marked by the bit map, by the packing, or by one of
-    /// the numbers that its producer uses for "nothing here". The others are computed in `f64` and
+    /// the numbers that its producer uses for "nothing here". Where a radar sees no echo the value
+    /// is [`Parameter::no_echo`](super::Parameter::no_echo). The others are computed in `f64` and
     /// rounded once.
     ///
     /// # Errors

@@ -195,7 +195,12 @@ impl Product {
         if !(1..=MAX_ENTRIES).contains(&fields.len()) {
             return Err(format!("{} fields; allowed: 1 to {MAX_ENTRIES}", fields.len()));
         }
-        Ok(Self { name, title, unit, encoding, overviews, fields })
+        let product = Self { name, title, unit, encoding, overviews, fields };
+        if product.no_echo().is_some() && overviews == Resampling::Average {
+            // The mean of an echo and of none is no value.
+            return Err("overviews must be max or nearest where \"no echo\" is a value".to_owned());
+        }
+        Ok(product)
     }
 
     /// Returns the type, which is the last part of the product's path.
@@ -226,6 +231,12 @@ impl Product {
     /// Returns the fields that the product is read from.
     pub fn fields(&self) -> &[FieldRule] {
         &self.fields
+    }
+
+    /// Returns the value that stands for "no echo" where a radar sees, if its fields have one:
+    /// [`Parameter::no_echo`](crate::grib::Parameter::no_echo).
+    pub fn no_echo(&self) -> Option<f32> {
+        self.fields.iter().find_map(|field| field.parameter.no_echo())
     }
 
     /// Returns the lengths of time that the product exists for, shortest first; `None` is an

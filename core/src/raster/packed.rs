@@ -72,13 +72,16 @@ impl Raster {
         let georeference = Georeference::of(&grid)?;
         let (rows, columns) = (grid.rows(), grid.columns());
         let (valid_ms, encoding) = (field.product()?.valid_ms, product.encoding());
-        let notes = vec![
+        let mut notes = vec![
             ("PRODUCT", product.name().to_owned()),
             ("GRIB_PARAMETER", field.parameter()?.to_string()),
             ("REFERENCE_TIME", Iso8601(field.reference_ms()?).to_string()),
             ("VALID_TIME", Iso8601(valid_ms).to_string()),
             ("PACKING_ERROR", (encoding.scale() / 2.0).to_string()),
         ];
+        if let Some(no_echo) = field.parameter()?.no_echo() {
+            notes.push(("NO_ECHO", no_echo.to_string()));
+        }
         let mut loss = PackingLoss::default();
         let samples = if let Some(value) = field.one_value(max_points)? {
             let one = loss.pack(encoding, value.into());

@@ -306,6 +306,7 @@ struct List {
 
 /// A value is raw · scale + offset, and missing if raw is nodata.
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = ListedProduct)]
 struct Listed {
     title: String,
@@ -313,6 +314,11 @@ struct Listed {
     scale: f64,
     offset: f64,
     nodata: i16,
+    /// The value that stands for "no echo" where a radar sees, of products that have one; a place that no radar
+    /// sees is nodata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    no_echo: Option<f32>,
     durations: Vec<Times>,
 }
 
@@ -347,6 +353,7 @@ fn products(files: &ProductFiles) -> Result<List, ApiError> {
                 scale: encoding.scale(),
                 offset: encoding.offset(),
                 nodata: encoding.nodata(),
+                no_echo: product.no_echo(),
                 durations,
             },
         );

@@ -65,7 +65,7 @@ pub(crate) fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, se
 
 /// The area of a GeoJSON geometry that may break the rules, as [`MultiPolygon::mended`] reads each of
 /// its polygons, and whether all of it could be read.
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 pub(crate) fn mended_geojson<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<(Option<MultiPolygon>, bool), D::Error> {

@@ -406,7 +406,7 @@ mod overlay;
 mod ring;
 mod touch;
 
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 pub(crate) use json::mended_geojson;
 #[cfg(feature = "zone-files")]
 pub(crate) use json::outline_of_geojson;

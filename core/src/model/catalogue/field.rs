@@ -229,6 +229,8 @@ impl SourceProduct {
         };
         definition.check().map_err(|error| error.to_string())?;
         let sampling = match sampling {
+            // Between an echo and none there is no value.
+            Sampling::Bilinear if parameter.no_echo().is_some() => TileSampling::Nearest,
             Sampling::Bilinear => TileSampling::Bilinear,
             Sampling::Nearest => TileSampling::Nearest,
         };

@@ -108,6 +108,9 @@ pub struct ModelProduct {
     packing_error: f64,
     /// The same of the pixels of its tiles.
     tile_packing_error: f64,
+    /// The value that stands for "no echo" where a radar sees; a place that no radar sees is nodata.
+    #[schema(required = false)]
+    no_echo: f32,
     /// Both components of the wind that it is one of.
     #[schema(required = false)]
     wind: Vec<String>,

@@ -68,6 +68,9 @@ struct Listed {
     /// The same for the pixels of its tiles: they are packed once more after they were interpolated
     /// or turned.
     tile_packing_error: f64,
+    /// The value that stands for "no echo" where a radar sees, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_echo: Option<f32>,
     /// The other component, if it is a wind component.
     #[serde(skip_serializing_if = "Option::is_none")]
     wind: Option<[String; 2]>,
@@ -90,6 +93,7 @@ impl Listed {
             packing_error: half_step,
             tile_packing_error: half_step
                 * tile_half_steps(sampling, source.wind_of(&product.name).is_some()),
+            no_echo: of_catalogue.and_then(|product| product.parameter().no_echo()),
             wind: source.wind_of(&product.name).map(|(_, both)| both.map(str::to_owned)),
             product,
         }
