@@ -1,10 +1,9 @@
 //! How old the newest reading is. One that is ahead of the clock says nothing about that.
 
+use mesonet::intake::AHEAD_MS;
 use mesonet::store::{Selection, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
-
-use crate::ingest::AHEAD_MS;
 
 /// For stations whose newest report is ahead of the clock: how far back their last one before is looked for.
 const LOOK_BACK_MS: i64 = 2 * DAY_MS;

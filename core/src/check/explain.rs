@@ -141,7 +141,9 @@ impl Explanation {
     #[cfg(feature = "intake")]
     pub(crate) fn is_impossible(&self) -> bool {
         let tripped = self.checks.iter().filter(|report| report.check == Check::Range);
-        tripped.flat_map(|report| &report.limits).any(|limit| limit.name == super::details::POSSIBLE)
+        tripped
+            .flat_map(|report| &report.limits)
+            .any(|limit| limit.name == super::details::POSSIBLE)
     }
 
     fn decide(&mut self) {

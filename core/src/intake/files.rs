@@ -11,6 +11,11 @@ use crate::feed::{
 };
 use crate::observation::{Station, StationId};
 use crate::store::{AlertReceipt, AlertStore, Receipt, Store, StoreError};
+use crate::time::MINUTE_MS;
+
+/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour. Those that are
+/// farther ahead are of a wrong clock, or of a day of the month that a wrong clock has put into the wrong month.
+pub const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
 /// A feed file, as far as it is known before it is read.
 #[derive(Clone, Copy)]
@@ -25,7 +30,8 @@ pub struct FeedFile<'a> {
     pub kind: Option<Kind>,
     /// Finds a station that is not on record: some feeds give no place.
     pub known: &'a dyn Fn(StationId) -> Option<Station>,
-    /// Reports from later than this are left out, milliseconds since 1970.
+    /// Reports from later than this are left out, milliseconds since 1970; of feeds of today [`AHEAD_MS`]
+    /// after now.
     pub latest_ms: i64,
     /// Where alerts go; without it they are counted and left out.
     pub alerts: Option<&'a AlertStore>,

@@ -35,7 +35,7 @@ use crate::time::DAY_MS;
 pub use batches::{FileBatches, FileSink, FileStop, Parcel};
 pub use explain::{InputVerdict, ReadingExplanation};
 #[cfg(feature = "feed")]
-pub use files::{FeedFile, FileError, FileReceipt};
+pub use files::{AHEAD_MS, FeedFile, FileError, FileReceipt};
 use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
 pub use network::{NetworkError, NetworkStation, StationVerdicts};

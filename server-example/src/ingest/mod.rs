@@ -39,9 +39,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 use mesonet::feed::{FileContext, known_stations};
-use mesonet::intake::{FileBatches, FileSink, FileStop, Parcel};
+use mesonet::intake::{AHEAD_MS, FileBatches, FileSink, FileStop, Parcel};
 use mesonet::store::{AlertStore, Receipt, StoreError};
-use mesonet::time::{DAY_MS, MINUTE_MS, parse_instant};
+use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{Intake, Store, feed};
 
 pub(crate) use bar::bar_of_bytes;
@@ -67,9 +67,6 @@ use crate::products::Inlet;
 
 /// Longest GRIB2 file: it is held in memory whole.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
-
-/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour.
-pub(crate) const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
 /// How far clocks may differ: reports from later than that are refused.
 const FUTURE_MS: i64 = DAY_MS;
