@@ -1,18 +1,17 @@
 //! The command `grib ls`: what is in GRIB2 files, field by field.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 
-use bzip2::read::MultiBzDecoder;
 use clap::Args;
-use flate2::read::MultiGzDecoder;
 use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
 use mesonet::{Iso8601, grib, model};
 
 use crate::config::{CatalogueFlags, Config, Flags};
-use crate::ingest::xz_decoder;
+use crate::files::Bounds;
+use crate::ingest::{Copies, Source, SourceError, SourceFile, Visitor};
 
 /// Longest message that is read into memory.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
@@ -20,7 +19,7 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// The flags of `grib ls`.
 #[derive(Clone, Debug, Args)]
 pub struct GribLsFlags {
-    /// GRIB2 files, plain, gzip, bzip2 or xz
+    /// GRIB2 files, folders of them, and archives; packed as `ingest` reads them
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -45,33 +44,84 @@ pub fn grib_ls_command(flags: &GribLsFlags) -> Result<bool, Box<dyn std::error::
     if let Some(name) = &flags.model {
         crate::ingest::model_named(&catalogue, name)?;
     }
-    let out = &mut io::stdout().lock();
-    let mut is_whole = true;
+    let mut list = List {
+        out: &mut io::stdout().lock(),
+        catalogue: &catalogue,
+        model: flags.model.as_deref(),
+        // A file of that name alone is named by the caller.
+        plain: if let [path] = &*flags.files { path.display().to_string() } else { String::new() },
+        is_whole: true,
+        is_closed: false,
+    };
     for path in &flags.files {
-        if flags.files.len() > 1 {
-            writeln!(out, "{}:", path.display())?;
+        Source::new(&mut list, Bounds::default(), &mut Copies::default(), &AtomicU64::new(0))
+            .path(path);
+    }
+    Ok(list.is_whole)
+}
+
+/// Prints the fields of the files that a source finds.
+struct List<'a, W> {
+    out: &'a mut W,
+    catalogue: &'a model::Catalogue,
+    model: Option<&'a str>,
+    /// The file that needs no heading.
+    plain: String,
+    is_whole: bool,
+    /// Whether nobody reads on.
+    is_closed: bool,
+}
+
+impl<W: Write> List<'_, W> {
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{text}").inspect_err(|error| {
+            self.is_closed |= error.kind() == io::ErrorKind::BrokenPipe;
+        })
+    }
+
+    fn fields(&mut self, file: &mut SourceFile<'_>, number: &mut usize) -> io::Result<()> {
+        if file.shown != self.plain {
+            self.print(&format!("{}:", file.shown))?;
         }
-        let mut number = 0;
-        let read = messages(path, |message| {
+        messages(file.input, |message| {
             for field in grib::fields(message) {
-                number += 1;
-                is_whole &= !field.as_ref().is_err_and(is_damage);
-                writeln!(out, "{}", line(number, field, &catalogue, flags.model.as_deref()))?;
+                *number += 1;
+                self.is_whole &= !field.as_ref().is_err_and(is_damage);
+                self.print(&line(*number, field, self.catalogue, self.model))?;
             }
             Ok(())
-        });
-        if let Err(error) = read {
-            if error.kind() == io::ErrorKind::BrokenPipe {
-                return Ok(true);
-            }
-            eprintln!("error: {}: after {number} fields: {error}", path.display());
-            is_whole = false;
-        } else if number == 0 {
-            eprintln!("error: {}: there is no GRIB message in it", path.display());
-            is_whole = false;
+        })
+    }
+}
+
+impl<W: Write> Visitor for List<'_, W> {
+    fn file(&mut self, mut file: SourceFile<'_>) -> bool {
+        let mut number = 0;
+        let read = self.fields(&mut file, &mut number);
+        let fault = match read {
+            Err(error) => format!("after {number} fields: {error}"),
+            Ok(()) if number == 0 => "there is no GRIB message in it".to_owned(),
+            Ok(()) => return true,
+        };
+        if !self.is_closed {
+            eprintln!("error: {}: {fault}", file.shown);
+            self.is_whole = false;
+        }
+        false
+    }
+
+    fn fault(&mut self, shown: &str, error: SourceError) {
+        if !self.is_closed {
+            eprintln!("error: {shown}: {error}");
+            self.is_whole = false;
         }
     }
-    Ok(is_whole)
+
+    fn copy(&mut self) {}
+
+    fn is_done(&self) -> bool {
+        self.is_closed
+    }
 }
 
 /// Returns whether an error is one of a damaged message, not of one of an unsupported kind.
@@ -81,19 +131,14 @@ fn is_damage(error: &grib::GribError) -> bool {
 
 /// Hands over the messages of a file, one after the other; a message of edition 1, whose length is
 /// written differently, as its first octets alone.
-fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn messages(
+    input: &mut dyn BufRead,
+    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     const INDICATOR: usize = 16;
-    let mut file = BufReader::new(File::open(path)?);
-    let start = file.fill_buf()?;
-    let mut input: Box<dyn BufRead> = match start {
-        _ if start.starts_with(b"\x1f\x8b") => Box::new(BufReader::new(MultiGzDecoder::new(file))),
-        _ if start.starts_with(b"\xfd7zXZ\0") => Box::new(BufReader::new(xz_decoder(file)?)),
-        _ if start.starts_with(b"BZh") => Box::new(BufReader::new(MultiBzDecoder::new(file))),
-        _ => Box::new(file),
-    };
-    while find(&mut input, *b"GRIB")? {
+    while find(input, *b"GRIB")? {
         let mut message = b"GRIB".to_vec();
-        input.by_ref().take((INDICATOR - 4) as u64).read_to_end(&mut message)?;
+        (&mut *input).take((INDICATOR - 4) as u64).read_to_end(&mut message)?;
         let header = message.as_slice().first_chunk::<INDICATOR>();
         let length =
             header.map(|header| u64::from_be_bytes(*header.last_chunk().unwrap_or(&[0; 8])));
@@ -104,7 +149,7 @@ fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::R
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }
                 let rest = length.saturating_sub(INDICATOR as u64);
-                input.by_ref().take(rest).read_to_end(&mut message)?;
+                (&mut *input).take(rest).read_to_end(&mut message)?;
                 if (message.len() as u64) < length {
                     let got = message.len() as u64;
                     let error = grib::GribError::Truncated { got: got as usize, needed: length };

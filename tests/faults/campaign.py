@@ -23,6 +23,8 @@ import clock
 import damage
 import disk
 import kills
+import load
+import lost
 from report import Report
 
 
@@ -36,16 +38,18 @@ def main():
     parser.add_argument("--clients", type=int, default=400, help="slow clients at once")
     parser.add_argument("--bombs", choices=["few", "all"], default="few")
     parser.add_argument("--seed", type=int, default=11)
-    parser.add_argument("--only", default="kills,damage,disk,clock,clients,bombs",
+    parser.add_argument("--only", default="kills,damage,lost,disk,clock,clients,load,bombs",
                         help="scenarios, comma-separated")
     asked = parser.parse_args()
     scenarios = {
         "kills": lambda work, report: kills.check(work, report, asked.kills, asked.seed),
         "damage": lambda work, report: damage.check(work, report, asked.flips, asked.harms,
                                                     asked.seed),
+        "lost": lost.check,
         "disk": disk.check,
         "clock": clock.check,
         "clients": lambda work, report: clients.check(work, report, asked.clients),
+        "load": load.check,
         "bombs": lambda work, report: bombs.check(work, report, asked.bombs == "few"),
     }
     report = Report()

@@ -3,7 +3,10 @@
 use std::fs;
 use std::io::Read;
 
+use bzip2::Compression;
+use bzip2::read::BzEncoder;
 use flate2::read::GzDecoder;
+use liblzma::read::XzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -41,6 +44,27 @@ fn grib_ls_has_a_line_for_each_field_and_says_where_a_file_breaks() {
     let (ok, out, error) = output(folder.path(), &["grib", "ls", cut.to_str().unwrap()]);
     assert!(!ok && out.lines().count() == 5, "{out}");
     assert!(error.contains(": after 5 fields: the message is cut short: got "), "{error}");
+
+    // Packed in every way that `ingest` reads, which once was "no GRIB message in it" of xz and of archives.
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes.len() as u64);
+    tar.append_data(&mut header, "nam.grib2", &*bytes).unwrap();
+    let tar = tar.into_inner().unwrap();
+    let (mut xz, mut bzip2) = (Vec::new(), Vec::new());
+    XzEncoder::new(&*bytes, 1).read_to_end(&mut xz).unwrap();
+    BzEncoder::new(&*bytes, Compression::fast()).read_to_end(&mut bzip2).unwrap();
+    for (name, packed) in [("nam.grib2.xz", xz), ("nam.grib2.bz2", bzip2), ("nam.tar", tar)] {
+        let path = folder.path().join(name);
+        fs::write(&path, packed).unwrap();
+        let (ok, out, error) = output(folder.path(), &["grib", "ls", path.to_str().unwrap()]);
+        let fields = out.lines().filter(|line| line.contains("  packing 5.")).count();
+        assert!(ok && fields == 7 && error.is_empty(), "{name}: {out}{error}");
+    }
+    let text = folder.path().join("letter.txt");
+    fs::write(&text, "Dear reader").unwrap();
+    let (ok, _, error) = output(folder.path(), &["grib", "ls", text.to_str().unwrap()]);
+    assert!(!ok && error.ends_with("letter.txt: there is no GRIB message in it\n"), "{error}");
 
     let refused = ["refused_edition_1.grib", "refused_icosahedral_icon.grib2"]
         .map(|name| data(&format!("grib/grids/{name}")));

@@ -46,18 +46,17 @@ use mesonet::{Intake, Store, feed};
 
 pub(crate) use bar::bar_of_bytes;
 pub use command::{CommandError, IngestFlags, ingest_command};
-use copies::Copies;
+pub(crate) use copies::Copies;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
 pub use new_model::{NewModelError, made_tables};
-use packing::SourceError;
-pub(crate) use packing::xz_decoder;
+pub(crate) use packing::SourceError;
 pub(crate) use push::is_permitted;
 pub use push_key::{KeyHash, PushKey, Scope};
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
-use source::{Source, SourceFile, Visitor};
+pub(crate) use source::{Source, SourceFile, Visitor};
 pub use summary::{KindSummary, Summary};
 pub use watch::{Watch, WatchError};
 

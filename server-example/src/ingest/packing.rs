@@ -111,7 +111,7 @@ pub(super) fn decompressed<'a>(
     Err(SourceError::Layers)
 }
 
-pub(crate) fn xz_decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
+pub(super) fn xz_decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
     let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED);
     Ok(XzDecoder::new_stream(packed, stream.map_err(io::Error::from)?))
 }

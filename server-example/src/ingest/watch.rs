@@ -1,7 +1,7 @@
 //! A folder from which files are read as they arrive.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -111,17 +111,19 @@ impl Watch {
     fn model_folders(&mut self) -> Result<Vec<&mut Self>, WatchError> {
         let folder = self.folder.join(MODELS);
         let failed = |error| WatchError::Folder { folder: folder.clone(), error };
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        match fs::symlink_metadata(&folder) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {
                 self.models.clear();
                 return Ok(Vec::new());
             }
-            entries => entries.map_err(failed)?,
-        };
+        }
+        let entries = fs::read_dir(&folder).map_err(failed)?;
         let mut names = HashSet::new();
         for entry in entries {
             let entry = entry.map_err(failed)?;
-            if entry.path().is_dir() {
+            if entry.file_type().map_err(failed)?.is_dir() {
                 names.extend(entry.file_name().into_string());
             }
         }
@@ -182,7 +184,13 @@ impl Watch {
     fn whole_files(&mut self) -> io::Result<Vec<PathBuf>> {
         let (mut now, mut whole) = (HashMap::new(), Vec::new());
         for entry in fs::read_dir(&self.folder)? {
-            let Some((path, stamp)) = stamped(&entry?)? else { continue };
+            let Some((path, kind, stamp)) = stamped(&entry?)? else { continue };
+            if kind.is_symlink() {
+                if self.read.get(&path) == Some(&stamp) || self.put_away_link(&path, stamp) {
+                    now.insert(path, stamp);
+                }
+                continue;
+            }
             if self.seen.get(&path) == Some(&stamp) && self.read.get(&path) != Some(&stamp) {
                 whole.push((stamp.modified, path.clone()));
             }
@@ -251,6 +259,23 @@ impl Watch {
         }
     }
 
+    /// A link is not followed: whoever may make one in the folder may not read everything. Returns whether it
+    /// stays.
+    fn put_away_link(&mut self, link: &Path, stamp: Stamp) -> bool {
+        let reason = format!("{}: a symbolic link is not followed", shown_path(link));
+        // Somebody may have put `done` on another disk.
+        if link.is_dir() || self.keep {
+            tracing::warn!("{reason}");
+        } else {
+            self.put_away(link, Some(&reason));
+            if fs::symlink_metadata(link).is_err() {
+                return false;
+            }
+        }
+        self.read.insert(link.to_owned(), stamp);
+        true
+    }
+
     fn moved(&self, file: &Path, fault: Option<&str>) -> io::Result<()> {
         let folder = self.folder.join(if fault.is_some() { FAILED } else { DONE });
         fs::create_dir_all(&folder)?;
@@ -274,22 +299,22 @@ fn options() -> Options {
     Options { bounds: Bounds::WATCHED, ..Options::at(system_ms()) }
 }
 
-/// Returns a regular file that may be read, with its stamp; `None` for anything else, and for one
-/// that has just disappeared.
-fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, Stamp)>> {
+/// Returns a regular file that may be read, or a link, with its stamp; `None` for anything else, and for
+/// one that has just disappeared.
+fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, FileType, Stamp)>> {
     let name = entry.file_name();
     let name = name.as_encoded_bytes();
     if name.starts_with(b".") || name.ends_with(b".tmp") || name.ends_with(b".part") {
         return Ok(None);
     }
-    // A link is not followed: whoever may make one in the folder may not read everything.
     let metadata = match fs::symlink_metadata(entry.path()) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let stamp = Stamp { bytes: metadata.len(), modified: metadata.modified().ok() };
-    Ok(metadata.is_file().then(|| (entry.path(), stamp)))
+    let (kind, modified) = (metadata.file_type(), metadata.modified().ok());
+    let stamp = Stamp { bytes: metadata.len(), modified };
+    Ok((kind.is_file() || kind.is_symlink()).then(|| (entry.path(), kind, stamp)))
 }
 
 /// Whether the readings are at fault, not the store.

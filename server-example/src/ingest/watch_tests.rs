@@ -138,10 +138,13 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
         fs::copy(grib.join(name), model.join(name)).unwrap();
     }
     fs::write(none.join("a.grib2"), "GRIB").unwrap();
-    let mut watch = Watch::new(path, false);
+    fs::copy(grib.join("nam211_20180917T00Z_f000.grib2.gz"), path.join("f000.grib2.gz")).unwrap();
+    let mut watch = Watch::new(path.clone(), false);
     assert!(watch.look(&state).unwrap().is_empty());
     let summaries = watch.look(&state).unwrap();
-    let [summary] = &*summaries else { panic!("{summaries:?}") };
+    let [_, summary] = &*summaries else { panic!("{summaries:?}") };
+    let reason = fs::read_to_string(path.join("failed/f000.grib2.gz.error.txt")).unwrap();
+    assert!(reason.contains("a file of a model goes into the folder models/NAME/"), "{reason}");
     let models = summary.models.as_ref().unwrap();
     assert_eq!((&*models.model, models.used, models.files), ("nam211", 1, 1));
     assert_eq!(state.services.models.store().runs("nam211").unwrap().len(), 1);
@@ -151,6 +154,36 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
     let reason = fs::read_to_string(none.join("failed/a.grib2.error.txt")).unwrap();
     assert!(reason.contains(": unknown model \"nam2\"; known are aifs, "), "{reason}");
     assert!(watch.look(&state).unwrap().is_empty());
+}
+
+/// A link once read what it led to, and took the files of a linked folder away.
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_is_not_followed_and_says_so() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let state = state(Arc::new(MemoryStore::default()));
+    let (path, outside) = (folder.path().join("in"), folder.path().join("outside"));
+    for folder in [&path, &outside, &path.join("models")] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::write(outside.join("sa_20240803.txt"), BULLETIN).unwrap();
+    symlink(outside.join("sa_20240803.txt"), path.join("sa_20240803.txt")).unwrap();
+    symlink(folder.path().join("nowhere"), path.join("broken.txt")).unwrap();
+    symlink(&outside, path.join("done")).unwrap();
+    symlink(&outside, path.join("models/nam211")).unwrap();
+    for keep in [true, false] {
+        let mut watch = Watch::new(path.clone(), keep);
+        for _ in 0..3 {
+            assert_eq!(look(&mut watch, &state), 0);
+        }
+    }
+    assert!(state.services.store.directory().unwrap().stations.is_empty());
+    assert_eq!(names(&outside), ["sa_20240803.txt"]);
+    assert_eq!(names(&path), ["done", "failed", "models"]);
+    let reason = fs::read_to_string(path.join("failed/sa_20240803.txt.error.txt")).unwrap();
+    assert!(reason.ends_with("sa_20240803.txt: a symbolic link is not followed\n"), "{reason}");
+    assert!(fs::symlink_metadata(path.join("failed/broken.txt")).unwrap().is_symlink());
 }
 
 #[test]
