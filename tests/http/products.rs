@@ -310,8 +310,8 @@ fn the_list_has_every_product_with_its_times_newest_first() {
         r#""2024-08-03T11:00:00Z"]}]},"rain":{"title":"Rain","unit":"mm","scale":0.1,"#,
         r#""offset":0.0,"nodata":-32768,"durations":[{"duration":"24h","timestamps":["#,
         r#""2024-08-03T12:00:00Z"]}]},"reflectivity":{"title":"Radar reflectivity at the lowest "#,
-        r#"altitude","unit":"dBZ","scale":0.1,"offset":0.0,"nodata":-32768,"durations":["#,
-        r#"{"timestamps":[]}]}}}"#
+        r#"altitude","unit":"dBZ","scale":0.1,"offset":0.0,"nodata":-32768,"noEcho":-99.0,"#,
+        r#""durations":[{"timestamps":[]}]}}}"#
     ));
 }
 

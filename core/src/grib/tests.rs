@@ -174,6 +174,26 @@ fn numbers_that_mark_missing_values_are_not_values() {
     assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 2_943_598);
 }
 
+/// MRMS's −99 was missing like −999, so that a clear sky looked like a place that no radar sees.
+#[test]
+fn no_echo_is_a_value_and_no_coverage_is_none() {
+    let bytes = file(
+        "../../../server-example/sample/mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz",
+    );
+    let field = only(&bytes);
+    let values = field.values(MAX_POINTS).unwrap();
+    // As ecCodes counts −999 and −99 of its 24,500,000 values.
+    assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 8_528_048);
+    let no_echo = field.parameter().unwrap().no_echo().unwrap();
+    assert_eq!(values.iter().filter(|&&value| value == no_echo).count(), 15_041_671);
+    assert!(values[21 * 7000 + 260].is_nan() && values[44 * 7000 + 1074] == -99.0);
+    assert!(values.iter().all(|&value| value.is_nan() || value == no_echo || value >= -31.0));
+    assert_eq!(
+        field.cf_attributes().unwrap()["comment"],
+        "-99 is no echo where a radar sees; a place that none sees has no value"
+    );
+}
+
 /// A message of NDFD's kind: complex packing with missing values and no bits for its references.
 #[test]
 fn a_group_of_width_0_without_bits_for_its_reference_is_missing() {

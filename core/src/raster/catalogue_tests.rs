@@ -63,6 +63,22 @@ fn a_field_is_found_by_its_parameter() {
 }
 
 #[test]
+fn an_echo_and_none_have_no_mean() {
+    let entry = |parameter: &str, overviews: &str| {
+        Catalogue::from_toml(&format!(
+            "[radar]\ntitle = \"x\"\nunit = \"dBZ\"\nscale = 0.1\noverviews = \"{overviews}\"\n\
+             fields = [{{ parameter = \"{parameter}\" }}]"
+        ))
+    };
+    let error = entry("161:209.3.57", "average").unwrap_err().to_string();
+    assert!(error.ends_with("overviews must be max or nearest where \"no echo\" is a value"), "{error}");
+    let radar = entry("161:209.3.57", "max").unwrap();
+    assert_eq!(radar.get("radar").unwrap().no_echo(), Some(-99.0));
+    let rain = entry("161:209.6.2", "average").unwrap();
+    assert_eq!(rain.get("radar").unwrap().no_echo(), None);
+}
+
+#[test]
 fn level_and_interval_count_if_they_are_stated() {
     // The least relative humidity at 2 m over 12 hours.
     let bytes = file("tests/data/grib/ndfd_20231102T11Z_minrh_scan80.grib2.gz");

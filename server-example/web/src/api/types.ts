@@ -185,6 +185,7 @@ export interface ModelProduct {
   readonly levels_hpa: readonly number[] | null;
   readonly encoding: { readonly scale: number; readonly offset: number; readonly nodata: number };
   readonly wind?: readonly [string, string];
+  readonly no_echo?: number;
 }
 
 export interface PointEntry {
@@ -221,6 +222,7 @@ export interface ProductListing {
         readonly scale: number;
         readonly offset: number;
         readonly nodata: number;
+        readonly noEcho?: number;
         readonly durations: readonly { readonly duration?: string; readonly timestamps: readonly string[] }[];
       }
     >

@@ -17,6 +17,8 @@ export interface ProductFile {
   readonly scale: number;
   readonly offset: number;
   readonly nodata: number;
+  /** The value where a radar sees no echo. */
+  readonly noEcho: number | undefined;
   readonly duration: string | undefined;
   readonly timestamp: string;
 }
@@ -36,18 +38,18 @@ export const newestFiles = computed(() => {
 });
 
 /** The colours and the unit of the product on the map. */
-export const productPaint = computed((): { scale: Scale; unit: string } | undefined => {
+export const productPaint = computed((): { scale: Scale; unit: string; noEcho: number | undefined } | undefined => {
   const of = file.value;
-  return of && { scale: colours(of), unit: of.unit };
+  return of && { scale: colours(of), unit: of.unit, noEcho: of.noEcho };
 });
 
 export async function loadFiles(): Promise<void> {
   const { products } = await askJson<ProductListing>(observations("/products"));
-  files.value = Object.entries(products).flatMap(([name, { durations, title, unit, scale, offset, nodata }]) =>
+  files.value = Object.entries(products).flatMap(([name, { durations, title, unit, scale, offset, nodata, noEcho }]) =>
     durations.flatMap(({ duration, timestamps }) =>
       timestamps.map((timestamp) => {
         const series = [name, duration].filter(Boolean).join(" ");
-        return { key: `${series} ${timestamp}`, series, name, title, unit, scale, offset, nodata, duration, timestamp };
+        return { key: `${series} ${timestamp}`, series, name, title, unit, scale, offset, nodata, noEcho, duration, timestamp };
       }),
     ),
   );

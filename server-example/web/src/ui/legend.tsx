@@ -118,18 +118,19 @@ function OfAlerts() {
   );
 }
 
-function OfProduct(paint: { scale: Scale; unit: string }) {
+function OfProduct(paint: { scale: Scale; unit: string; noEcho: number | undefined }) {
   return (
     <>
       <Ramp {...paint} />
-      <Under value={underProduct.value} unit={paint.unit} />
+      <Under value={underProduct.value} unit={paint.unit} noEcho={paint.noEcho} />
     </>
   );
 }
 
 /** The value under the pointer. */
-function Under({ value, unit }: { value: number | undefined; unit: string }) {
+function Under({ value, unit, noEcho }: { value: number | undefined; unit: string; noEcho: number | undefined }) {
   const to = shownUnit(unit, system.value);
+  if (value !== undefined && noEcho !== undefined && Math.abs(value - noEcho) < 1e-3) return <output id="under">{word("noEcho")}</output>;
   const text = value === undefined ? undefined : `${digits(shown(value, unit, system.value), to, locale.value)}\u202f${to}`;
   return <output id="under">{text ?? <small>{word("pointHint")}</small>}</output>;
 }
@@ -141,7 +142,7 @@ function OfField() {
     <>
       {tileTrouble.value && <Trouble text={tileTrouble.value} />}
       {paint && <Ramp {...paint} />}
-      {paint && <Under value={underPointer.value} unit={paint.unit} />}
+      {paint && <Under value={underPointer.value} unit={paint.unit} noEcho={of.no_echo} />}
     </>
   );
 }

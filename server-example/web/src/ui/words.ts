@@ -171,6 +171,7 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   nearest: ["nearest station", "station la plus proche"],
   latestAt: ["Latest: {0}", "Dernières : {0}"],
   noReadings: ["No readings in the twelve hours before this time.", "Aucune observation dans les douze heures avant cette heure."],
+  noEcho: ["no echo", "aucun écho"],
   pointHint: ["Point at the map for its value", "Pointez la carte pour sa valeur"],
   areaTimeline: ["What was in force when", "Ce qui était en vigueur, et quand"],
   areasHint: ["An area leads to all alerts on record for it.", "Une région mène à toutes ses alertes."],
