@@ -1,10 +1,11 @@
 //! `mesonet-server`: the command line.
 
+use std::cell::Cell;
 use std::io;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -33,6 +34,9 @@ const BLOCKING_THREADS: usize = 48;
 /// How long such a thread stays without work. Background work wakes one after the other several times a second,
 /// which would keep all of them for ever if that were longer.
 const BLOCKING_KEEP_ALIVE: Duration = Duration::from_millis(500);
+
+/// How often a thread without work gives freed memory back at most.
+const GIVE_BACK: Duration = Duration::from_secs(1);
 
 /// How long background work may take once the server has stopped.
 const BACKGROUND_GRACE: Duration = Duration::from_secs(3);
@@ -295,6 +299,7 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)
         .thread_keep_alive(BLOCKING_KEEP_ALIVE)
+        .on_thread_park(give_memory_back)
         .build()?;
     warn_of_unknown_variables();
     let served = runtime.block_on(serve(config, flags));
@@ -303,4 +308,18 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
     runtime.shutdown_timeout(BACKGROUND_GRACE);
     served?;
     Ok(true)
+}
+
+/// Gives memory that was freed back to the system. The allocator does that at its next need of memory, which
+/// comes late in a server without requests: 1.7 times the memory of before stayed for half a minute.
+#[allow(unsafe_code, reason = "the allocator's own function has no safe form")]
+fn give_memory_back() {
+    thread_local!(static LAST: Cell<Option<Instant>> = const { Cell::new(None) });
+    let now = Instant::now();
+    if LAST.get().is_some_and(|last| now.duration_since(last) < GIVE_BACK) {
+        return;
+    }
+    LAST.set(Some(now));
+    // SAFETY: it has no conditions; `false` gives back only what has been free for a while.
+    unsafe { libmimalloc_sys::mi_collect(false) };
 }
