@@ -41,8 +41,10 @@ fn one_report_from_elsewhere_does_not_move_a_station() {
     };
     let place = || store.directory().unwrap().stations[0].station.coordinates;
     assert_eq!(take(10, 43.68, -79.63), 0);
+    // 0° N 0° E is no place for the reader.
+    assert_eq!(take(11, 0.0, 0.0), 0);
     for _ in 0..2 {
-        assert_eq!(take(11, 0.0, 0.0), 1);
+        assert_eq!(take(11, 0.5, 0.5), 1);
         assert_eq!(place(), at(-79.63, 43.68));
     }
     assert_eq!(take(12, 43.68, -79.63), 0);
