@@ -32,7 +32,7 @@ fn lines(name: &str) -> Vec<String> {
 #[test]
 fn metar_to_store_prints_the_latest_temperatures() {
     let lines = lines("metar_to_store");
-    assert_eq!(lines[0], "awc-csv: read 5003, readings added 60154, without a place 34");
+    assert_eq!(lines[0], "awc-csv: read 5003, readings added 60152, without a place 34");
     assert_eq!(lines[1], "PFNO: 10.6 °C");
     assert_eq!(lines.len(), 11);
 }

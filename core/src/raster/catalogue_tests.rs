@@ -71,7 +71,10 @@ fn an_echo_and_none_have_no_mean() {
         ))
     };
     let error = entry("161:209.3.57", "average").unwrap_err().to_string();
-    assert!(error.ends_with("overviews must be max or nearest where \"no echo\" is a value"), "{error}");
+    assert!(
+        error.ends_with("overviews must be max or nearest where \"no echo\" is a value"),
+        "{error}"
+    );
     let radar = entry("161:209.3.57", "max").unwrap();
     assert_eq!(radar.get("radar").unwrap().no_echo(), Some(-99.0));
     let rain = entry("161:209.6.2", "average").unwrap();

@@ -46,14 +46,11 @@ pub enum ProductError {
         products: String,
     },
     /// No field of the file belongs to a product.
-    #[error(
-        "none of its fields belongs to {sought}; it holds {held}; a file of a model goes into the folder \
-         models/NAME/ of a watched folder, or is read with --model NAME"
-    )]
+    #[error("none of its fields belongs to {sought}; it holds {held}")]
     NoProduct {
         /// What was sought.
         sought: String,
-        /// Parameters of the fields.
+        /// Parameters of the fields, and where a file of a model goes.
         held: String,
     },
     /// The fields of the file exceed the budget.
@@ -275,7 +272,15 @@ impl Inlet<'_> {
             held.truncate(MAX_NAMED);
             held.push("…".to_owned());
         }
-        let held = if held.is_empty() { "no fields".to_owned() } else { held.join(", ") };
+        let held = if held.is_empty() {
+            "no fields".to_owned()
+        } else {
+            let fields = held.join(", ");
+            format!(
+                "{fields}; a file of a model goes into the folder models/NAME/ of a watched folder, or is read \
+                 with --model NAME"
+            )
+        };
         ProductError::NoProduct { sought, held }
     }
 }
