@@ -187,7 +187,7 @@ pub fn a_table_that_cannot_be_read_is_found_out(url: &str) {
     let store = open(&options);
     append(&store, vec![report("A", 10, 0, 1.0)]);
     let reader = ClickHouseReader::open(&options).unwrap();
-    for table in ["readings", "weather", "stations", "series", "batches"] {
+    for table in ["readings", "weather", "stations", "earlier_places", "series", "batches"] {
         sql(&options, &format!("RENAME TABLE {table} TO elsewhere"));
         for refused in [store.check().unwrap_err(), reader.update().unwrap_err()] {
             assert!(matches!(refused, StoreError::Unavailable { .. }), "{table}: {refused}");

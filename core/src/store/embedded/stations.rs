@@ -156,8 +156,9 @@ impl Stations {
             self.places_generation += 1;
             return true;
         };
-        let station = self.state(place).record.station.described_as(station);
-        if self.state(place).record.station == station {
+        let record = &self.state(place).record;
+        let station = record.station.described_as(station, record.update_time_ms);
+        if record.station == station {
             return false;
         }
         let known = &mut self.touch(place).record;
@@ -171,8 +172,12 @@ impl Stations {
     pub(super) fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
         let mut deltas: HashMap<StationId, Delta> = HashMap::new();
         for station in described(batch) {
-            if self.describe(station) {
-                deltas.entry(station.id).or_default().description = Some(station.clone());
+            if self.describe(station)
+                && let Some(place) = self.place(station.id)
+            {
+                // As it is now: when it has moved depends on what was on record.
+                let now = self.state(place).record.station.clone();
+                deltas.entry(station.id).or_default().description = Some(now);
             }
         }
         for report in &batch.reports {
