@@ -17,7 +17,7 @@ const NEW: (f64, f64) = (43.9, -79.0);
 fn report(hour: u32, (lat, lon): (f64, f64)) -> String {
     format!(
         "raw_text,station_id,observation_time,latitude,longitude\n\
-         CYYZ 03{hour:02}00Z 24012KT 29/17 A2991,CYYZ,2024-08-03T{hour:02}:00:00Z,{lat},{lon}\n"
+         CZZX 03{hour:02}00Z 24012KT 29/17 A2991,CZZX,2024-08-03T{hour:02}:00:00Z,{lat},{lon}\n"
     )
 }
 
@@ -29,19 +29,19 @@ fn push(server: &Server, hour: u32, place: (f64, f64)) -> Value {
     answer.get("placedElsewhere").cloned().unwrap_or_default()
 }
 
-fn toronto() -> StationId {
-    StationId::new("METAR", "CYYZ")
+fn station_id() -> StationId {
+    StationId::new("METAR", "CZZX")
 }
 
 /// The rows of a day in each format, and the station.
 fn answers(server: &Server) -> (Vec<Vec<u8>>, Value) {
     let day = "start=2024-08-03T00:00:00Z&end=2024-08-04T00:00:00Z";
     let rows = FORMATS.map(|accept| {
-        let (status, _, body) = bulk(server, toronto(), day, accept);
+        let (status, _, body) = bulk(server, station_id(), day, accept);
         assert_eq!(status, 200);
         body
     });
-    let (_, station) = server.get(&format!("/api/v1/stations/{}", toronto()));
+    let (_, station) = server.get(&format!("/api/v1/stations/{}", station_id()));
     (rows.to_vec(), serde_json::from_str(&station).unwrap())
 }
 
@@ -64,9 +64,10 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
     let server = start(&folder, &[]);
     assert_eq!(push(&server, 11, OLD), Value::Null);
 
-    // One report from elsewhere moves nothing, and is said.
-    let said = push(&server, 12, (0.0, 0.0));
-    assert!(said.to_string().contains("CYYZ"), "{said}");
+    // In feeds 0° N 0° E is an unknown place. One report from elsewhere moves nothing, and is said.
+    assert_eq!(push(&server, 12, (0.0, 0.0)), Value::Null);
+    let said = push(&server, 12, (0.0, 0.1));
+    assert!(said.to_string().contains("CZZX"), "{said}");
     let (rows, station) = answers(&server);
     let of_hours = places(&rows[0]);
     assert!(of_hours.iter().any(|&(hour, _)| hour == 12));
@@ -74,7 +75,7 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
     assert_eq!(station.get("earlierPlaces"), None);
 
     // A move that a second report confirms.
-    assert!(push(&server, 13, NEW).to_string().contains("CYYZ"));
+    assert!(push(&server, 13, NEW).to_string().contains("CZZX"));
     assert_eq!(push(&server, 14, NEW), Value::Null);
     let moved = answers(&server);
     let of_hours = places(&moved.0[0]);
@@ -107,7 +108,7 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
     let restored = start(&folder, &["--data", "restored"]);
     assert_eq!(answers(&restored), moved);
     // It goes on from there.
-    assert!(push(&restored, 15, OLD).to_string().contains("CYYZ"));
+    assert!(push(&restored, 15, OLD).to_string().contains("CZZX"));
     assert_eq!(push(&restored, 16, OLD), Value::Null);
     let of_hours = places(&answers(&restored).0[0]);
     let of_hour = |hour| of_hours.iter().find(|row| row.0 == hour).unwrap().1;

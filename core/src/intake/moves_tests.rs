@@ -56,8 +56,10 @@ fn one_report_from_elsewhere_does_not_move_a_station() {
     };
     let place = || store.directory().unwrap().stations[0].station.coordinates;
     assert_eq!(take(10, 43.68, -79.63), 0);
+    // In feeds 0° N 0° E is an unknown place.
+    assert_eq!((take(11, 0.0, 0.0), place()), (0, at(-79.63, 43.68)));
     for _ in 0..2 {
-        assert_eq!(take(11, 0.0, 0.0), 1);
+        assert_eq!(take(11, 0.1, 0.1), 1);
         assert_eq!(place(), at(-79.63, 43.68));
     }
     assert_eq!(take(12, 43.68, -79.63), 0);
@@ -157,7 +159,7 @@ proptest! {
         at_once in any::<bool>(),
     ) {
         let (store, intake) = (MemoryStore::default(), Intake::default());
-        let (right, zero) = (at(-79.63, 43.68), at(0.0, 0.0));
+        let (right, zero) = (at(-79.63, 43.68), at(0.1, 0.1));
         push(&intake, &store, &[(0, right)]);
         let reports: Vec<(i64, LonLat)> = order
             .into_iter()
