@@ -270,9 +270,10 @@ fn rows_of_an_archive_have_the_place_of_their_time() {
     let first_is_moved = id(0) < id(1);
     // Hours 50 to 58 of the one that has moved, 60 to 98, and the other.
     let expected: Vec<_> = [vec![old; 5], vec![new; 20]].concat();
-    let expected = match first_is_moved {
-        true => [expected, vec![old; 25]].concat(),
-        false => [vec![old; 25], expected].concat(),
+    let expected = if first_is_moved {
+        [expected, vec![old; 25]].concat()
+    } else {
+        [vec![old; 25], expected].concat()
     };
     assert_eq!(after, expected);
 }
