@@ -145,7 +145,7 @@ fn load_stations(
     for row in rows {
         let id = StationId::from(row.station);
         let earlier = places.remove(&(row.station, row.batch));
-        let state = state_of(row, id, earlier, series);
+        let state = state_of(row, id, earlier.as_ref(), series);
         let state = state.map_err(|cause| link.failed(&format!("station {id}: {cause}")))?;
         stations.push((id, Arc::new(state)));
     }
@@ -178,7 +178,7 @@ fn earlier_places(row: &EarlierPlacesRow) -> Result<EarlierPlaces, String> {
 fn state_of(
     row: StationRow,
     id: StationId,
-    earlier: Option<EarlierPlacesRow>,
+    earlier: Option<&EarlierPlacesRow>,
     table: &SeriesTable,
 ) -> Result<StationState, String> {
     let mut identifiers = Identifiers::default();
@@ -196,7 +196,7 @@ fn state_of(
         sensor_height_m: row.sensor_height_m,
         altitude_m: row.altitude_m,
         identifiers,
-        earlier_places: earlier.as_ref().map(earlier_places).transpose()?.unwrap_or_default(),
+        earlier_places: earlier.map(earlier_places).transpose()?.unwrap_or_default(),
     };
     let series = row.series.iter().zip(&row.first_ms).map(|(&id, &first_appearance_ms)| {
         let series = table.by_id(id).ok_or_else(|| format!("unknown series {}", SeriesId(id)))?;

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -74,7 +76,8 @@ fn push(intake: &Intake, store: &MemoryStore, reports: &[(i64, LonLat)]) {
     let mut csv = "raw_text,station_id,observation_time,latitude,longitude\n".to_owned();
     for &(minute, place) in reports {
         let time = crate::time::Iso8601(START_MS + minute * 60_000);
-        csv += &format!("CYYZ 24012KT 29/17 A2991,CYYZ,{time},{},{}\n", place.lat(), place.lon());
+        let (lat, lon) = (place.lat(), place.lon());
+        writeln!(csv, "CYYZ 24012KT 29/17 A2991,CYYZ,{time},{lat},{lon}").unwrap();
     }
     intake.read_file(store, csv.as_bytes(), &FeedFile::new("metars.csv", 0)).unwrap();
 }
@@ -168,7 +171,9 @@ proptest! {
         if at_once {
             push(&intake, &store, &reports);
         } else {
-            reports.iter().for_each(|&report| push(&intake, &store, &[report]));
+            for &report in &reports {
+                push(&intake, &store, &[report]);
+            }
         }
         push(&intake, &store, &[(wrong, zero)]);
         let station = store.directory().unwrap().stations[0].station.clone();
