@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::export::MAX_PAGE_ROWS;
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::unjudged;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
@@ -25,6 +25,7 @@ fn station() -> Station {
         sensor_height_m: 10.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

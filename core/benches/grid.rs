@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::query::{Caps, NO_READING, Positions, ReadingsQuery, as_of, readings};
 use mesonet::store::unjudged;
 use mesonet::time::MINUTE_MS;
@@ -124,6 +124,7 @@ fn store() -> MemoryStore {
             sensor_height_m: 0.0,
             altitude_m: None,
             identifiers: Identifiers::default(),
+            earlier_places: EarlierPlaces::default(),
         });
         for ts_ms in times.series() {
             let reading = |&name| Reading {

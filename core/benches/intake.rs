@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::IntervalType::{Average, Cumulative, Instantaneous, Max};
 use mesonet::derived::derive_report;
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::Verdicts;
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{
@@ -90,6 +90,7 @@ impl Network {
                 sensor_height_m: 6.0,
                 altitude_m: Some(200.0),
                 identifiers: Identifiers::default(),
+                earlier_places: EarlierPlaces::default(),
             }
         };
         let stations: Vec<_> = (0..count).map(station).collect();

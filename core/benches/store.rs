@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
 use mesonet::time::{HOUR_MS, MINUTE_MS};
@@ -49,6 +49,7 @@ fn stations() -> Vec<Station> {
             sensor_height_m: 10.0,
             altitude_m: Some(100.0),
             identifiers: Identifiers::default(),
+            earlier_places: EarlierPlaces::default(),
         }
     };
     (0..STATIONS).map(station).collect()

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::{
     Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey, Station,
     StationId, Variable,
@@ -21,6 +21,7 @@ fn station(index: usize, spread_deg: f64) -> Station {
         sensor_height_m: 0.0,
         altitude_m: Some(100.0),
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

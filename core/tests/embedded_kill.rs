@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::observation::{QualityCode, SeriesId};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection};
 use mesonet::time::MINUTE_MS;
@@ -48,6 +48,7 @@ fn station(place: usize) -> Station {
         sensor_height_m: 0.0,
         altitude_m: Some(200.0),
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

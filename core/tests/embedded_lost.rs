@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, Quality, Reader, Reading, Report,
@@ -29,6 +29,7 @@ fn batch(times_ms: std::ops::Range<i64>) -> Batch {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let report = |ts_ms| Report {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
     EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StationRecord, StoreError,
     unjudged,
@@ -32,6 +32,7 @@ fn station(native_id: &str) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::{EmbeddedOptions, Maintenance};
 use mesonet::time::{HOUR_MS, MINUTE_MS};
@@ -110,6 +110,7 @@ impl Generator {
             sensor_height_m: 10.0,
             altitude_m: Some(200.0),
             identifiers: Identifiers::default(),
+            earlier_places: EarlierPlaces::default(),
         })
     }
 

@@ -71,7 +71,7 @@ impl Duplicate for ClickHouseStore {
 }
 
 impl Writer {
-    /// Takes over which series stations have, and when each first appeared.
+    /// Takes over what stations are, which series they have, and when each first appeared.
     fn appear(
         &mut self,
         records: &[Arc<StationRecord>],
@@ -84,6 +84,11 @@ impl Writer {
             let id = record.station.id;
             let Some(known) = next.stations.get(&id).cloned() else { continue };
             let mut state = StationState::clone(&known);
+            if known.record.station != record.station {
+                let moved = known.record.station.coordinates != record.station.coordinates;
+                Arc::make_mut(&mut state.record).station = record.station.clone();
+                next.places_generation += u64::from(moved);
+            }
             for of in &record.series {
                 let key = &of.series.key;
                 let own = if let Some(own) = next.series.get(key) {

@@ -182,9 +182,7 @@ impl Known {
             return;
         };
         let known = &state.record.station;
-        let mut described = station.clone();
-        // No description takes an identifier away.
-        described.identifiers.add_all(&known.identifiers);
+        let described = known.described_as(station, state.record.update_time_ms);
         if *known != described {
             let moved = known.coordinates != described.coordinates;
             Arc::make_mut(&mut state.record).station = described;

@@ -1,14 +1,17 @@
 //! Reading what the writer, and a reader, have to know from the tables.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use mesonet::observation::{IdScheme, Identifiers, SeriesId, SeriesParts, Station};
+use mesonet::observation::{
+    EarlierPlace, EarlierPlaces, IdScheme, Identifiers, SeriesId, SeriesParts, Station,
+};
 use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
 use crate::link::{Link, Place};
-use crate::rows::{BatchRow, List, SeriesRow, StationRow};
+use crate::rows::{BatchRow, EarlierPlacesRow, List, SeriesRow, StationKey, StationRow};
 use crate::sql;
 use crate::write::{BATCHES, COMMITTED};
 
@@ -135,18 +138,49 @@ fn load_stations(
     let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
     let query = query.bind(List(&visible.uncommitted));
     let place = Place::everywhere("stations");
+    // First, so that no state is found whose places a writer has just dropped with it.
+    let mut places = load_earlier_places(link, after, visible)?;
     let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
     let mut stations = Vec::with_capacity(rows.len());
     for row in rows {
         let id = StationId::from(row.station);
-        let state = state_of(row, id, series);
+        let earlier = places.remove(&(row.station, row.batch));
+        let state = state_of(row, id, earlier.as_ref(), series);
         let state = state.map_err(|cause| link.failed(&format!("station {id}: {cause}")))?;
         stations.push((id, Arc::new(state)));
     }
     Ok(stations)
 }
 
-fn state_of(row: StationRow, id: StationId, table: &SeriesTable) -> Result<StationState, String> {
+/// The earlier places of stations in the batches after one, by the states that have them.
+fn load_earlier_places(
+    link: &Link,
+    after: u64,
+    visible: &Visible,
+) -> Result<HashMap<(StationKey, u64), EarlierPlacesRow>, StoreError> {
+    let query = link.query(sql::EARLIER_PLACES).bind(after).bind(visible.up_to);
+    let query = query.bind(List(&visible.uncommitted));
+    let rows: Vec<EarlierPlacesRow> =
+        link.rows(Place::everywhere("earlier_places"), Some(visible.up_to), &query)?;
+    Ok(rows.into_iter().map(|row| ((row.station, row.batch), row)).collect())
+}
+
+fn earlier_places(row: &EarlierPlacesRow) -> Result<EarlierPlaces, String> {
+    let places = row.until_ms.iter().zip(row.longitude.iter().zip(&row.latitude));
+    let place = |(&until_ms, (&lon, &lat)): (&i64, (&f64, &f64))| {
+        let coordinates = LonLat::new(lon, lat).map_err(|error| error.to_string())?;
+        Ok(EarlierPlace { until_ms, coordinates })
+    };
+    EarlierPlaces::new(places.map(place).collect::<Result<_, String>>()?)
+        .ok_or_else(|| "earlier places are out of order".to_owned())
+}
+
+fn state_of(
+    row: StationRow,
+    id: StationId,
+    earlier: Option<&EarlierPlacesRow>,
+    table: &SeriesTable,
+) -> Result<StationState, String> {
     let mut identifiers = Identifiers::default();
     for (name, id) in row.id_schemes.iter().zip(&row.ids) {
         let scheme = IdScheme::named(name).ok_or_else(|| format!("unknown id scheme {name}"))?;
@@ -162,6 +196,7 @@ fn state_of(row: StationRow, id: StationId, table: &SeriesTable) -> Result<Stati
         sensor_height_m: row.sensor_height_m,
         altitude_m: row.altitude_m,
         identifiers,
+        earlier_places: earlier.map(earlier_places).transpose()?.unwrap_or_default(),
     };
     let series = row.series.iter().zip(&row.first_ms).map(|(&id, &first_appearance_ms)| {
         let series = table.by_id(id).ok_or_else(|| format!("unknown series {}", SeriesId(id)))?;
@@ -178,6 +213,24 @@ fn state_of(row: StationRow, id: StationId, table: &SeriesTable) -> Result<Stati
         weather_of: (row.weather_ts_ms, row.weather_revision),
         newest_ms: row.newest_ms,
         readings: row.readings,
+    })
+}
+
+/// The row of the earlier places of a station in a batch, if it has moved.
+pub(crate) fn earlier_places_row(
+    state: &StationState,
+    batch: u64,
+    written_day: i32,
+) -> Option<EarlierPlacesRow> {
+    let station = &state.record.station;
+    let places = station.earlier_places.as_slice();
+    (!places.is_empty()).then(|| EarlierPlacesRow {
+        station: station.id.into(),
+        batch,
+        written_day,
+        until_ms: places.iter().map(|place| place.until_ms).collect(),
+        longitude: places.iter().map(|place| place.coordinates.lon()).collect(),
+        latitude: places.iter().map(|place| place.coordinates.lat()).collect(),
     })
 }
 

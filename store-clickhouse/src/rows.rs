@@ -110,6 +110,16 @@ pub(crate) struct StationRow {
     pub readings: Vec<u64>,
 }
 
+#[derive(Clone, Debug, Row, Serialize, Deserialize)]
+pub(crate) struct EarlierPlacesRow {
+    pub station: StationKey,
+    pub batch: u64,
+    pub written_day: i32,
+    pub until_ms: Vec<i64>,
+    pub longitude: Vec<f64>,
+    pub latitude: Vec<f64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Row, Serialize, Deserialize)]
 pub(crate) struct ReadingRow {
     pub station: StationKey,

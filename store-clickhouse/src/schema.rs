@@ -20,6 +20,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
     ("marks", include_str!("../migrations/0003_marks.sql")),
     ("keys", include_str!("../migrations/0004_keys.sql")),
+    ("earlier_places", include_str!("../migrations/0005_earlier_places.sql")),
 ];
 
 const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
@@ -257,6 +258,7 @@ mod tests {
             "all/alerts",
             "all/marks",
             "all/api_keys",
+            "all/earlier_places",
             "all/migrations",
             "all/shards",
         ];

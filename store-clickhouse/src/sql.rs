@@ -21,6 +21,7 @@ pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
 
 /// The last state of each station in the batches after one and up to another, but for some.
 pub(crate) const STATIONS: &str = include_str!("../queries/stations.sql");
+pub(crate) const EARLIER_PLACES: &str = include_str!("../queries/earlier_places.sql");
 
 /// All versions of the readings of stations and series in a window.
 pub(crate) const WINDOW: &str = include_str!("../queries/window.sql");

@@ -55,17 +55,23 @@ impl Writer {
     /// Drops the states of stations that were written before today, after writing all of them anew,
     /// so that they can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
-        let stations = Place::everywhere("stations");
-        let old = partitions(&self.link, stations, self.known.visible.up_to, i64::from(today))?;
-        if old.is_empty() {
+        let old = |table| {
+            let (place, up_to) = (Place::everywhere(table), self.known.visible.up_to);
+            partitions(&self.link, place, up_to, i64::from(today)).map(|old| (place, old))
+        };
+        // A state of before its station moved has no row in the second.
+        let [stations, places] = [old("stations")?, old("earlier_places")?];
+        if stations.1.is_empty() {
             return Ok(0);
         }
         let all: Vec<StationId> = self.known.stations.keys().copied().collect();
         self.commit(self.known.clone(), &Additions::default(), &all, today)?;
-        for partition in &old {
-            self.drop_partition(stations, partition)?;
+        for (place, old) in [&places, &stations] {
+            for partition in old {
+                self.drop_partition(*place, partition)?;
+            }
         }
-        Ok(old.len())
+        Ok(stations.1.len())
     }
 
     /// Drops what is known of the batches of earlier writers: those that count are before the first of this

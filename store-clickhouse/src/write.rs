@@ -12,7 +12,7 @@ use mesonet::{Batch, Reading, Series, StationId};
 use crate::fence::Fence;
 use crate::known::{Known, SeriesTable};
 use crate::link::{At, Found, Link, Place};
-use crate::load::{load, newest_committed, station_row};
+use crate::load::{earlier_places_row, load, newest_committed, station_row};
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
@@ -333,9 +333,12 @@ impl Writer {
             }
         }
         let mut sent = Blocks::new(link, everywhere("stations"), batch);
+        let mut sent_places = Blocks::new(link, everywhere("earlier_places"), batch);
         for ids in stations.chunks(ROWS_AT_ONCE) {
-            let states = ids.iter().filter_map(|id| next.stations.get(id));
-            sent.insert(states.map(|of| station_row(of, batch, written_day)).collect())?;
+            let states = || ids.iter().filter_map(|id| next.stations.get(id));
+            sent.insert(states().map(|of| station_row(of, batch, written_day)).collect())?;
+            let places = states().filter_map(|of| earlier_places_row(of, batch, written_day));
+            sent_places.insert(places.collect())?;
         }
         let committed = insert_states(link, vec![of_state(COMMITTED)])?;
         // A writer that has opened the record meanwhile does not count this batch, so it must not be

@@ -69,6 +69,8 @@ def database():
     for station, batch, name in [(A, 1, "old"), (A, 2, "new"), (A, 3, "not committed"), (B, 2, "b")]:
         run("INSERT INTO stations (station, batch, written_day, name) VALUES (?, ?, 20000, ?)",
             station, batch, name)
+    for batch, until_ms in [(1, 5), (2, 9), (3, 99)]:
+        run("INSERT INTO earlier_places VALUES (?, ?, 20000, [5, ?], [1.5, 2.5], [3.5, 4.5])", A, batch, until_ms)
     run("INSERT INTO series VALUES (7, 1, 'airTemperature', 'Instantaneous', 0, 0, '°C', '')")
     for retain_from_ms in (0, -5):
         run("INSERT INTO retention VALUES (?)", retain_from_ms)
@@ -108,6 +110,7 @@ def test_stations_and_series(ask):
     stations = ask("stations", 0, UP_TO, UNCOMMITTED)
     assert sorted((row[0], row[1], row[5]) for row in stations) == sorted([(A, "2", "new"), (B, "2", "b")])
     assert all(len(row) == 22 for row in stations)
+    assert ask("earlier_places", 0, UP_TO, UNCOMMITTED) == [(A, "2", "20000", "[5,9]", "[1.5,2.5]", "[3.5,4.5]")]
     assert ask("series", 0, UP_TO, UNCOMMITTED) == [
         ("7", "1", "airTemperature", "Instantaneous", "0", "0", "°C", "")
     ]

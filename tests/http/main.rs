@@ -71,6 +71,8 @@ mod metrics;
 mod model_commands;
 mod model_pushes;
 mod models;
+#[cfg(unix)]
+mod moved;
 mod observations_explain;
 mod observations_series;
 mod observations_units;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
 use mesonet::time::MINUTE_MS;
 use mesonet::{
@@ -203,6 +203,7 @@ pub fn station(native_id: &str, lon: f64, lat: f64) -> Batch {
         sensor_height_m: 10.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     Batch { stations: vec![station], reports: vec![] }
 }

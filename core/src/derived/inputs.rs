@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::derived::derive_report;
     use crate::geo::LonLat;
-    use crate::observation::Identifiers;
+    use crate::observation::{EarlierPlaces, Identifiers};
     use crate::observation::{
         IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType,
     };
@@ -54,6 +54,7 @@ mod tests {
             sensor_height_m: 10.0,
             altitude_m: Some(100.0),
             identifiers: Identifiers::default(),
+            earlier_places: EarlierPlaces::default(),
         };
         let reading = |&variable: &Variable| {
             let (kind, minutes, value) = match variable {

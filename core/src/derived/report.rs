@@ -58,6 +58,7 @@ const HUMIDEX_ABOVE: f64 = 1.0;
 ///     sensor_height_m: 0.0,
 ///     altitude_m: Some(173.0),
 ///     identifiers: mesonet::observation::Identifiers::default(),
+///     earlier_places: mesonet::observation::EarlierPlaces::default(),
 /// };
 /// let reading = |variable, value| Reading {
 ///     series: SeriesKey::new(variable, IntervalType::Instantaneous, 0),

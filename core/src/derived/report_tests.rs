@@ -1,8 +1,8 @@
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
 use crate::observation::IntervalType::{Cumulative, Max};
 use crate::observation::{BaseQuality, Quality, ReasonQuality, StationId, StationType};
+use crate::observation::{EarlierPlaces, Identifiers};
 use Variable::{
     AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Humidex, Mslp,
     RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
@@ -20,6 +20,7 @@ fn station() -> Station {
         sensor_height_m: 4.0,
         altitude_m: Some(500.0),
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use super::csv::{COLUMNS, QUALIFIER};
-use crate::geo::LonLat;
+use super::track::Track;
 use crate::observation::{
     BaseQuality, IntervalType, Qualifier, QualityCode, ReasonQuality, Series,
 };
@@ -20,7 +20,7 @@ use crate::query::rows::Row;
 #[derive(Debug)]
 pub(super) struct Columns {
     schema: SchemaRef,
-    coordinates: Option<LonLat>,
+    track: Track,
     names: Texts,
     buckets: Texts,
     /// For each series: key of the interval type, minutes.
@@ -76,7 +76,7 @@ pub(super) fn dictionary<K: ArrowDictionaryKeyType>(
 
 impl Columns {
     pub(super) fn new<'a>(
-        coordinates: Option<LonLat>,
+        track: Track,
         series: impl Iterator<Item = &'a Series> + Clone,
         has_qualifiers: bool,
     ) -> Self {
@@ -86,7 +86,7 @@ impl Columns {
         };
         Self {
             schema: schema(has_qualifiers),
-            coordinates,
+            track,
             names: Texts::new(keys.clone().map(|key| key.variable.name())),
             buckets: Texts::new(keys.clone().map(|key| &*key.bucket)),
             intervals: keys
@@ -119,16 +119,15 @@ impl Columns {
 
     /// The rows since the last batch.
     pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
-        let (series, count) = (std::mem::take(&mut self.series), self.ts_ms.len());
+        let series = std::mem::take(&mut self.series);
         let quality = std::mem::take(&mut self.quality);
         let verdicts = || quality.iter().map(|code| code.quality());
         let interval = || series.iter().map(|&series| self.intervals[series]);
-        // Every row has a series, and every series a station.
-        let (lat, lon) = self.coordinates.map_or((0.0, 0.0), |place| (place.lat(), place.lon()));
+        let (lat, lon) = self.places();
         let ts_ms = TimestampMillisecondArray::from(std::mem::take(&mut self.ts_ms));
         let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(Float64Array::from(vec![lat; count])),
-            Arc::new(Float64Array::from(vec![lon; count])),
+            Arc::new(Float64Array::from(lat)),
+            Arc::new(Float64Array::from(lon)),
             self.names.column(&series)?,
             dictionary::<Int8Type>(interval().map(|(kind, _)| kind), &self.interval_types)?,
             Arc::new(Int32Array::from_iter_values(interval().map(|(_, minutes)| minutes))),
@@ -145,6 +144,20 @@ impl Columns {
             columns.push(Arc::new(DictionaryArray::try_new(keys, names)?));
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+
+    /// Latitude and longitude of each row.
+    fn places(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut lat, mut lon) = (Vec::new(), Vec::new());
+        let mut from = 0;
+        while let Some(&first_ms) = self.ts_ms.get(from) {
+            let ((lat_here, lon_here), until_ms) = self.track.at(first_ms);
+            // Rows are by time. One at the end of time is its own.
+            from += self.ts_ms[from..].partition_point(|&ts_ms| ts_ms < until_ms).max(1);
+            lat.resize(from, lat_here);
+            lon.resize(from, lon_here);
+        }
+        (lat, lon)
     }
 }
 

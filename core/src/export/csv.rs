@@ -1,7 +1,7 @@
 //! Rows as CSV (RFC 4180): text that is the same in all rows of a series, or for all rows with a
 //! verdict, is formatted once.
 
-use crate::geo::LonLat;
+use super::track::Track;
 use crate::observation::{Qualifier, QualityCode, Series};
 use crate::query::rows::Row;
 use crate::time::InstantWriter;
@@ -26,6 +26,10 @@ pub(super) const COLUMNS: [&str; 10] = [
 /// Writes rows, each ended by a line feed.
 #[derive(Debug)]
 pub(super) struct CsvRows {
+    track: Track,
+    /// The place at the start of the heads, and the first moment at which it is another.
+    place: String,
+    place_until_ms: i64,
     /// From the start of a row to its timestamp, by series.
     heads: Vec<Vec<u8>>,
     /// From the end of the value to the bucket, by the byte of the verdict.
@@ -42,15 +46,11 @@ pub(super) struct CsvRows {
 
 impl CsvRows {
     pub(super) fn new<'a>(
-        coordinates: Option<LonLat>,
+        track: Track,
         series: impl Iterator<Item = &'a Series> + Clone,
         has_qualifiers: bool,
     ) -> Self {
-        let place = coordinates.map_or_else(String::new, |place| {
-            let mut number = zmij::Buffer::new();
-            let lat = number.format(place.lat()).to_owned();
-            format!("{lat},{}", number.format(place.lon()))
-        });
+        let (place, place_until_ms) = place_at(&track, i64::MIN);
         let head = |series: &Series| {
             let key = &series.key;
             format!("{place},{},{},{},", key.variable, key.interval_type, key.interval_minutes)
@@ -62,6 +62,9 @@ impl CsvRows {
         let end = |code| format!(",{}\n", Qualifier::of_code(code).map_or("", Qualifier::name));
         Self {
             heads: series.clone().map(|series| head(series).into_bytes()).collect(),
+            track,
+            place,
+            place_until_ms,
             verdicts: (0..=u8::MAX).map(|code| verdict(code).into_bytes()).collect(),
             buckets: series.map(|series| quoted(&series.key.bucket).into_bytes()).collect(),
             qualifiers: has_qualifiers.then(|| [0, 1, 2, 3].map(end)),
@@ -86,6 +89,10 @@ impl CsvRows {
             self.stamp.clear();
             self.instants.write(row.ts_ms, &mut self.stamp);
             self.stamp.push(b',');
+            // Rows are by time.
+            if row.ts_ms >= self.place_until_ms {
+                self.move_to(row.ts_ms);
+            }
         }
         text.extend_from_slice(&self.heads[row.series]);
         text.extend_from_slice(&self.stamp);
@@ -96,6 +103,23 @@ impl CsvRows {
         let end = self.qualifiers.as_ref().and_then(|ends| ends.get(usize::from(row.qualifier)));
         text.extend_from_slice(end.map_or("\n", String::as_str).as_bytes());
     }
+
+    /// Puts the place at a time into the heads.
+    fn move_to(&mut self, ts_ms: i64) {
+        let (place, until_ms) = place_at(&self.track, ts_ms);
+        for head in &mut self.heads {
+            head.splice(..self.place.len(), place.bytes());
+        }
+        (self.place, self.place_until_ms) = (place, until_ms);
+    }
+}
+
+/// Latitude and longitude at a time, and the first moment at which they are others.
+fn place_at(track: &Track, ts_ms: i64) -> (String, i64) {
+    let ((lat, lon), until_ms) = track.at(ts_ms);
+    let mut number = zmij::Buffer::new();
+    let lat = number.format(lat).to_owned();
+    (format!("{lat},{}", number.format(lon)), until_ms)
 }
 
 /// A field, quoted if it contains a character that would end it. Names of variables, numbers and

@@ -5,10 +5,11 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
 use super::*;
-use crate::observation::Identifiers;
+use crate::geo::LonLat;
 use crate::observation::{
     Batch, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey, Station,
 };
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::store::{MemoryStore, Store, unjudged};
 use crate::time::Iso8601;
 
@@ -30,6 +31,7 @@ fn station() -> Station {
         sensor_height_m: 10.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 
@@ -437,4 +439,52 @@ fn a_long_page_comes_in_pieces() {
         assert!(longest < whole * 9 / 10, "{format:?}: {longest} of {whole} bytes");
         assert_eq!(bytes(&store, plan(), format, usize::MAX / 2).len(), whole);
     }
+}
+
+/// Every row once had the place where its station is now.
+#[test]
+fn each_row_has_the_place_of_its_time_in_every_format() {
+    // More than a batch of Arrow between two of the moves, and a move within a batch.
+    let (moves, end) = ([5_000_i64, 5_001, 30_000], 40_000);
+    let series = [air(), wind()];
+    let reports = (0..end).map(|i| {
+        report(i * 1_000, &series.clone().map(|series| (series, i as f64, Quality::GOOD)))
+    });
+    let store = store(reports.collect());
+    let mut moved = station();
+    for (number, second) in moves.into_iter().enumerate() {
+        moved.move_to(LonLat::new(10.0 * (number + 1) as f64, 1.5).unwrap(), second * 1_000);
+    }
+    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut unjudged).unwrap();
+    let place = |second: i64| match moves.iter().filter(|&&from| second >= from).count() {
+        0 => "43.68,-79.63".to_owned(),
+        number => format!("1.5,{number}0.0"),
+    };
+    let expected: Vec<String> = (0..2 * end).map(|row| place(row / 2)).collect();
+    let places = |rows: &[String]| -> Vec<String> {
+        let place = |row: &String| row.split(',').take(2).collect::<Vec<_>>().join(",");
+        rows.iter().map(place).collect()
+    };
+    let page = || Page::plan(&store, &request(MAX_PAGE_ROWS), None).unwrap();
+    let csv = String::from_utf8(bytes(&store, page(), Format::Csv, 100_000)).unwrap();
+    let rows: Vec<String> = csv.lines().skip(1).map(str::to_owned).collect();
+    assert!(places(&rows) == expected, "CSV");
+    let stream = bytes(&store, page(), Format::ArrowStream, 100_000);
+    let reader = arrow_ipc::reader::StreamReader::try_new(&*stream, None).unwrap();
+    assert!(csv_of(&reader.map(Result::unwrap).collect::<Vec<_>>()) == rows, "Arrow");
+    let file = bytes(&store, page(), Format::Parquet, 100_000);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+    let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+    assert!(csv_of(&batches) == rows, "Parquet");
+    let mut batches = page().batches();
+    let mut table = Vec::new();
+    while let Some(batch) = batches.next(&store).unwrap() {
+        table.push(batch);
+    }
+    assert!(csv_of(&table) == rows, "batches");
+    // A page that begins after a move; one that ends between two rows of a time.
+    assert!(pages(&store, &request(9_999)) == rows, "pages");
+    let late = HalfOpenWindow::new(5_000_000, 5_002_000).unwrap();
+    let late = Request { window: late, ..request(10) };
+    assert_eq!(places(&pages(&store, &late)), ["1.5,10.0", "1.5,10.0", "1.5,20.0", "1.5,20.0"]);
 }

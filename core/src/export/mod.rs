@@ -4,6 +4,7 @@ pub mod archive;
 mod columns;
 mod csv;
 mod cursor;
+mod track;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 pub use cursor::CursorError;
 pub use writer::{Batches, Format, Writer};
 
-use crate::geo::LonLat;
+use track::Track;
+
 use crate::observation::{BaseQuality, QualityCode, SeriesFilter, StationId, Variable};
 use crate::query::rows::{Row, RowPosition, StationRows};
 use crate::store::{Reader, StationSeries, StoreError};
@@ -205,7 +207,7 @@ pub enum ExportError {
 /// none.
 #[derive(Clone, Debug)]
 pub struct Page {
-    coordinates: Option<LonLat>,
+    track: Track,
     rows: StationRows,
     pass: Pass,
     qualifiers: bool,
@@ -320,7 +322,7 @@ impl Page {
         let pass = Pass::of(request);
         let end = page_end(store, rows.clone(), &pass, page_rows)?;
         Ok(Self {
-            coordinates: record.map(|record| record.station.coordinates),
+            track: record.map_or_else(Track::default, |record| Track::of(&record.station)),
             rows: match end {
                 Some(end) => rows.up_to(end),
                 None => rows,

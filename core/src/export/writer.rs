@@ -93,9 +93,9 @@ pub struct Batches {
 
 impl Batches {
     pub(super) fn new(page: Page) -> Self {
-        let Page { coordinates, rows, pass, qualifiers, next_cursor: _ } = page;
+        let Page { track, rows, pass, qualifiers, next_cursor: _ } = page;
         let series = rows.series().iter().map(|series| &**series);
-        let columns = Columns::new(coordinates, series, qualifiers);
+        let columns = Columns::new(track, series, qualifiers);
         Self { rows, pass, columns, done: false }
     }
 
@@ -129,20 +129,20 @@ impl fmt::Debug for Writer {
 
 impl Writer {
     pub(super) fn new(page: Page, format: Format) -> Result<Self, ExportError> {
-        let Page { coordinates, rows, pass, qualifiers, next_cursor: _ } = page;
+        let Page { track, rows, pass, qualifiers, next_cursor: _ } = page;
         let series = rows.series().iter().map(|series| &**series);
         let encoder = match format {
             Format::Csv => Encoder::Csv {
-                rows: Box::new(CsvRows::new(coordinates, series, qualifiers)),
+                rows: Box::new(CsvRows::new(track, series, qualifiers)),
                 started: false,
             },
             Format::ArrowStream => {
-                let columns = Box::new(Columns::new(coordinates, series, qualifiers));
+                let columns = Box::new(Columns::new(track, series, qualifiers));
                 let stream = StreamWriter::try_new(Vec::new(), columns.schema());
                 Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
             }
             Format::Parquet => {
-                let columns = Box::new(Columns::new(coordinates, series, qualifiers));
+                let columns = Box::new(Columns::new(track, series, qualifiers));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
                     .set_max_row_group_row_count(Some(GROUP_ROWS))

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::summary::{FeedError, Summary};
 use crate::alert;
 use crate::geo::LonLat;
-use crate::observation::{Identifiers, Report, Station, StationId, StationType};
+use crate::observation::{EarlierPlaces, Identifiers, Report, Station, StationId, StationType};
 
 /// A station as far as a file describes it.
 ///
@@ -70,6 +70,7 @@ impl FeedStation {
             sensor_height_m: self.sensor_height_m.unwrap_or(0.0),
             altitude_m: self.altitude_m,
             identifiers: self.identifiers,
+            earlier_places: EarlierPlaces::default(),
         }
     }
 }

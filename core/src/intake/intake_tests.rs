@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
 use crate::observation::{
     BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey,
     StationType, Variable,
 };
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::store::InFront;
 use crate::store::{Judge, MemoryStore, Selection, SeriesSlice, VisitWeather};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
@@ -30,6 +30,7 @@ pub(super) fn station(place: usize) -> Station {
         sensor_height_m: 10.0,
         altitude_m: Some(200.0),
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -22,54 +22,90 @@ const MAX_REPORTS: usize = 8;
 /// Places that single reports have given stations, which nothing has confirmed yet.
 ///
 /// A report that is more than a kilometre from its station does not move it: a wrong place, such as 0° N 0° E,
-/// would take every reading of the station along. It moves when a report of another time is nearer to
+/// would take the station along. It moves when a report of another time is nearer to
 /// the new place than to the old one, and not more than 100 km from it, or when a table has it there.
 ///
 /// Clones share what is remembered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves(Arc<Mutex<Remembered>>);
+pub(super) struct Moves(Arc<Mutex<HashMap<StationId, Remembered>>>);
 
-/// The reports of each station, with their times.
-type Remembered = HashMap<StationId, Vec<(i64, LonLat)>>;
+/// What is remembered of a station.
+#[derive(Clone, Debug, Default)]
+struct Remembered {
+    /// The reports from elsewhere, with their times.
+    elsewhere: Vec<(i64, LonLat)>,
+    /// The time of the newest report since the first of them that was from where the station is.
+    here_ms: Option<i64>,
+}
+
+/// What to do with the place of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Placed {
+    /// It is near the station, or confirmed by a table.
+    Here,
+    /// The station has moved, with this report and earlier ones: when, and to where, by time.
+    Moved(Vec<(i64, LonLat)>),
+    /// It is elsewhere, and nothing confirms it. It is remembered.
+    Elsewhere,
+}
 
 impl Moves {
-    /// Whether a report places its station elsewhere and nothing confirms it. The report is remembered then.
-    pub(super) fn is_unconfirmed(
+    /// Takes note of a report from where its station is.
+    pub(super) fn here(&self, id: StationId, ts_ms: i64) {
+        if let Some(remembered) = self.all().get_mut(&id) {
+            remembered.here_ms = remembered.here_ms.max(Some(ts_ms));
+        }
+    }
+
+    /// Compares the place of a report with that of its station.
+    pub(super) fn placed(
         &self,
         id: StationId,
         known: LonLat,
         said: (i64, LonLat),
         in_table: impl FnOnce() -> Option<LonLat>,
-    ) -> bool {
+    ) -> Placed {
         let (ts_ms, place) = said;
         let within_km = known.distance_km(place).min(TOGETHER_KM);
         let is_near = |there: LonLat| there.distance_km(place) <= NEAR_KM;
-        if is_near(known) || in_table().is_some_and(is_near) {
-            return false;
+        if is_near(known) {
+            self.here(id, ts_ms);
+            return Placed::Here;
         }
+        let is_in_table = in_table().is_some_and(is_near);
         let mut all = self.all();
-        if all.len() >= MAX_STATIONS && !all.contains_key(&id) {
-            return true;
+        if is_in_table {
+            all.remove(&id);
+            return Placed::Here;
         }
-        let before = all.entry(id).or_default();
+        if all.len() >= MAX_STATIONS && !all.contains_key(&id) {
+            return Placed::Elsewhere;
+        }
+        let Remembered { elsewhere, here_ms } = all.entry(id).or_default();
         let confirms = |&(at_ms, there): &(i64, LonLat)| {
             at_ms != ts_ms && there.distance_km(place) < within_km
         };
-        if before.iter().any(confirms) {
+        if elsewhere.iter().any(confirms) {
+            // It was back between those that are older and this one.
+            let is_since =
+                |&(at_ms, _): &(i64, LonLat)| here_ms.is_none_or(|here_ms| at_ms > here_ms);
+            let since = elsewhere.iter().filter(|one| confirms(one) && is_since(one));
+            let mut moves: Vec<(i64, LonLat)> = since.copied().chain([said]).collect();
+            moves.sort_by_key(|&(at_ms, _)| at_ms);
             all.remove(&id);
-            return false;
+            return Placed::Moved(moves);
         }
-        if !before.contains(&said) {
-            if before.len() == MAX_REPORTS {
-                before.remove(0);
+        if !elsewhere.contains(&said) {
+            if elsewhere.len() == MAX_REPORTS {
+                elsewhere.remove(0);
             }
-            before.push(said);
+            elsewhere.push(said);
         }
-        true
+        Placed::Elsewhere
     }
 
     // What is in it stands for itself at every moment.
-    fn all(&self) -> MutexGuard<'_, Remembered> {
+    fn all(&self) -> MutexGuard<'_, HashMap<StationId, Remembered>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -86,8 +86,8 @@ impl NearbyCache {
 mod tests {
     use super::*;
     use crate::geo::LonLat;
-    use crate::observation::Identifiers;
     use crate::observation::{Batch, Station, StationId};
+    use crate::observation::{EarlierPlaces, Identifiers};
     use crate::store::{MemoryStore, Reader, Store, unjudged};
 
     /// A network of stations on a spiral, each farther from the first than the previous one, with
@@ -106,6 +106,7 @@ mod tests {
                 sensor_height_m: 10.0,
                 altitude_m: None,
                 identifiers: Identifiers::default(),
+                earlier_places: EarlierPlaces::default(),
             }
         };
         let store = MemoryStore::default();

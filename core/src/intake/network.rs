@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::Intake;
 use crate::check::{CheckError, Explanation, SeriesReadings, StationSite, check_columns};
 use crate::observation::{
-    Batch, Identifiers, Quality, Reading, Report, SeriesId, Station, StationId, Variable,
+    Batch, EarlierPlaces, Identifiers, Quality, Reading, Report, SeriesId, Station, StationId,
+    Variable,
 };
 use crate::store::{MemoryStore, Reader, Selection, StoreError};
 use crate::time::ClosedWindow;
@@ -190,6 +191,7 @@ fn described((index, of): (usize, &NetworkStation<'_>)) -> Station {
         sensor_height_m: 0.0,
         altitude_m: of.site.altitude_m,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -4,15 +4,11 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::moves::Moves;
+use super::moves::{Moves, Placed};
 use crate::feed::FeedStation;
 use crate::geo::LonLat;
-use crate::observation::{Station, StationId, StationType};
+use crate::observation::{Station, StationId, StationType, is_other_place};
 use crate::store::Directory;
-
-/// Some feeds round or truncate places to hundredths of a degree: a smaller difference is not a
-/// move.
-const SAME_PLACE_DEG: f64 = 0.0101;
 
 /// Most stations without a place that are told apart; of further ones, a later place is not noticed.
 const MAX_UNPLACED: usize = 1_000_000;
@@ -105,8 +101,9 @@ impl Places {
                 return Ok(Said { changed: None, is_elsewhere: false });
             };
             let before = met.derived_with();
-            let is_elsewhere = is_on_record && met.is_elsewhere(moves, id, said, ts_ms, table);
-            let changed = met.say(said, ts_ms, !is_elsewhere);
+            let placed = met.placed(is_on_record, moves, id, said, ts_ms, table);
+            let is_elsewhere = placed == Placed::Elsewhere;
+            let changed = met.say(said, ts_ms, placed);
             if met.derived_with() != before {
                 self.late.insert(id);
             }
@@ -130,8 +127,9 @@ impl Places {
         let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
         let is_new = record.is_none();
         let met = self.met.entry(id).or_insert(Met { station, since: Since::all(newest_ms) });
-        let is_elsewhere = !is_new && met.is_elsewhere(&self.moves, id, said, ts_ms, table);
-        let changed = met.say(said, ts_ms, !is_elsewhere);
+        let placed = met.placed(!is_new, &self.moves, id, said, ts_ms, table);
+        let is_elsewhere = placed == Placed::Elsewhere;
+        let changed = met.say(said, ts_ms, placed);
         Ok(Said { changed: (changed || is_new).then_some(&met.station), is_elsewhere })
     }
 }
@@ -149,29 +147,34 @@ impl Met {
         (self.station.altitude_m, self.station.sensor_height_m, self.station.station_type)
     }
 
-    /// Whether a report that is not older than the known place gives another one, and nothing confirms it.
-    fn is_elsewhere(
+    /// What to do with the place of a report: one that is not older than the known place moves a station
+    /// on record only if something confirms it.
+    fn placed(
         &self,
+        is_on_record: bool,
         moves: &Moves,
         id: StationId,
         said: &FeedStation,
         ts_ms: i64,
         table: &Table<'_>,
-    ) -> bool {
-        let Some(place) = said.place.filter(|_| ts_ms >= self.since.place_ms) else { return false };
+    ) -> Placed {
+        let is_newest = is_on_record && ts_ms >= self.since.place_ms;
+        let Some(place) = said.place.filter(|_| is_newest) else { return Placed::Here };
         let known = self.station.coordinates;
         // Most reports give the place that is known.
         if known == place {
-            return false;
+            moves.here(id, ts_ms);
+            return Placed::Here;
         }
         let in_table = || table(id).map(|station| station.coordinates);
-        moves.is_unconfirmed(id, known, (ts_ms, place), in_table)
+        moves.placed(id, known, (ts_ms, place), in_table)
     }
 
-    /// Takes over what a report says about the station, its place only if that is taken; returns whether that
-    /// changed anything.
-    fn say(&mut self, said: &FeedStation, ts_ms: i64, takes_place: bool) -> bool {
+    /// Takes over what a report says about the station; returns whether that changed anything. What is older
+    /// than a move stays where it was.
+    fn say(&mut self, said: &FeedStation, ts_ms: i64, placed: Placed) -> bool {
         let Self { station, since } = self;
+        let has_past = since.place_ms > i64::MIN;
         let mut changed = false;
         // Whether to take over a value, by how it compares with the known one.
         let mut set = |since_ms: &mut i64, is_unknown: bool, compared: Ordering| {
@@ -189,7 +192,7 @@ impl Met {
         {
             station.name.clone_from(name);
         }
-        if let Some(place) = said.place.filter(|_| takes_place) {
+        if let Some(place) = said.place.filter(|_| placed != Placed::Elsewhere) {
             let compared = if is_elsewhere(station.coordinates, place) {
                 let [known, said] =
                     [station.coordinates, place].map(|place| (place.lon(), place.lat()));
@@ -198,7 +201,17 @@ impl Met {
                 Ordering::Equal
             };
             if set(&mut since.place_ms, false, compared) {
-                station.coordinates = place;
+                let moves = match placed {
+                    Placed::Moved(moves) => moves,
+                    _ => vec![(ts_ms, place)],
+                };
+                for (from_ms, place) in moves {
+                    if has_past {
+                        station.move_to(place, from_ms);
+                    }
+                    station.coordinates = place;
+                    since.place_ms = from_ms.max(since.place_ms);
+                }
             }
         }
         if let Some(altitude_m) = said.altitude_m {
@@ -230,12 +243,8 @@ impl Met {
 
 /// Whether a place is another one, or the same one more precisely.
 fn is_elsewhere(known: LonLat, said: LonLat) -> bool {
-    let (known, said) = ([known.lon(), known.lat()], [said.lon(), said.lat()]);
-    let moved = known.iter().zip(said).any(|(known, said)| {
-        let apart = (known - said).abs();
-        apart.min(360.0 - apart) > SAME_PLACE_DEG
-    });
-    moved || said.map(decimals).iter().max() > known.map(decimals).iter().max()
+    let precision = |place: LonLat| decimals(place.lon()).max(decimals(place.lat()));
+    is_other_place(known, said) || precision(said) > precision(known)
 }
 
 /// The number of decimals of a coordinate, as far as it matters.
@@ -319,7 +328,7 @@ mod tests {
     fn a_less_precise_place_is_not_a_move() {
         let fine = at(-79.6296, 43.6791);
         for same in [at(-79.63, 43.68), at(-79.62, 43.67), at(-79.6, 43.7), fine] {
-            let moved = (same.lon() - fine.lon()).abs() > SAME_PLACE_DEG;
+            let moved = (same.lon() - fine.lon()).abs() > 0.0101;
             assert_eq!(is_elsewhere(fine, same), moved, "{same:?}");
         }
         assert!(is_elsewhere(at(-79.63, 43.68), fine));

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::geo::LonLat;
-use crate::observation::{IdScheme, Identifiers};
+use crate::observation::{EarlierPlaces, IdScheme, Identifiers};
 
 /// Id of a station: a UUID v5 of its network and its native id there. It survives restarts and
 /// re-imports, and is the same on every server.
@@ -101,7 +101,7 @@ pub struct Station {
     pub name: String,
     /// Exposure class, if known.
     pub station_type: Option<StationType>,
-    /// Location.
+    /// Where it is now. Its readings of the past may be from an earlier place.
     pub coordinates: LonLat,
     /// Height of the wind sensor above ground in metres, not altitude; 0 if the network supplies
     /// none.
@@ -110,6 +110,8 @@ pub struct Station {
     pub altitude_m: Option<f64>,
     /// The ids by which others know it, as its reports give them.
     pub identifiers: Identifiers,
+    /// Where it was before it moved; what is older than its first move was at the first of them.
+    pub earlier_places: EarlierPlaces,
 }
 
 impl Station {
@@ -124,15 +126,6 @@ impl Station {
     /// ```
     pub fn all_identifiers(&self) -> Identifiers {
         self.identifiers.clone().with(IdScheme::Provider, &self.native_id)
-    }
-
-    /// Returns a newer description of the station with the ids of both: no description takes an id
-    /// away.
-    #[cfg(feature = "store")]
-    pub(crate) fn described_as(&self, newer: &Self) -> Self {
-        let mut station = newer.clone();
-        station.identifiers.add_all(&self.identifiers);
-        station
     }
 
     /// The network and the name, by which people tell stations apart.

@@ -149,7 +149,7 @@ mod wire {
     use super::BaseQuality;
     use crate::geo::LonLat;
     use crate::observation::{
-        IdScheme, Identifiers, IntervalType, SeriesId, StationId, StationType,
+        EarlierPlace, IdScheme, Identifiers, IntervalType, SeriesId, StationId, StationType,
     };
     use crate::query::StationDetail;
     use crate::store::{StationRecord, StationSeries};
@@ -172,6 +172,21 @@ mod wire {
         qualities: &'a [BaseQuality],
         /// An addition to the interface: the ids by scheme.
         identifiers: Ids,
+        /// An addition too: where it was before it moved.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        earlier_places: Vec<Earlier>,
+    }
+
+    #[derive(Serialize)]
+    struct Earlier {
+        until: Iso8601,
+        coordinates: LonLat,
+    }
+
+    impl From<&EarlierPlace> for Earlier {
+        fn from(&EarlierPlace { until_ms, coordinates }: &EarlierPlace) -> Self {
+            Self { until: Iso8601(until_ms), coordinates }
+        }
     }
 
     #[derive(Serialize)]
@@ -237,6 +252,12 @@ mod wire {
                 types: series.iter().map(ObservationType::from).collect(),
                 qualities: &self.qualities,
                 identifiers: Ids(station.all_identifiers()),
+                earlier_places: station
+                    .earlier_places
+                    .as_slice()
+                    .iter()
+                    .map(Earlier::from)
+                    .collect(),
             };
             detail.serialize(serializer)
         }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
 use crate::observation::{Batch, IntervalType, Reading, Report, SeriesKey, Station};
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::query::CURRENT_AGE_MS;
 use crate::store::{MemoryStore, Store, unjudged};
 use crate::time::{HOUR_MS, MINUTE_MS};
@@ -22,6 +22,7 @@ fn station(native_id: &str, lon: f64, lat: f64) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
 use crate::observation::{Batch, IntervalType, Quality, Reading, Report, SeriesKey, Station};
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::store::{MemoryStore, Store, VisitWeather, unjudged};
 
 fn key(minutes: i32) -> SeriesKey {
@@ -68,6 +68,7 @@ fn store(readings: &[(i64, i32)]) -> MemoryStore {
         sensor_height_m: 10.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     let reports = readings.iter().map(|&(ts_ms, minutes)| Report {
         station: id,

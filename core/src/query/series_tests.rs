@@ -1,9 +1,9 @@
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
 use crate::observation::{
     BaseQuality, Batch, IntervalType, Reading, Report, SeriesKey, Station, Variable,
 };
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::store::{MemoryStore, Store, unjudged};
 
 fn bucket(label: &'static str) -> SeriesKey {
@@ -25,6 +25,7 @@ fn store(readings: &[(i64, SeriesKey)]) -> (MemoryStore, StationId) {
         sensor_height_m: 10.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     let reports = readings.iter().map(|(ts_ms, series)| Report {
         station: id,

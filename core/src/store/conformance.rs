@@ -12,6 +12,7 @@
 
 #![cfg_attr(not(test), allow(clippy::unwrap_used, reason = "a broken rule is a panic"))]
 
+mod places;
 mod verdicts;
 mod weather;
 
@@ -27,10 +28,14 @@ use super::{
 };
 use crate::geo::LonLat;
 use crate::observation::{
-    Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode, Reading, Report,
-    Series, SeriesId, SeriesKey, Station, StationId, Variable,
+    Batch, EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode,
+    Reading, Report, Series, SeriesId, SeriesKey, Station, StationId, Variable,
 };
 use crate::time::ClosedWindow;
+use places::{
+    a_description_moves_a_station_after_its_newest_report,
+    no_description_takes_an_earlier_place_away,
+};
 use verdicts::{
     a_judge_sees_the_batch_in_the_record,
     a_revised_verdict_leaves_the_value_and_the_source_verdict, a_verdict_is_kept_unchanged,
@@ -50,6 +55,7 @@ fn station(native_id: &str) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 
@@ -244,7 +250,7 @@ fn generations_show_what_changed(store: &dyn Store) {
     store.append(&Batch { stations: vec![moved.clone()], reports: vec![] }, &mut unjudged).unwrap();
     let directory = store.directory().unwrap();
     assert!(directory.places_generation > first.places_generation);
-    assert_eq!(directory.get(moved.id).unwrap().station, moved);
+    assert_eq!(directory.get(moved.id).unwrap().station.coordinates, moved.coordinates);
     let (nearest, _) = directory.index.nearest(moved.coordinates).next().unwrap();
     assert_eq!(directory.stations[nearest].station.id, moved.id);
     let ids: Vec<_> = directory.stations.iter().map(|record| record.station.id).collect();
@@ -414,6 +420,8 @@ macro_rules! with_rules {
             two_series_with_one_id_are_never_mixed,
             data_already_on_record_changes_nothing,
             no_description_takes_an_identifier_away,
+            no_description_takes_an_earlier_place_away,
+            a_description_moves_a_station_after_its_newest_report,
             weather_is_from_the_most_recent_report_that_has_any,
         );
     };

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{
-    Batch, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station, Variable,
+    Batch, EarlierPlaces, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station,
+    Variable,
 };
 use crate::store::{InFront, Judge, MemoryStore, Receipt, unjudged};
 
@@ -28,6 +29,7 @@ fn store(readings: &[(usize, i64, usize)]) -> Arc<MemoryStore> {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     let report = |&(name, ts_ms, series): &(usize, i64, usize)| Report {
         station: id(name),

@@ -32,6 +32,7 @@ use crate::time::ClosedWindow;
 ///     sensor_height_m: 10.0,
 ///     altitude_m: Some(173.0),
 ///     identifiers: mesonet::observation::Identifiers::default(),
+///     earlier_places: mesonet::observation::EarlierPlaces::default(),
 /// };
 /// let reading = Reading {
 ///     series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
@@ -305,7 +306,7 @@ impl Record {
             return;
         };
         let data = &mut self.stations[place];
-        let station = data.record.station.described_as(station);
+        let station = data.record.station.described_as(station, data.record.update_time_ms);
         if data.record.station == station {
             return;
         }

@@ -1,4 +1,4 @@
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, unjudged};
 use mesonet::time::HOUR_MS;
 use mesonet::{
@@ -70,6 +70,7 @@ fn station(name: &str) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

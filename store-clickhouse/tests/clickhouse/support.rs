@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
     Damage, Directory, InFront, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather,
     unjudged,
@@ -105,6 +105,7 @@ pub fn station(native_id: &str) -> Station {
         sensor_height_m: 2.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mesonet::alert;
-use mesonet::store::{AlertStore, Receipt, StoreError};
+use mesonet::store::{AlertStore, Receipt, StoreError, unjudged};
 use mesonet::time::DAY_MS;
-use mesonet::{ClosedWindow, Reader, Report};
+use mesonet::{Batch, ClosedWindow, LonLat, Reader, Report, Store};
 use mesonet_clickhouse::{
     ClickHouseReader, ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate,
 };
 
 use crate::between::before_it_is_asked;
-use crate::support::{append, count, held, id, migrated, open, options, report, sql};
+use crate::support::{append, count, held, id, migrated, open, options, report, sql, station};
 
 pub fn tables_of_another_version_are_refused(url: &str) {
     let options = options(url);
@@ -88,7 +88,16 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
     let store = open(&options);
     append(&store, vec![report("A", 10, 0, 1.0)]);
     append(&store, vec![report("B", 20, 0, 2.0), report("A", 5, 0, 0.5)]);
+    let reader = ClickHouseReader::open(&options).unwrap();
+    let mut moved = station("A");
+    moved.move_to(LonLat::new(10.0, 50.0).unwrap(), 7);
+    let batch = Batch { stations: vec![moved], reports: vec![] };
+    store.append(&batch, &mut unjudged).unwrap();
     let before = store.directory().unwrap();
+    let earlier = &before.get(id("A")).unwrap().station.earlier_places;
+    assert_eq!((earlier.as_slice().len(), earlier.as_slice()[0].until_ms), (1, 7));
+    reader.update().unwrap();
+    assert_eq!(reader.directory().unwrap().stations, before.stations, "a reader that was there");
     assert_eq!(store.maintain(None), Ok(Maintained::default()));
     drop(store);
     // All this was two days ago.
@@ -97,14 +106,19 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
         weather_known, weather_ts_ms, weather_revision, weather, series, first_ms, newest_ms, \
         readings";
     sql(&options, &format!("INSERT INTO stations SELECT {columns} FROM stations"));
+    let columns = "station, batch, written_day - 2, until_ms, longitude, latitude";
+    sql(&options, &format!("INSERT INTO earlier_places SELECT {columns} FROM earlier_places"));
     let today = sql(&options, "SELECT max(written_day) FROM stations");
-    sql(&options, &format!("ALTER TABLE stations DROP PARTITION {}", today.trim()));
+    for table in ["stations", "earlier_places"] {
+        sql(&options, &format!("ALTER TABLE {table} DROP PARTITION {}", today.trim()));
+    }
 
     let store = open(&options);
     let done = store.maintain(None).unwrap();
     assert_eq!(done, Maintained { station_days: 1, ..Maintained::default() });
     let rows = sql(&options, "SELECT count() FROM stations");
     assert_eq!(rows.trim(), "2", "one for each station");
+    assert_eq!(sql(&options, "SELECT count() FROM earlier_places").trim(), "1");
     for store in [store, open(&options)] {
         let now = store.directory().unwrap();
         assert_eq!((&now.stations, now.generation), (&before.stations, before.generation));
@@ -187,7 +201,7 @@ pub fn a_table_that_cannot_be_read_is_found_out(url: &str) {
     let store = open(&options);
     append(&store, vec![report("A", 10, 0, 1.0)]);
     let reader = ClickHouseReader::open(&options).unwrap();
-    for table in ["readings", "weather", "stations", "series", "batches"] {
+    for table in ["readings", "weather", "stations", "earlier_places", "series", "batches"] {
         sql(&options, &format!("RENAME TABLE {table} TO elsewhere"));
         for refused in [store.check().unwrap_err(), reader.update().unwrap_err()] {
             assert!(matches!(refused, StoreError::Unavailable { .. }), "{table}: {refused}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mesonet::observation::Identifiers;
+use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::observation::{QualityCode, SeriesId};
 use mesonet::store::{
     EmbeddedOptions, Maintenance, Selection, StationRecord, StoreError, Verdicts,
@@ -59,6 +59,7 @@ fn station(place: u64) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{
-    BaseQuality, Batch, Identifiers, IntervalType, Qualifier, Quality, Reading, ReasonQuality,
-    Report, SeriesKey, Station, StationId, Variable,
+    BaseQuality, Batch, EarlierPlaces, Identifiers, IntervalType, Qualifier, Quality, Reading,
+    ReasonQuality, Report, SeriesKey, Station, StationId, Variable,
 };
 use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, unjudged};
 use crate::time::HOUR_MS;
@@ -24,6 +24,7 @@ fn station(number: usize) -> Station {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 
@@ -236,4 +237,43 @@ fn stations_are_written_in_order_and_once() {
     let mut add = |at: usize| writer.station(&store, &directory.stations[at], span_ms.clone());
     assert_eq!(add(1), Ok(1));
     assert!(add(0).is_err() && add(1).is_err());
+}
+
+/// A month that is archived stays as it is when its station moves later.
+#[test]
+fn rows_of_an_archive_have_the_place_of_their_time() {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    let store = store(2, &(0..100).map(|at| (at % 2, at as i64, at % 3)).collect::<Vec<_>>());
+    let places = |file: Vec<u8>| {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+        let mut places = Vec::new();
+        for batch in reader.build().unwrap().map(Result::unwrap) {
+            let column =
+                |name| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().clone();
+            let (lat, lon) = (column("lat"), column("lon"));
+            places.extend((0..batch.num_rows()).map(|row| (lat.value(row), lon.value(row))));
+        }
+        places
+    };
+    let (old, new) = ((43.68, -79.63), (1.5, 10.0));
+    let (before_ms, after_ms) = (0..50 * HOUR_MS, 50 * HOUR_MS..100 * HOUR_MS);
+    let (before, _) = file(&store, &before_ms);
+    let mut moved = station(0);
+    moved.move_to(LonLat::new(new.1, new.0).unwrap(), 60 * HOUR_MS);
+    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut unjudged).unwrap();
+    assert!(file(&store, &before_ms).0 == before, "the same bytes");
+    assert_eq!(places(before), [old; 50]);
+    let after = places(file(&store, &after_ms).0);
+    let first_is_moved = id(0) < id(1);
+    // Hours 50 to 58 of the one that has moved, 60 to 98, and the other.
+    let expected: Vec<_> = [vec![old; 5], vec![new; 20]].concat();
+    let expected = if first_is_moved {
+        [expected, vec![old; 25]].concat()
+    } else {
+        [vec![old; 25], expected].concat()
+    };
+    assert_eq!(after, expected);
 }

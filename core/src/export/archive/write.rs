@@ -15,6 +15,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::super::ExportError;
 use super::super::columns::{Columns, Texts, dictionary, texts};
+use super::super::track::Track;
 use super::super::writer::{BATCH_ROWS, encoding};
 use super::{GROUP_ROWS, GROUPS, Group, schema};
 use crate::observation::{BaseQuality, ReasonQuality, StationId};
@@ -206,7 +207,7 @@ impl Batches {
             units: Texts::new(series.clone().map(|series| &*series.key.reported_unit)),
             calculated: series.clone().map(|series| series.key.calculated).collect(),
             ids: series.clone().map(|series| series.id.0).collect(),
-            columns: Columns::new(Some(station.coordinates), series, true),
+            columns: Columns::new(Track::of(station), series, true),
             bases: texts(BaseQuality::ALL.map(BaseQuality::name)),
             reasons: texts(ReasonQuality::ALL.map(ReasonQuality::name)),
             series: Vec::new(),

@@ -12,8 +12,8 @@ use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    IdScheme, Identifiers, IntervalType, Qualifier, Reading, Report, SeriesKey, Station, StationId,
-    StationType, Variable,
+    EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Reading, Report, SeriesKey,
+    Station, StationId, StationType, Variable,
 };
 use crate::time::MINUTE_MS;
 use crate::unit::{Conversion, Unit, feet_to_m, knots_to_kmh};
@@ -63,6 +63,7 @@ pub fn metar_station(
         sensor_height_m: SENSOR_HEIGHT_M,
         altitude_m,
         identifiers: Identifiers::default().with(IdScheme::Icao, native_id),
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

@@ -86,7 +86,8 @@ pub trait Duplicate: Original + Store {
     /// The store cannot be written.
     fn retain(&self, from_ms: i64) -> Result<(), StoreError>;
 
-    /// Takes over which series stations have, and when each first appeared, if that is earlier than
+    /// Takes over the descriptions of stations as they are, with their earlier places; and which series they
+    /// have, and when each first appeared, if that is earlier than
     /// is known: the readings themselves may have been dropped since. Stations that are not on record
     /// are left out.
     ///

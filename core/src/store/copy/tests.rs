@@ -7,8 +7,8 @@ use super::*;
 use crate::geo::LonLat;
 use crate::observation::StationId;
 use crate::observation::{
-    BaseQuality, Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, Reading,
-    ReasonQuality, Report, SeriesKey, Station, Variable,
+    BaseQuality, Batch, EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Quality,
+    Reading, ReasonQuality, Report, SeriesKey, Station, Variable,
 };
 use crate::store::embedded::testing::{SMALL, Temporary, seal};
 use crate::store::{
@@ -33,6 +33,7 @@ fn station(name: &str, moved: bool) -> Station {
         sensor_height_m: 0.0,
         altitude_m: Some(-0.0),
         identifiers,
+        earlier_places: EarlierPlaces::default(),
     }
 }
 

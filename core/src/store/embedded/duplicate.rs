@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::catalogue::{GENERATION, add_series, put_state, set_meta};
+use super::catalogue::{GENERATION, PLACES_GENERATION, add_series, put_state, set_meta};
 use super::stations::Stations;
 use super::view::View;
 use super::{EmbeddedStore, Maintenance};
@@ -58,7 +58,7 @@ impl Duplicate for EmbeddedStore {
         let mut changed = Vec::new();
         for record in records {
             let Some(place) = state.stations.place(record.station.id) else { continue };
-            let mut is_changed = false;
+            let mut is_changed = state.stations.put(record.station.clone());
             for of in &record.series {
                 let key = &of.series.key;
                 let slot = match series.slot_of(key) {
@@ -80,6 +80,7 @@ impl Duplicate for EmbeddedStore {
             return Ok(());
         }
         state.stations.generation += 1;
+        state.stations.settle();
         let stations = &state.stations;
         let written = state.catalogue.transaction(|transaction| {
             for fresh in &series.list[known..] {
@@ -88,6 +89,8 @@ impl Duplicate for EmbeddedStore {
             for &place in &changed {
                 put_state(transaction, stations.state(place))?;
             }
+            let places = stations.places_generation.to_string();
+            set_meta(transaction, PLACES_GENERATION, &places)?;
             set_meta(transaction, GENERATION, &stations.generation.to_string())
         });
         if let Err(error) = written {

@@ -440,6 +440,8 @@ mod damage_tests;
 #[cfg(test)]
 mod frozen_tests;
 #[cfg(test)]
+mod moved_tests;
+#[cfg(test)]
 mod reader_tests;
 #[cfg(test)]
 mod rebuild_tests;

@@ -17,7 +17,8 @@ use super::stations::StationState;
 use super::weather_table::Words;
 use crate::geo::LonLat;
 use crate::observation::{
-    IdScheme, Identifiers, IntervalType, SeriesKey, Station, StationId, StationType, Variable,
+    EarlierPlace, EarlierPlaces, IdScheme, Identifiers, IntervalType, SeriesKey, Station,
+    StationId, StationType, Variable,
 };
 
 const SEGMENT: &str = "mesonet.segment";
@@ -85,6 +86,9 @@ struct StationNote {
     /// Scheme and id; absent before version 4.
     #[serde(default)]
     identifiers: Vec<(String, String)>,
+    /// Until when, longitude and latitude; absent before version 6.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier_places: Vec<(i64, String, String)>,
 }
 
 /// The content of a segment's footer.
@@ -251,29 +255,44 @@ impl StationNote {
                 .iter()
                 .map(|(scheme, id)| (scheme.name().to_owned(), id.to_owned()))
                 .collect(),
+            earlier_places: station
+                .earlier_places
+                .as_slice()
+                .iter()
+                .map(|place| (place.until_ms, place.coordinates))
+                .map(|(until_ms, at)| (until_ms, at.lon().to_string(), at.lat().to_string()))
+                .collect(),
         }
     }
 
     fn state(self) -> Result<StationState, Wrong> {
         let number =
             |text: &str| text.parse::<f64>().map_err(|_| format!("\"{text}\" is not a number"));
-        let coordinates = LonLat::new(number(&self.lon)?, number(&self.lat)?);
+        let place = |lon: &str, lat: &str| {
+            LonLat::new(number(lon)?, number(lat)?).map_err(|error| error.to_string())
+        };
         let mut identifiers = Identifiers::default();
         for (scheme, id) in &self.identifiers {
             let named = IdScheme::named(scheme);
             let scheme = named.ok_or_else(|| format!("unknown id scheme {scheme}"))?;
             identifiers.add(scheme, id);
         }
+        let earlier = self.earlier_places.iter().map(|(until_ms, lon, lat)| {
+            Ok(EarlierPlace { until_ms: *until_ms, coordinates: place(lon, lat)? })
+        });
+        let earlier_places = EarlierPlaces::new(earlier.collect::<Result<_, Wrong>>()?)
+            .ok_or("earlier places are out of order")?;
         let station = Station {
             id: self.id,
             network: self.network,
             native_id: self.native_id,
             name: self.name,
             station_type: self.station_type,
-            coordinates: coordinates.map_err(|error| error.to_string())?,
+            coordinates: place(&self.lon, &self.lat)?,
             sensor_height_m: number(&self.sensor_height_m)?,
             altitude_m: self.altitude_m.map(|text| number(&text)).transpose()?,
             identifiers,
+            earlier_places,
         };
         Ok(StationState::described(station, self.update_time_ms, self.weather))
     }

@@ -2,7 +2,9 @@
 
 use super::codec::{Bytes, Writer, Wrong};
 use crate::geo::LonLat;
-use crate::observation::{IdScheme, Identifiers, Station, StationType};
+use crate::observation::{
+    EarlierPlace, EarlierPlaces, IdScheme, Identifiers, Station, StationType,
+};
 
 /// Time and revision of a report, and the weather in it.
 pub(super) type Weather = (i64, u8, Vec<String>);
@@ -44,7 +46,9 @@ pub(super) fn put_station(station: &Station, out: &mut Writer) {
     out.text(&station.native_id);
     out.text(&station.name);
     let identified = if station.identifiers.is_empty() { 0 } else { IDENTIFIED };
+    let moved = if station.earlier_places.is_empty() { 0 } else { MOVED };
     out.u8(identified
+        | moved
         | match station.station_type {
             None => 0,
             Some(StationType::OpenCountry) => 1,
@@ -63,10 +67,22 @@ pub(super) fn put_station(station: &Station, out: &mut Writer) {
             out.text(id);
         }
     }
+    let earlier = station.earlier_places.as_slice();
+    if !earlier.is_empty() {
+        out.u32(earlier.len() as u32);
+        for EarlierPlace { until_ms, coordinates } in earlier {
+            out.i64(*until_ms);
+            out.f64(coordinates.lon());
+            out.f64(coordinates.lat());
+        }
+    }
 }
 
 /// Flag beside the type of a station: its identifiers follow. Before version 4 there were none.
 const IDENTIFIED: u8 = 0x80;
+
+/// Flag beside it: its earlier places follow. Before version 6 there were none.
+const MOVED: u8 = 0x40;
 
 fn take_identifiers(bytes: &mut Bytes<'_>) -> Result<Identifiers, Wrong> {
     let mut identifiers = Identifiers::default();
@@ -78,22 +94,37 @@ fn take_identifiers(bytes: &mut Bytes<'_>) -> Result<Identifiers, Wrong> {
     Ok(identifiers)
 }
 
+fn take_coordinates(bytes: &mut Bytes<'_>) -> Result<LonLat, Wrong> {
+    LonLat::new(bytes.f64()?, bytes.f64()?).map_err(|error| error.to_string())
+}
+
+fn take_earlier_places(bytes: &mut Bytes<'_>) -> Result<EarlierPlaces, Wrong> {
+    let mut places = Vec::new();
+    for _ in 0..bytes.count(24)? {
+        let until_ms = bytes.i64()?;
+        places.push(EarlierPlace { until_ms, coordinates: take_coordinates(bytes)? });
+    }
+    EarlierPlaces::new(places).ok_or_else(|| "earlier places are out of order".to_owned())
+}
+
 pub(super) fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
     let (id, network, native_id, name) = (bytes.id()?, bytes.text()?, bytes.text()?, bytes.text()?);
     let flags = bytes.u8()?;
-    let station_type = match flags & !IDENTIFIED {
+    let station_type = match flags & !(IDENTIFIED | MOVED) {
         0 => None,
         1 => Some(StationType::OpenCountry),
         2 => Some(StationType::Suburban),
         3 => Some(StationType::OpenWater),
         other => return Err(format!("unknown station type {other}")),
     };
-    let coordinates = LonLat::new(bytes.f64()?, bytes.f64()?).map_err(|error| error.to_string())?;
+    let coordinates = take_coordinates(bytes)?;
     let sensor_height_m = bytes.f64()?;
     let known = bytes.u8()? != 0;
     let altitude_m = Some(bytes.f64()?).filter(|_| known);
     let identified = flags & IDENTIFIED != 0;
     let identifiers = if identified { take_identifiers(bytes)? } else { Identifiers::default() };
+    let moved = flags & MOVED != 0;
+    let earlier_places = if moved { take_earlier_places(bytes)? } else { EarlierPlaces::default() };
     Ok(Station {
         id,
         network,
@@ -104,5 +135,6 @@ pub(super) fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
         sensor_height_m,
         altitude_m,
         identifiers,
+        earlier_places,
     })
 }

@@ -51,7 +51,8 @@ struct Undo {
     index: Arc<StationIndex>,
 }
 
-/// What a batch changes of one station besides its readings, as stored in the journal.
+/// What a batch changes of one station besides its readings, as stored in the journal. The description is
+/// that of after the batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Delta {
     description: Option<Station>,
@@ -140,11 +141,21 @@ impl Stations {
 
     /// Describes a station. Returns whether that changed anything.
     fn describe(&mut self, station: &Station) -> bool {
+        let record = self.place(station.id).map(|place| &self.state(place).record);
+        let station = record.map_or_else(
+            || station.clone(),
+            |known| known.station.described_as(station, known.update_time_ms),
+        );
+        self.put(station)
+    }
+
+    /// Takes over a station as it is. Returns whether that changed anything.
+    pub(super) fn put(&mut self, station: Station) -> bool {
         let Some(place) = self.place(station.id) else {
             self.places.insert(station.id, self.states.len() as u32);
             self.states.push(StationState {
                 record: Arc::new(StationRecord {
-                    station: station.clone(),
+                    station,
                     update_time_ms: None,
                     present_weather: None,
                     series: Vec::new(),
@@ -156,7 +167,6 @@ impl Stations {
             self.places_generation += 1;
             return true;
         };
-        let station = self.state(place).record.station.described_as(station);
         if self.state(place).record.station == station {
             return false;
         }
@@ -171,8 +181,11 @@ impl Stations {
     pub(super) fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
         let mut deltas: HashMap<StationId, Delta> = HashMap::new();
         for station in described(batch) {
-            if self.describe(station) {
-                deltas.entry(station.id).or_default().description = Some(station.clone());
+            if self.describe(station)
+                && let Some(place) = self.place(station.id)
+            {
+                let now = self.state(place).record.station.clone();
+                deltas.entry(station.id).or_default().description = Some(now);
             }
         }
         for report in &batch.reports {
@@ -223,7 +236,12 @@ impl Stations {
     /// description is ignored.
     pub(super) fn apply(&mut self, id: StationId, delta: &Delta) {
         if let Some(station) = &delta.description {
-            self.describe(station);
+            let mut station = station.clone();
+            // Before version 6 a description could have fewer ids than the station.
+            if let Some(place) = self.place(id) {
+                station.identifiers.add_all(&self.state(place).record.station.identifiers);
+            }
+            self.put(station);
         }
         let Some(place) = self.place(id) else { return };
         let state = self.touch(place);

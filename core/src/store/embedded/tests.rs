@@ -8,7 +8,7 @@ use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal, seal_and_reopen};
 use super::*;
 use crate::geo::LonLat;
-use crate::observation::{IdScheme, Identifiers};
+use crate::observation::{EarlierPlaces, IdScheme, Identifiers};
 use crate::observation::{
     IntervalType, Qualifier, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station,
     StationId, StationType, Variable,
@@ -26,6 +26,7 @@ pub(super) fn station(native_id: &str) -> Station {
         coordinates: LonLat::new(-100.0, 50.0).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        earlier_places: EarlierPlaces::default(),
         identifiers: match native_id {
             "A" => Identifiers::default().with(IdScheme::Icao, "CYYZ").with(IdScheme::Wmo, "71624"),
             _ => Identifiers::default(),

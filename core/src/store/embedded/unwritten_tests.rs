@@ -9,7 +9,7 @@ use super::testing::{SMALL, Temporary};
 use super::*;
 use crate::alert;
 use crate::geo::LonLat;
-use crate::observation::Identifiers;
+use crate::observation::{EarlierPlaces, Identifiers};
 use crate::observation::{
     IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
 };
@@ -27,6 +27,7 @@ fn one(ts_ms: i64) -> Batch {
         sensor_height_m: 0.0,
         altitude_m: None,
         identifiers: Identifiers::default(),
+        earlier_places: EarlierPlaces::default(),
     };
     let series = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let readings =

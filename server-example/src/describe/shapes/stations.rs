@@ -22,6 +22,7 @@ pub struct StationDetail {
     /// What the most recent report says of the weather.
     #[schema(required = false)]
     present_weather: Vec<String>,
+    /// Where it is now.
     coordinates: Position,
     /// Height of the sensor above ground in metres; 0 where the network gives none.
     elevation: f64,
@@ -34,6 +35,19 @@ pub struct StationDetail {
     qualities: Vec<BaseQualityCode>,
     /// Its ids by scheme: `icao`, `wmo`, the provider's own and others.
     identifiers: BTreeMap<String, Vec<String>>,
+    /// Where it was before it moved, the oldest first, at most 64; absent if it has not. Readings before `until` are
+    /// from there.
+    #[schema(required = false)]
+    earlier_places: Vec<EarlierPlace>,
+}
+
+/// A place where a station was before it moved.
+#[derive(ToSchema)]
+pub struct EarlierPlace {
+    /// The first moment at which it was elsewhere.
+    #[schema(format = DateTime)]
+    until: String,
+    coordinates: Position,
 }
 
 /// The exposure of a station.
