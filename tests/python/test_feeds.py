@@ -23,6 +23,7 @@ def files(folder):
     return [path for path in found if not path.name.startswith(("README", "SOURCES"))]
 
 
+@pytest.mark.filterwarnings("ignore::mesonet.MesonetWarning")
 @pytest.mark.parametrize("folder", ["eccc_hourly", "geomet_swob", "ghcnh", "iem_asos", "isd", "swob", "ndbc"])
 def test_real_files_of_every_feed(folder):
     read = 0
@@ -119,8 +120,16 @@ def test_a_file_that_is_refused(case):
 
 
 def test_a_source_of_another_type():
-    with pytest.raises(TypeError, match="a source is a path, bytes or a binary file; got int"):
-        mesonet.read_feed([5])
+    frame = pl.DataFrame({"station": ["CYYZ"], "value": [1.0]})
+    for given, got in [
+        ([5], "int"), (5, "int"), (None, "NoneType"), ({"a": b""}, "dict"), (frame, "DataFrame"),
+        (frame.to_pandas(), "DataFrame"), (frame.to_arrow(), "Table"), (np.zeros(3), "ndarray"),
+        (mesonet.read_feed(METAR, received=RECEIVED), "FeedReadings"),
+    ]:
+        with pytest.raises(TypeError, match=f"a source is a path, bytes, a binary file, or several of them; got {got}"):
+            mesonet.read_feed(given)
+    with pytest.raises(IsADirectoryError):
+        mesonet.read_feed(DATA)
     with pytest.raises(TypeError, match="binary mode"):
         mesonet.read_feed(io.StringIO("METAR"))
     with pytest.raises(FileNotFoundError):
@@ -128,9 +137,39 @@ def test_a_source_of_another_type():
 
 
 def test_no_file_is_an_empty_table():
-    feed = mesonet.read_feed([])
+    with pytest.warns(mesonet.MesonetWarning, match="no files were given"):
+        feed = mesonet.read_feed([])
     assert (len(feed), feed.files) == (0, ())
     assert feed.to_arrow().column_names == feed.column_names
+
+
+EMPTY = [
+    (b"station,valid,tmpf\n", "content: of kind iem-asos, with nothing in it"),
+    (b"raw_text,station_id,observation_time,latitude,longitude\n", "content: of kind awc-csv, with nothing in it"),
+    (DATA / "ndbc" / "realtime2_45183.ocean.gz", "with no readings of 1982 reports"),
+]
+
+
+@pytest.mark.parametrize(("source", "message"), EMPTY)
+def test_a_file_without_readings_is_warned_of(source, message):
+    with pytest.warns(mesonet.MesonetWarning, match=message):
+        assert len(mesonet.read_any(source)) == 0
+    with pytest.warns(mesonet.MesonetWarning, match="content: of kind nws-alerts, with nothing in it"):
+        assert len(mesonet.read_nws_alerts(b'{"type":"FeatureCollection","features":[]}')) == 0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"", b"hello", b"<html><body>503 Service Unavailable</body></html>", b"{}", b"[]", b"\xff\xfe\x00",
+        METAR.decode().encode("utf-16"), b"METAR 312354Z 21014KT=\n",
+        (DATA / "reported" / "tables" / "awc_year_0284.csv"),
+        (DATA / "nws_observation" / "pynws" / "stations_observations_empty.json"),
+    ],
+)  # fmt: skip
+def test_a_file_in_which_nothing_can_be_read_is_refused(source):
+    with pytest.raises(MesonetError, match="known|can be read|unread|cannot"):
+        mesonet.read_any(source)
 
 
 READERS = {
@@ -145,6 +184,7 @@ READERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::mesonet.MesonetWarning")
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_of_one_feed_reads_what_read_feed_reads(name):
     reader, folders = READERS[name]

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import mesonet
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from mesonet import MesonetError, NetworkStation, SeriesReadings
 
+DATA = Path(__file__).parents[1] / "data"
 HOURS = np.arange("2021-01-15T00", "2021-01-17T00", dtype="M8[h]")
 
 
@@ -129,7 +131,7 @@ def test_a_feed_is_a_frame():
         ),
         (lambda of: of.assign(timestamp=of["timestamp"].where(of.index != "row 5")), MesonetError, r"timestamp must be times; row \d+ is NaT"),
         (lambda of: of.assign(timestamp=of["timestamp"].dt.floor("2h")), MesonetError, r"station S\d has two readings of \w+ at 2021-01-15T00:00:00.000Z; keep one of them"),
-        (lambda of: of.assign(lon=np.arange(len(of)) / 10), MesonetError, r"station S\d has several values of lon: "),
+        (lambda of: of.assign(lon=np.arange(len(of)) / 10), MesonetError, r"station S\d has several values of lon at one time: "),
         (lambda of: of.replace({"observation_name": {"airTemperature": "heat"}}), MesonetError, '"heat" is not a variable name'),
         (lambda of: of.assign(quality_base="Good"), TypeError, "quality_base and quality_reason go together; got only quality_base"),
         (lambda of: of.assign(quality_base="Fine", quality_reason="None"), MesonetError, '"Fine"'),
@@ -186,3 +188,107 @@ def test_a_missing_value_is_explained_among_neighbours():
     explanation = mesonet.explain(-100.0, 45.0, None, series, 0, 0, neighbours=stations)
     assert explanation["verdict"] == {"baseQuality": "Missing", "reasonQuality": "Missing"}
     assert str(explanation).startswith("airTemperature no value at ")
+
+
+def readings(**columns):
+    """Four readings of a station, an hour apart."""
+    return pd.DataFrame({
+        "station": "S", "lon": -100.0, "lat": 45.5, "altitude_m": 200.0, "observation_name": "airTemperature",
+        "interval_type": "Instantaneous", "interval_minutes": 0,
+        "timestamp": pd.date_range("2021-01-15", periods=4, freq="h"), "value": [-12.0, -11.5, 140.0, -11.0], **columns,
+    })
+
+
+@pytest.mark.parametrize(("unit", "other"), [("degC", "°C"), ("°F", "°F"), ("K", "K"), ("Cel", "°C")])
+def test_units_are_converted_before_they_are_judged(unit, other):
+    """Once a unit that was not the variable's own was judged by nothing, without a word."""
+    wanted = mesonet.check_frame(readings())["verdict_base"].tolist()
+    assert wanted == ["Good", "Good", "Error", "Good"]
+    given = readings(unit=unit, value=mesonet.convert(readings()["value"].to_numpy(), "°C", other))
+    for frame in (given, pl.from_pandas(given), pa.Table.from_pandas(given)):
+        verdicts = mesonet.check_frame(frame)["verdict_base"]
+        assert (verdicts.to_pylist() if isinstance(frame, pa.Table) else list(verdicts)) == wanted
+    mixed = readings(unit=[unit, "°C", None, "°C"])
+    mixed.loc[0, "value"] = mesonet.convert(-12.0, "°C", other)
+    assert mesonet.check_frame(mixed)["verdict_base"].tolist() == wanted
+
+
+@pytest.mark.parametrize("unit", ["zzz", "kPa", "km/h", "°"])
+def test_units_that_do_not_fit_are_refused(unit):
+    with pytest.raises(MesonetError, match=f'invalid unit "{unit}" of airTemperature: it must be known and convert'):
+        mesonet.check_frame(readings(unit=unit))
+
+
+def test_a_unit_that_may_be_several_is_judged_by_the_widest_limits():
+    assert mesonet.check_frame(readings(unit="F", value=[50.0, 51.0, 900.0, 52.0]))["verdict_base"].tolist()[2] == "Error"
+
+
+def test_of_several_rows_of_a_moment_the_newest_revision_counts():
+    frame = readings(timestamp=pd.to_datetime(["2021-01-15T00:00"] * 3 + ["2021-01-15T01:00"]))
+    frame["revision"] = np.array([0, 1, 0, 0], np.uint8)
+    frame["value"] = [140.0, -12.0, -12.0, -11.0]
+    for of in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        verdicts = mesonet.check_frame(of)["verdict_base"]
+        listed = verdicts.to_pylist() if isinstance(of, pa.Table) else verdicts.astype(object).tolist() if of is frame else verdicts.to_list()
+        # The first has another value and does not count, the third says what counts.
+        assert [None if text is None or text != text else text for text in listed] == [None, "Good", "Good", "Good"]
+    # Of one revision the later row; without revisions two values are refused, and one that is said twice is not.
+    later = frame.assign(revision=np.uint8(0))
+    assert mesonet.check_frame(later)["verdict_base"].isna().tolist() == [True, False, False, False]
+    same = readings(timestamp=frame["timestamp"], value=[-12.0, -12.0, -12.0, -11.0])
+    assert mesonet.check_frame(same)["verdict_base"].tolist() == ["Good"] * 4
+
+
+def test_rows_without_a_place_are_judged_alone_and_counted():
+    frame = pd.concat([network(), readings(lon=np.nan, lat=np.nan, station="nowhere")])
+    with pytest.warns(mesonet.MesonetWarning, match="4 rows of 1 station have no place: they were not compared"):
+        checked = mesonet.check_frame(frame)
+    assert checked.attrs == {"rows_without_place": 4}
+    assert checked[checked["station"] == "nowhere"]["verdict_base"].tolist() == ["Good", "Good", "Error", "Good"]
+    placed = mesonet.check_frame(network())
+    assert placed.attrs == {"rows_without_place": 0}
+    assert checked["verdict_base"].tolist()[:-4] == placed["verdict_base"].tolist()
+    with pytest.warns(mesonet.MesonetWarning):
+        arrow = mesonet.check_frame(pa.Table.from_pandas(frame, preserve_index=False))
+    assert arrow.schema.metadata[b"rows_without_place"] == b"4"
+    # A limit that holds in one season or hemisphere only is none.
+    mild = readings(lon=np.nan, lat=np.nan, value=[44.0, 44.1, 44.2, 44.3])
+    with pytest.warns(mesonet.MesonetWarning):
+        assert mesonet.check_frame(mild)["verdict_base"].tolist() == ["Good"] * 4
+
+
+def test_a_station_is_where_its_newest_row_says():
+    frame = readings(lon=[-100.0, -100.0, -100.1, np.nan])
+    assert mesonet.check_frame(frame)["verdict_base"].tolist() == ["Good", "Good", "Error", "Good"]
+
+
+# One file of each reader that is small, and what the checks must take.
+READ = [
+    "eccc_hourly", "geomet_swob", "ghcnh", "iem_asos", "isd", "ndbc", "nws_observation", "swob", "metar",
+    "reported/metar", "reported/tables",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::mesonet.MesonetWarning")
+@pytest.mark.parametrize("folder", READ)
+def test_the_checker_takes_what_each_reader_gives(folder):
+    files = sorted(path for path in (DATA / folder).rglob("*") if path.is_file() and path.stat().st_size < 200_000)
+    checked = 0
+    for path in files[:40]:
+        # A text of theirs that was changed to a unit that nobody knows.
+        if path.name == "stations_observations_alternate_units.json":
+            continue
+        try:
+            feed = mesonet.read_feed(path)
+        except MesonetError:
+            continue
+        verdicts = mesonet.check_frame(feed)["verdict_base"]
+        assert len(verdicts) == len(feed)
+        checked += len(feed)
+        # A value that cannot be is found in each.
+        frame = feed.to_pandas()
+        air = frame["observation_name"] == "airTemperature"
+        if air.any():
+            frame.loc[air, "value"] = -300.0
+            assert set(mesonet.check_frame(frame)["verdict_base"][air].dropna()) <= {"Error", "Missing"}, path.name
+    assert checked > 0

@@ -135,7 +135,9 @@ from .time_grid import (
     plan_grid,
     resample,
 )
+from ._labelled import UnitFunction
 from .unit import UnitResolution, convert, resolve_unit, to_canonical
+from .warning import MesonetWarning
 from .wind import rotate
 
 __all__ = [
@@ -168,6 +170,7 @@ __all__ = [
     "IngestOutcome",
     "MADIS",
     "MesonetError",
+    "MesonetWarning",
     "Metar",
     "ModelPoint",
     "ModelSeries",
@@ -191,6 +194,7 @@ __all__ = [
     "Table",
     "Tile",
     "TimeGrid",
+    "UnitFunction",
     "UnitResolution",
     "UnreachableError",
     "Verdicts",

@@ -156,8 +156,9 @@ def read_nws_alerts(source: Source | Iterable[Source], *, zones: Zones | None = 
     """Reads alerts of the United States from api.weather.gov (GeoJSON); see :func:`read_cap`.
 
     >>> import mesonet
-    >>> mesonet.read_nws_alerts(b'{"type": "FeatureCollection", "features": []}')
-    <mesonet.Alerts: 0 messages of 1 file>
+    >>> mesonet.read_nws_alerts(b"METAR KBUF 312354Z 21014KT=")
+    Traceback (most recent call last):
+    mesonet.MesonetError: content: of kind metar-bulletin; read_nws_alerts reads nws-alerts
     """
     return _alerts("read_nws_alerts", ("nws-alerts",), source, zones)
 

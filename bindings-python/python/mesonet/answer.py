@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
+from .warning import MesonetWarning
 from . import _mesonet
 from .table import Streamed
 from .time_grid import Coarsening
@@ -12,7 +13,7 @@ from .time_grid import Coarsening
 __all__ = ["DamagedWarning", "IngestOutcome", "RecordHealth", "RecordTable"]
 
 
-class DamagedWarning(UserWarning):
+class DamagedWarning(MesonetWarning):
     """An answer lacks readings because part of the record is damaged.
 
     The message says how many damaged blocks hold, or may hold, readings of the answer, as the

@@ -1,7 +1,7 @@
 """Derived values: humidity, heat and cold indices, pressure, wind at 10 m.
 
-All are NumPy ufuncs over float64. If an input is NaN or outside the domain of the formula, the
-result is NaN, without a warning.
+All are NumPy ufuncs over float64 that know their units (:class:`mesonet.UnitFunction`). If an input is NaN or
+outside the domain of the formula, the result is NaN, without a warning.
 
 >>> import numpy as np
 >>> from mesonet import wind_chill_c
@@ -10,20 +10,22 @@ array([-37.,  nan,  nan])
 """
 
 from . import _mesonet
-from ._mesonet import (
-    dew_point_c,
-    heat_index_c,
-    heat_index_f,
-    humidex,
-    mean_sea_level_pressure_hpa,
-    relative_humidity_pct,
-    station_pressure_hpa,
-    stull_wet_bulb_c,
-    wet_bulb_c,
-    wind_at_10m,
-    wind_chill_c,
-    wind_chill_f,
+from ._labelled import UnitFunction
+
+dew_point_c = UnitFunction(_mesonet.dew_point_c, ("°C", "%"), "°C", "dew_point_temperature")
+heat_index_c = UnitFunction(_mesonet.heat_index_c, ("°C", "%"), "°C")
+heat_index_f = UnitFunction(_mesonet.heat_index_f, ("°F", "%"), "°F")
+humidex = UnitFunction(_mesonet.humidex, ("°C", "°C"), "1")
+mean_sea_level_pressure_hpa = UnitFunction(
+    _mesonet.mean_sea_level_pressure_hpa, ("hPa", "m", "°C"), "hPa", "air_pressure_at_mean_sea_level"
 )
+relative_humidity_pct = UnitFunction(_mesonet.relative_humidity_pct, ("°C", "°C"), "%", "relative_humidity")
+station_pressure_hpa = UnitFunction(_mesonet.station_pressure_hpa, ("hPa", "m"), "hPa", "surface_air_pressure")
+stull_wet_bulb_c = UnitFunction(_mesonet.stull_wet_bulb_c, ("°C", "%"), "°C", "wet_bulb_temperature")
+wet_bulb_c = UnitFunction(_mesonet.wet_bulb_c, ("hPa", "°C", "°C"), "°C", "wet_bulb_temperature")
+wind_at_10m = UnitFunction(_mesonet.wind_at_10m, (None, "m", "m"), None, "wind_speed")
+wind_chill_c = UnitFunction(_mesonet.wind_chill_c, ("°C", "km/h"), "°C")
+wind_chill_f = UnitFunction(_mesonet.wind_chill_f, ("°F", "mph"), "°F")
 
 __all__ = [
     "dew_point_c",

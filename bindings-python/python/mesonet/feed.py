@@ -14,7 +14,8 @@ import datetime
 import gzip
 import io
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator, KeysView, Sequence, Set, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO, TypeAlias
 from . import _mesonet
 from ._columns import Instant, instant_ms
 from .table import Table
+from .warning import MesonetWarning
 
 __all__ = [
     "FEED_KINDS",
@@ -121,8 +123,9 @@ def read_feed(
 
     Values are in the canonical unit of their variable, or as reported where that is ambiguous;
     nothing is checked or derived. A report that cannot be read is left out and counted
-    (:class:`FeedFile`). A file of no known kind, one that holds alerts, or one that breaks off
-    raises :class:`mesonet.MesonetError`, and nothing of the files is returned.
+    (:class:`FeedFile`). A file of no known kind, one that holds alerts, one that breaks off, or one in
+    which no report can be read raises :class:`mesonet.MesonetError`, and nothing of the files is
+    returned. One without reports, or without readings in them, is a :class:`mesonet.MesonetWarning`.
 
     >>> import mesonet
     >>> mesonet.read_feed(b"hello")
@@ -271,12 +274,16 @@ File: TypeAlias = tuple[str, bytes, int, str | None]
 def files_of(
     source: Source | Iterable[Source], received: Instant | None, kind: str | None
 ) -> list[File]:
-    several = isinstance(source, Iterable) and not isinstance(
+    # Tables are iterable too, over the names of their columns, which would be taken for paths.
+    several = isinstance(source, (Sequence, Set, Iterator, KeysView, ValuesView)) and not isinstance(
         source, (str, bytes, bytearray, memoryview, os.PathLike, io.IOBase)
     )
     sources: Iterable[Any] = source if several else [source]  # type: ignore[assignment]
     received_ms = None if received is None else instant_ms(received, "received")
-    return [_file(one, received_ms, kind) for one in sources]
+    files = [_file(one, received_ms, kind) for one in sources]
+    if not files:
+        warnings.warn("no files were given", MesonetWarning, stacklevel=3)
+    return files
 
 
 def _of_kinds(
@@ -306,11 +313,20 @@ def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
 
 def readings_of(files: list[File]) -> FeedReadings:
     table, told = _mesonet.read_feed(files)
-    return FeedReadings(table, summaries(files, told))
+    read = summaries(files, told)
+    for file in read:
+        if file.read and not file.readings:
+            _warn(file, f"with no readings of {file.read} report{'' if file.read == 1 else 's'}")
+    return FeedReadings(table, read)
+
+
+def _warn(file: FeedFile, what: str) -> None:
+    warnings.warn(f"{file.name}: of kind {file.kind}, {what}", MesonetWarning, stacklevel=2)
 
 
 def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, ...]:
-    return tuple(
+    """How files were read. One in which nothing could be read is refused, and an empty one warned of."""
+    read = tuple(
         FeedFile(
             name=name,
             kind=of["kind"],
@@ -324,6 +340,16 @@ def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, 
         )
         for (name, *_), of in zip(files, told, strict=True)
     )
+    for file in read:
+        if file.read:
+            continue
+        if file.refused:
+            raise _mesonet.MesonetError(
+                f"{file.name}: of kind {file.kind}, none of its {file.refused} reports can be read; "
+                f"the first: {file.refusals[0]}"
+            )
+        _warn(file, "with nothing in it")
+    return read
 
 
 def _file(source: Any, received_ms: int | None, kind: str | None) -> tuple[str, bytes, int, str | None]:
@@ -341,7 +367,9 @@ def _file(source: Any, received_ms: int | None, kind: str | None) -> tuple[str, 
         label = getattr(source, "name", "")
         name, content = (Path(label).name if isinstance(label, str) else "") or "content", given
     else:
-        raise TypeError(f"a source is a path, bytes or a binary file; got {type(source).__name__}")
+        raise TypeError(
+            f"a source is a path, bytes, a binary file, or several of them; got {type(source).__name__}"
+        )
     name, content = _unpacked(name, content)
     return name, content, now_ms if received_ms is None else received_ms, kind
 

@@ -15,6 +15,7 @@ c  -11.5         Good           None
 
 from types import SimpleNamespace
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,16 @@ from numpy.typing import NDArray
 from . import _mesonet
 from ._columns import milliseconds, numbers, without_zone
 from .quality import BaseQuality, ReasonQuality
+from .unit import resolve_unit
+from .warning import MesonetWarning
 
 __all__ = ["check_frame"]
 
 _BASES = [code.name for code in BaseQuality]
 _REASONS = ["None" if code == 0 else code.name for code in ReasonQuality]
 _KEY = ["observation_name", "interval_type", "interval_minutes"]
-_OPTIONAL_KEY = {"unit": None, "group_bucket_name": "", "calculated": False}
+_OPTIONAL_KEY = {"group_bucket_name": "", "calculated": False}
+_PLACE = ("lon", "lat", "altitude_m")
 _NEEDED = ["station", "lon", "lat", *_KEY, "timestamp", "value"]
 
 
@@ -48,9 +52,17 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
     ``verdict_base < "Good"`` works in pandas. With ``neighbours``, the stations are one network
     (:func:`mesonet.check_network`); without, each is checked alone (:func:`mesonet.check_station`).
 
-    A column that is missing or of a wrong type raises ``TypeError``; values that are refused, a
-    station in two places and two readings of a series at one time raise
-    :class:`mesonet.MesonetError`.
+    Values with a ``unit`` are converted as :func:`mesonet.convert` does. A unit that may be several is
+    left, and judged by the widest of its limits; one that is unknown, or of another quantity, is refused.
+    Of several rows for one moment of a series, that of the highest ``revision`` counts, the last of
+    those; one with another value that does not count has no verdict. A station is where its newest row
+    says. One without ``lon`` and ``lat`` is judged by limits that hold everywhere and is not compared with
+    others: a :class:`mesonet.MesonetWarning` says how many rows that are, and so do ``attrs`` of a pandas frame
+    and the metadata of an Arrow table, as ``rows_without_place``.
+
+    A column that is missing or of a wrong type raises ``TypeError``. Values that are refused, a station
+    whose rows of one moment are in two places, and two values of a series at one moment in a frame without
+    ``revision`` raise :class:`mesonet.MesonetError`.
 
     >>> import mesonet
     >>> feed = mesonet.read_feed(b"raw_text,station_id,observation_time,latitude,longitude\\n"
@@ -68,38 +80,46 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
     if missing := [name for name in needed if name not in names]:
         raise TypeError(f"the frame lacks the columns {', '.join(missing)}; it has {', '.join(view.names)}")
     ts_ms = view.times("timestamp")
-    values = numbers(view.numbers("value"))
+    values, units = _converted(view, names)
     station = view.codes(station_column)
     if "network" in names:
         station = _joined(station, view.codes("network"))
-    place = [view.numbers(name) if name in names else None for name in ("lon", "lat", "altitude_m")]
     keys = [*_KEY, *(name for name in _OPTIONAL_KEY if name in names)]
-    series = station
+    series = _joined(station, units)
     for name in keys:
         series = _joined(series, view.codes(name))
     source = _source(view, names)
+    revision = view.numbers("revision") if "revision" in names else None
 
-    order = np.lexsort((ts_ms, series, station))
-    bounds = _bounds(series[order])
-    texts = {name: view.cells(name, order[bounds[:-1]]) for name in keys}
+    order = np.lexsort((np.zeros(ts_ms.size) if revision is None else revision, ts_ms, series, station))
+    # The last row of each moment counts.
+    counts = np.ones(order.size, bool)
+    counts[:-1] = (series[order[1:]] != series[order[:-1]]) | (ts_ms[order[1:]] != ts_ms[order[:-1]])
+    winner = order[counts][np.cumsum(counts) - counts] if order.size else order
+    same = (values[order] == values[winner]) | (np.isnan(values[order]) & np.isnan(values[winner]))
+    if revision is None and not same.all():
+        row = order[~same][:1]
+        at = np.datetime64(int(ts_ms[row[0]]), "ms")
+        raise _mesonet.MesonetError(
+            f"station {view.cells(station_column, row)[0]} has two readings of "
+            f"{view.cells('observation_name', row)[0]} at {at}Z; keep one of them"
+        )
+    placed = _places(view, station_column, names, station, ts_ms)
+    kept = order[counts]
+    bounds = _bounds(series[kept])
+    texts = {name: view.cells(name, kept[bounds[:-1]]) for name in keys}
+    left = view.cells("unit", kept[bounds[:-1]]) if "unit" in names else None
     base = np.empty(ts_ms.size, np.uint8)
     reason = np.empty(ts_ms.size, np.uint8)
     sites: list[Any] = []
     rows_of: list[list[NDArray[np.intp]]] = []
     last = None
     for which, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
-        rows = order[start:end]
+        rows = kept[start:end]
         if station[rows[0]] != last:
             last = station[rows[0]]
-            sites.append((*_place(view, station_column, place, np.flatnonzero(station == last)), []))
+            sites.append((*placed[last], []))
             rows_of.append([])
-        times = ts_ms[rows]
-        if (twice := np.flatnonzero(times[1:] == times[:-1])).size:
-            at = np.datetime64(int(times[twice[0]]), "ms")
-            raise _mesonet.MesonetError(
-                f"station {view.cells(station_column, rows[:1])[0]} has two readings of "
-                f"{texts['observation_name'][which]} at {at}Z; keep one of them"
-            )
         given = {name: texts[name][which] if name in texts else other for name, other in _OPTIONAL_KEY.items()}
         sites[-1][3].append(
             SimpleNamespace(
@@ -107,25 +127,115 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
                 interval_type=texts["interval_type"][which],
                 interval_minutes=int(texts["interval_minutes"][which]),
                 calculated=bool(given["calculated"]),
-                reported_unit=given["unit"],
+                reported_unit=left[which] if left and units[rows[0]] else None,
                 bucket=given["group_bucket_name"] or "",
-                ts_ms=np.ascontiguousarray(times),
+                ts_ms=np.ascontiguousarray(ts_ms[rows]),
                 value=np.ascontiguousarray(values[rows]),
                 source=None if source is None else (source[0][rows], source[1][rows]),
             )
         )
         rows_of[-1].append(rows)
+    nowhere = [which for which, of in enumerate(sites) if of[0] is None]
+    somewhere = [which for which, of in enumerate(sites) if of[0] is not None]
+    verdicts: list[Any] = [None] * len(sites)
+    for which in nowhere:
+        verdicts[which] = _anywhere(sites[which], limits)
     if neighbours:
-        verdicts = _mesonet.check_network(sites, limits)
+        found = _mesonet.check_network([sites[which] for which in somewhere], limits)
     else:
-        verdicts = [
-            _mesonet.check_station(lon, lat, altitude_m, series, limits)
-            for lon, lat, altitude_m, series in sites
-        ]
+        found = [_mesonet.check_station(*sites[which], limits) for which in somewhere]
+    for which, of in zip(somewhere, found, strict=True):
+        verdicts[which] = of
     for of_rows, of_station in zip(rows_of, verdicts, strict=True):
         for rows, (bases, reasons) in zip(of_rows, of_station, strict=True):
             base[rows], reason[rows] = bases, reasons
-    return view.with_verdicts(base, reason)
+    base[order], reason[order] = base[winner], reason[winner]
+    is_judged = np.ones(ts_ms.size, bool)
+    is_judged[order] = same
+    without_place = sum(rows.size for which in nowhere for rows in rows_of[which])
+    if without_place and neighbours:
+        stations = f"{len(nowhere)} station{'' if len(nowhere) == 1 else 's'}"
+        warn(
+            f"{without_place} rows of {stations} have no place: they were not compared with others",
+            MesonetWarning,
+            stacklevel=2,
+        )
+    return view.with_verdicts(base, reason, is_judged, without_place)
+
+
+# Latitudes of each set of limits: low and high ones, north and south.
+_LATITUDES = (20.0, 70.0, -20.0, -70.0)
+
+
+def _anywhere(site: tuple[Any, ...], limits: str | None) -> list[tuple[Any, Any]]:
+    """The best of the verdicts that the readings of a station could have in some place."""
+    _, _, altitude_m, series = site
+    found = [_mesonet.check_station(0.0, lat, altitude_m, series, limits) for lat in _LATITUDES]
+    best = []
+    for verdicts in zip(*found, strict=True):
+        bases = np.array([base for base, _ in verdicts])
+        reasons = np.array([reason for _, reason in verdicts])
+        which = bases.argmax(0)[None]
+        best.append((np.take_along_axis(bases, which, 0)[0], np.take_along_axis(reasons, which, 0)[0]))
+    return best
+
+
+def _converted(view: Any, names: set[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The values in the units of their variables, and a code for the unit of those that are left: 0 for none."""
+    values = numbers(view.numbers("value"))
+    left = np.zeros(values.size, np.int64)
+    if "unit" not in names:
+        return values, left
+    pairs = _joined(view.codes("observation_name"), view.codes("unit"))
+    _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
+    variables, units = view.cells("observation_name", first), view.cells("unit", first)
+    own = True
+    for at, (variable, unit) in enumerate(zip(variables, units, strict=True)):
+        # A code has none.
+        if unit is None or unit == "":
+            continue
+        if not isinstance(unit, str):
+            raise TypeError(f"unit must be texts; got {type(unit).__name__}")
+        symbol, numbered = _mesonet.canonical(variable, unit, None)
+        if numbered is None:
+            if resolve_unit(unit).state != "ambiguous":
+                raise _mesonet.MesonetError(
+                    f'invalid unit "{unit}" of {variable}: it must be known and convert to that of the variable'
+                )
+            left[which == at] = at + 1
+        elif symbol != unit:
+            if own:
+                values, own = values.copy(), False
+            rows = which == at
+            values[rows] = _mesonet.convert_numbered(values[rows], *map(np.uint8, numbered))
+    return values, left
+
+
+def _places(
+    view: Any, station_column: str, names: set[str], station: NDArray[np.int64], ts_ms: NDArray[np.int64]
+) -> dict[int, tuple[float | None, float | None, float | None]]:
+    """Where each station is by its newest row that says it."""
+    columns = [view.numbers(name) if name in names else np.full(ts_ms.size, np.nan) for name in _PLACE]
+    found: list[dict[int, float]] = []
+    for what, column in zip(_PLACE, columns, strict=True):
+        said = np.flatnonzero(~np.isnan(column))
+        order = said[np.lexsort((ts_ms[said], station[said]))]
+        stations, times, numbers_ = station[order], ts_ms[order], column[order]
+        is_last = np.ones(order.size, bool)
+        is_last[:-1] = stations[1:] != stations[:-1]
+        twice = (stations[1:] == stations[:-1]) & (times[1:] == times[:-1]) & (numbers_[1:] != numbers_[:-1])
+        if twice.any():
+            at = int(twice.argmax())
+            raise _mesonet.MesonetError(
+                f"station {view.cells(station_column, order[at : at + 1])[0]} has several values of {what} at "
+                f"one time: {numbers_[at]}, {numbers_[at + 1]}"
+            )
+        found.append(dict(zip(stations[is_last].tolist(), numbers_[is_last].tolist(), strict=True)))
+    lon, lat, altitude_m = found
+    return {
+        of: (lon.get(of), lat.get(of), altitude_m.get(of)) if of in lon and of in lat else (None, None, altitude_m.get(of))
+        for of in np.unique(station).tolist()
+    }
 
 
 def _joined(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -139,19 +249,6 @@ def _bounds(sorted_codes: NDArray[np.int64]) -> NDArray[np.intp]:
     changes = np.flatnonzero(sorted_codes[1:] != sorted_codes[:-1]) + 1
     ends = [sorted_codes.size] if sorted_codes.size else []
     return np.concatenate([[0], changes, ends]).astype(np.intp) if ends else np.zeros(1, np.intp)
-
-
-def _place(view: Any, name: str, columns: list[Any], rows: NDArray[np.intp]) -> tuple[Any, ...]:
-    found = []
-    for what, column in zip(("lon", "lat", "altitude_m"), columns, strict=True):
-        given = np.full(1, np.nan) if column is None else np.unique(column[rows])
-        if given.size > 1:
-            raise _mesonet.MesonetError(
-                f"station {view.cells(name, rows[:1])[0]} has several values of {what}: {given[0]}, {given[1]}"
-            )
-        found.append(float(given[0]))
-    lon, lat, altitude_m = found
-    return lon, lat, None if np.isnan(altitude_m) else altitude_m
 
 
 def _source(view: Any, names: set[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
@@ -226,13 +323,17 @@ class _Pandas:
     def cells(self, name: str, rows: NDArray[np.intp]) -> list[Any]:
         return [_plain(cell) for cell in self.frame[name].iloc[rows]]
 
-    def with_verdicts(self, base: NDArray[np.uint8], reason: NDArray[np.uint8]) -> Any:
+    def with_verdicts(
+        self, base: NDArray[np.uint8], reason: NDArray[np.uint8], is_judged: NDArray[np.bool_], without_place: int
+    ) -> Any:
         import pandas  # type: ignore[import-untyped,unused-ignore]
 
         def column(codes: NDArray[np.uint8], names: list[str]) -> Any:
-            return pandas.Categorical.from_codes(codes.astype(np.int8), names, ordered=True)
+            return pandas.Categorical.from_codes(np.where(is_judged, codes.astype(np.int8), -1), names, ordered=True)
 
-        return self.frame.assign(verdict_base=column(base, _BASES), verdict_reason=column(reason, _REASONS))
+        checked = self.frame.assign(verdict_base=column(base, _BASES), verdict_reason=column(reason, _REASONS))
+        checked.attrs = {**checked.attrs, "rows_without_place": without_place}
+        return checked
 
 
 class _Polars:
@@ -266,11 +367,14 @@ class _Polars:
         cells: list[Any] = self.frame.get_column(name).gather(rows).to_list()
         return cells
 
-    def with_verdicts(self, base: NDArray[np.uint8], reason: NDArray[np.uint8]) -> Any:
+    def with_verdicts(
+        self, base: NDArray[np.uint8], reason: NDArray[np.uint8], is_judged: NDArray[np.bool_], without_place: int
+    ) -> Any:
         import polars
 
         def column(name: str, codes: NDArray[np.uint8], names: list[str]) -> Any:
-            return polars.Series(name, names, dtype=polars.Enum(names)).gather(codes)
+            gathered = polars.Series(name, names, dtype=polars.Enum(names)).gather(codes)
+            return gathered if is_judged.all() else gathered.set(polars.Series(~is_judged), None)
 
         return self.frame.with_columns(
             column("verdict_base", base, _BASES), column("verdict_reason", reason, _REASONS)
@@ -313,13 +417,17 @@ class _Arrow:
         cells: list[Any] = self.table[name].take(rows).to_pylist()
         return cells
 
-    def with_verdicts(self, base: NDArray[np.uint8], reason: NDArray[np.uint8]) -> Any:
+    def with_verdicts(
+        self, base: NDArray[np.uint8], reason: NDArray[np.uint8], is_judged: NDArray[np.bool_], without_place: int
+    ) -> Any:
         import pyarrow
 
         def column(codes: NDArray[np.uint8], names: list[str]) -> Any:
-            return pyarrow.DictionaryArray.from_arrays(codes.astype(np.int8), names, ordered=True)
+            indices = pyarrow.array(codes.astype(np.int8), mask=~is_judged)
+            return pyarrow.DictionaryArray.from_arrays(indices, names, ordered=True)
 
-        table = self.table
+        metadata = {**(self.table.schema.metadata or {}), "rows_without_place": str(without_place)}
+        table = self.table.replace_schema_metadata(metadata)
         for name, codes, names in (("verdict_base", base, _BASES), ("verdict_reason", reason, _REASONS)):
             if name in table.column_names:
                 table = table.set_column(table.column_names.index(name), name, column(codes, names))

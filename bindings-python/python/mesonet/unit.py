@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from . import _mesonet
+from ._labelled import is_labelled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,7 +58,9 @@ def convert(
     ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be ``values``.
     With ``liquid_water`` 1 kg/m² is 1 mm too. Units of different dimensions, and texts that are
     ambiguous or unknown, raise :class:`mesonet.MesonetError`; values of another type raise
-    ``TypeError``.
+    ``TypeError``, quantities of pint too, which know their unit. Values of xarray and pandas whose attribute
+    ``units`` is not ``from_unit`` are refused. The result has all their attributes, with its own unit, but
+    those that are values in the other unit (``valid_min`` and the like).
 
     >>> import numpy as np
     >>> from mesonet import convert
@@ -71,7 +74,38 @@ def convert(
     Traceback (most recent call last):
     mesonet.MesonetError: kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension
     """
-    return _converted(values, _mesonet.conversion(from_unit, to_unit, liquid_water), ufunc)
+    numbers = _mesonet.conversion(from_unit, to_unit, liquid_water)
+    if not is_labelled(values):
+        return _converted(values, numbers, ufunc)
+    if not hasattr(values, "attrs"):
+        raise TypeError(f"a quantity of pint knows its unit; pass its magnitude, or convert it with .to({to_unit!r})")
+    return _converted_with_units(values, from_unit, to_unit, numbers, ufunc)
+
+
+# Attributes that are values in the unit, or that tell packed values.
+IN_UNIT = {
+    "actual_range", "add_offset", "flag_masks", "flag_values", "missing_value", "packing_error", "scale_factor",
+    "valid_max", "valid_min", "valid_range", "_FillValue",
+}  # fmt: skip
+
+
+def _converted_with_units(
+    values: Any, from_unit: str, to_unit: str, numbers: tuple[int, int, int], ufunc: dict[str, Any]
+) -> Any:
+    if hasattr(values, "data_vars"):
+        made = {
+            name: _converted_with_units(values[name], from_unit, to_unit, numbers, ufunc) for name in values.data_vars
+        }
+        return values.assign(made)
+    present = values.attrs.get("units")
+    if present is not None and resolve_unit(str(present)).units[:1] != resolve_unit(from_unit).units[:1]:
+        raise _mesonet.MesonetError(f'the values say that their unit is "{present}"; got {from_unit}')
+    made = _converted(values, numbers, ufunc).copy(deep=False)
+    kept = {name: said for name, said in values.attrs.items() if name not in IN_UNIT}
+    made.attrs = {**kept, "units": (*resolve_unit(to_unit).units, to_unit)[0]}
+    if hasattr(made, "encoding"):
+        made.encoding = {}
+    return made
 
 
 def to_canonical(

@@ -11,6 +11,9 @@ depends on the cell only, so it broadcasts over levels and times.
 ([10.0, 0.0], [0.0, -5.0])
 """
 
-from ._mesonet import rotate
+from . import _mesonet
+from ._labelled import UnitFunction
+
+rotate = UnitFunction(_mesonet.rotate, (None, None, "1", "1"), None, "eastward_wind", "northward_wind")
 
 __all__ = ["rotate"]

@@ -23,7 +23,7 @@ import xarray
 
 from ._mesonet import MesonetError
 from .grid import NativeGrid
-from .unit import convert, resolve_unit
+from .unit import IN_UNIT, convert, resolve_unit
 from .wind import rotate
 
 if TYPE_CHECKING:
@@ -208,7 +208,8 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
             output_dtypes=[array.dtype if array.dtype.kind == "f" else np.float64],
         )
         # A unit that can be converted to has a symbol, a mere number none.
-        attrs = {**array.attrs, "units": (*resolve_unit(unit).units, unit)[0]}
+        kept = {name: said for name, said in array.attrs.items() if name not in IN_UNIT or name == "packing_error"}
+        attrs = {**kept, "units": (*resolve_unit(unit).units, unit)[0]}
         if "packing_error" in attrs:
             # An error is a difference, so that the zeros of temperature scales cancel out.
             error = np.array([attrs["packing_error"], 0.0])
@@ -216,7 +217,8 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
             attrs["packing_error"] = float(at - zero)
     except MesonetError as error_:
         raise MesonetError(f"{name}: {error_}") from error_
-    converted: xarray.DataArray = made.assign_attrs(attrs)
+    converted: xarray.DataArray = made.copy(deep=False)
+    converted.attrs = attrs
     return converted
 
 

@@ -1,0 +1,117 @@
+"""Functions over values that say their unit: arrays of xarray, Series and frames of pandas, quantities of pint."""
+
+from typing import Any
+
+import numpy as np
+
+from ._mesonet import MesonetError, conversion, convert_numbered
+
+_PINT = {"°C": "degC", "°F": "degF", "%": "percent", "hPa": "hPa", "m": "m", "km/h": "km/h", "mph": "mph"}
+
+
+class UnitFunction:
+    """A NumPy ufunc that knows the units of what it takes and gives.
+
+    Numbers and NumPy arrays go to the ufunc as they are, and its other attributes (``nin``, ``outer`` …)
+    are here too. What says its unit, by the attribute ``units`` of xarray and pandas or as a quantity
+    of pint, is converted to the unit of the name; without ``units`` it is taken to be in that unit. A
+    unit that is unknown or of another quantity raises :class:`mesonet.MesonetError`. The result says
+    its own ``units`` and, where the CF conventions have one, its ``standard_name``; all else that its
+    inputs said of themselves, their name too, is not said of it.
+
+    >>> import pandas, mesonet
+    >>> air = pandas.Series([68.0], name="air")
+    >>> air.attrs = {"units": "degF", "standard_name": "air_temperature"}
+    >>> dew = mesonet.dew_point_c(air, 50.0)
+    >>> dew.round(1).tolist(), dew.name, dew.attrs
+    ([9.3], None, {'units': '°C', 'standard_name': 'dew_point_temperature'})
+    """
+
+    def __init__(self, ufunc: np.ufunc, takes: tuple[str | None, ...], gives: str | None, *standard_names: str) -> None:
+        self._ufunc, self._takes, self._gives = ufunc, takes, gives
+        self._standard_names = standard_names
+        self.__name__ = self.__qualname__ = ufunc.__name__
+        self.__module__, self.__doc__ = "mesonet", ufunc.__doc__
+
+    def __call__(self, *args: Any, **ufunc: Any) -> Any:
+        if not any(map(is_labelled, args)):
+            return self._ufunc(*args, **ufunc)
+        # What is given in any unit is given back in that of the first.
+        own = next((unit_of(of) for of, unit in zip(args, self._takes, strict=False) if unit is None), None)
+        gives = self._gives if self._gives is not None else own
+        registry = next((of._REGISTRY for of in args if _is_pint(of)), None)
+        takes = (own if unit is None else unit for unit in self._takes)
+        plain = [in_unit(of, unit, self.__name__) for of, unit in zip(args, takes, strict=False)]
+        given = self._ufunc(*plain, **ufunc)
+        if isinstance(given, tuple):
+            names = self._standard_names or (None,) * len(given)
+            return tuple(labelled(of, gives, name, registry) for of, name in zip(given, names, strict=True))
+        return labelled(given, gives, (*self._standard_names, None)[0], registry)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._ufunc, name)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+def is_labelled(of: Any) -> bool:
+    """Whether it may say its unit."""
+    module = type(of).__module__.partition(".")[0]
+    return module in ("xarray", "pandas", "pint") and (hasattr(of, "attrs") or hasattr(of, "_REGISTRY"))
+
+
+def _is_pint(of: Any) -> bool:
+    return hasattr(of, "_REGISTRY") and type(of).__module__.partition(".")[0] == "pint"
+
+
+def unit_of(of: Any) -> Any:
+    """What it says of its unit; None if it says nothing."""
+    if _is_pint(of):
+        return of.units
+    return getattr(of, "attrs", {}).get("units") if is_labelled(of) else None
+
+
+def in_unit(of: Any, unit: Any, what: str) -> Any:
+    """The values in a unit, without what they say of themselves."""
+    if not is_labelled(of) or unit is None:
+        return of
+    if _is_pint(of):
+        return of.to(_PINT.get(unit, unit) if isinstance(unit, str) else unit).magnitude
+    if hasattr(of, "data_vars"):
+        return of.assign({name: in_unit(of[name], unit, what) for name in of.data_vars})
+    given = of.attrs.get("units")
+    if given is None or given == unit:
+        return of
+    try:
+        numbers = conversion(str(given), str(unit), False)
+    except MesonetError as error:
+        raise MesonetError(f"{what}: {error}") from None
+    return of if numbers[0] == numbers[1] else convert_numbered(of, *map(np.uint8, numbers))
+
+
+def labelled(of: Any, unit: Any, standard_name: str | None, registry: Any = None) -> Any:
+    """A result that says this of itself, and nothing that its inputs said."""
+    if registry is not None:
+        return registry.Quantity(of, _PINT.get(unit, unit) if isinstance(unit, str) else unit)
+    if not is_labelled(of):
+        return of
+    said = {"units": unit, "standard_name": standard_name}
+    attrs = {name: text for name, text in said.items() if text is not None}
+    made = of.copy(deep=False)
+    made.attrs = attrs
+    if hasattr(made, "data_vars"):
+        for name in made.data_vars:
+            made[name].attrs = dict(attrs)
+        made.attrs = {}
+    elif hasattr(made, "name"):
+        made.name = None
+    if hasattr(made, "encoding"):
+        made.encoding = {}
+    return made
+
