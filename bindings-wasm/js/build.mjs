@@ -21,12 +21,12 @@ import { clientTypes } from "./openapi.mjs";
 // A third of the alerts is the cutting of polygons at ±180°. A single report is for pages that show one.
 const MODULES = [
   { name: "mesonet", features: "values", optLevel: "s", budget: 60 * 1024 },
-  { name: "checks", features: "checks", optLevel: "s", budget: 176 * 1024 },
-  { name: "network", features: "network", optLevel: "s", budget: 270 * 1024 },
+  { name: "checks", features: "checks", optLevel: "s", budget: 184 * 1024 },
+  { name: "network", features: "network", optLevel: "s", budget: 280 * 1024 },
   { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
-  { name: "alerts", features: "alerts", optLevel: "s", budget: 240 * 1024 },
+  { name: "alerts", features: "alerts", optLevel: "s", budget: 250 * 1024 },
   { name: "report", features: "report", optLevel: "z", budget: 40 * 1024 },
-  { name: "metar", features: "metar", optLevel: "s", budget: 130 * 1024 },
+  { name: "metar", features: "metar", optLevel: "s", budget: 136 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));

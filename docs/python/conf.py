@@ -33,7 +33,7 @@ class UfuncDocumenter(autodoc.FunctionDocumenter):
 
     @classmethod
     def can_document_member(cls, member, membername, isattr, parent):
-        return isinstance(member, np.ufunc)
+        return isinstance(member, (np.ufunc, mesonet.UnitFunction))
 
     def format_args(self, **options):
         names = {1: "(x, /, **ufunc)", 2: "(x1, x2, /, **ufunc)"}

@@ -143,7 +143,10 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
     if neighbours:
         found = _mesonet.check_network([sites[which] for which in somewhere], limits)
     else:
-        found = [_mesonet.check_station(*sites[which], limits) for which in somewhere]
+        found = [
+            _mesonet.check_station(lon, lat, altitude_m, series, limits)
+            for lon, lat, altitude_m, series in (sites[which] for which in somewhere)
+        ]
     for which, of in zip(somewhere, found, strict=True):
         verdicts[which] = of
     for of_rows, of_station in zip(rows_of, verdicts, strict=True):
