@@ -141,7 +141,8 @@ def test_a_frame_of_geopandas(monkeypatch):
 def test_what_is_not_an_alert_is_listed():
     document = TORNADO[0]
     text = gzip.decompress(document.read_bytes()).replace(b"<status>Actual", b"<status>Exercise")
-    alerts = mesonet.read_cap(text)
+    with pytest.warns(mesonet.MesonetWarning, match='1 left out, the first: .*status is "Exercise"'):
+        alerts = mesonet.read_cap(text)
     [file] = alerts.files
     assert (len(alerts), file.read, file.refused) == (0, 0, 1)
     assert "status is \"Exercise\"" in file.refusals[0]
@@ -177,7 +178,7 @@ def test_a_file_or_condition_that_is_refused(case):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: mesonet.read_cap(5), "a source is a path, bytes or a binary file; got int"),
+        (lambda: mesonet.read_cap(5), "a source is a path, bytes, a binary file, or several of them; got int"),
         (lambda: mesonet.read_cap(TORNADO, zones=5), "zones must be a path or bytes; got int"),
         (lambda: mesonet.read_cap(TORNADO).to_geojson(place="here"), "place must be longitude, latitude; got 'here'"),
         (lambda: mesonet.read_cap(TORNADO).to_geojson(language=b"en"), "language must be a text; got bytes"),

@@ -187,7 +187,7 @@ def test_a_value_that_is_refused(case):
 
 
 def test_a_type_that_is_refused(monkeypatch):
-    with pytest.raises(TypeError, match="a source is a path, bytes or a binary file; got int"):
+    with pytest.raises(TypeError, match="a source is a path, bytes, a binary file, or several of them; got int"):
         mesonet.read_grib(5)
     with pytest.raises(TypeError, match="a field has no member lvl; it has eccodes_name, interval"):
         mesonet.read_grib(NAM).select(lvl=1)

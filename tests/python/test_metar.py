@@ -30,7 +30,7 @@ def test_a_report_with_nearly_everything():
     [runway] = report.runway_visual_ranges
     assert (runway.least, runway.greatest, runway.is_above_greatest, runway.tendency) == (2600, 6000, True, "up")
     assert [weather.text for weather in report.weather] == ["-SHSN", "VCTS"]
-    assert report.clouds[0] == metar.Cloud("SCT", 4, 2500, "CB")
+    assert report.clouds[0] == metar.Cloud("SCT", 4, 2500, "CB", "CB")
     assert (report.ceiling_ft, report.temperature_c, report.dew_point_c) == (5000, 2.2, -6.7)
     assert report.altimeter == metar.Altimeter(29.73, "inHg", mesonet.convert(29.73, "inHg", "hPa"))
     remarks = report.remarks

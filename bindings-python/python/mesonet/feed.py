@@ -315,6 +315,11 @@ def readings_of(files: list[File]) -> FeedReadings:
     table, told = _mesonet.read_feed(files)
     read = summaries(files, told)
     for file in read:
+        if file.refused and not file.read:
+            raise _mesonet.MesonetError(
+                f"{file.name}: of kind {file.kind}, none of its {file.refused} reports can be read; "
+                f"the first: {file.refusals[0]}"
+            )
         if file.read and not file.readings:
             _warn(file, f"with no readings of {file.read} report{'' if file.read == 1 else 's'}")
     return FeedReadings(table, read)
@@ -325,7 +330,7 @@ def _warn(file: FeedFile, what: str) -> None:
 
 
 def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, ...]:
-    """How files were read. One in which nothing could be read is refused, and an empty one warned of."""
+    """How files were read, with a warning of those in which nothing was."""
     read = tuple(
         FeedFile(
             name=name,
@@ -341,14 +346,9 @@ def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, 
         for (name, *_), of in zip(files, told, strict=True)
     )
     for file in read:
-        if file.read:
-            continue
-        if file.refused:
-            raise _mesonet.MesonetError(
-                f"{file.name}: of kind {file.kind}, none of its {file.refused} reports can be read; "
-                f"the first: {file.refusals[0]}"
-            )
-        _warn(file, "with nothing in it")
+        if not file.read:
+            refused = f": {file.refused} left out, the first: {file.refusals[0]}" if file.refused else ""
+            _warn(file, f"with nothing in it{refused}")
     return read
 
 

@@ -110,6 +110,7 @@ fn a_record_is_backed_up_checked_and_restored() {
         let flags = BackupFlags {
             to: place.clone(),
             take_over: false,
+            without_lost: false,
             json: false,
             record: record.clone(),
         };

@@ -80,7 +80,7 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     let seen: Vec<i64> = held(&store, "A").iter().map(|&(ts_ms, _)| ts_ms).collect();
     let whole: Vec<i64> = at.iter().copied().filter(|&ts_ms| ts_ms >= DAY_MS).collect();
     assert_eq!((&seen, &weather(&store)), (&whole, &whole));
-    assert_eq!(open(&options).held_from_ms(), Ok(0));
+    assert_eq!(store.held_from_ms(), Ok(0));
     // And it is known to the next.
     assert_eq!(store.maintain(Some(cutoff)), Ok(Maintained::default()));
     check(&store);
