@@ -313,13 +313,14 @@ def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
 
 def readings_of(files: list[File]) -> FeedReadings:
     table, told = _mesonet.read_feed(files)
+    for (name, *_), of in zip(files, told, strict=True):
+        if of["refused"] and not of["read"]:
+            raise _mesonet.MesonetError(
+                f"{name}: of kind {of['kind']}, none of its {of['refused']} reports can be read; "
+                f"the first: {of['refusals'][0]}"
+            )
     read = summaries(files, told)
     for file in read:
-        if file.refused and not file.read:
-            raise _mesonet.MesonetError(
-                f"{file.name}: of kind {file.kind}, none of its {file.refused} reports can be read; "
-                f"the first: {file.refusals[0]}"
-            )
         if file.read and not file.readings:
             _warn(file, f"with no readings of {file.read} report{'' if file.read == 1 else 's'}")
     return FeedReadings(table, read)
