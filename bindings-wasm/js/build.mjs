@@ -26,7 +26,7 @@ const MODULES = [
   { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
   { name: "alerts", features: "alerts", optLevel: "s", budget: 376 * 1024 },
   { name: "report", features: "report", optLevel: "z", budget: 42 * 1024 },
-  { name: "metar", features: "metar", optLevel: "s", budget: 160 * 1024 },
+  { name: "metar", features: "metar", optLevel: "s", budget: 216 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
