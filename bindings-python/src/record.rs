@@ -180,7 +180,7 @@ impl Record {
             let file = FeedFile {
                 kind,
                 known: &known,
-                latest_ms: now_ms.saturating_add(mesonet::intake::AHEAD_MS),
+                now_ms: Some(now_ms),
                 alerts: Some(alerts),
                 ..FeedFile::new(&name, received_ms)
             };

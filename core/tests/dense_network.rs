@@ -50,7 +50,8 @@ fn report(index: usize, minute: i64) -> Report {
 #[test]
 #[ignore = "it only measures"]
 fn measure() {
-    for (count, spread_deg) in [(500, 0.25), (1000, 0.25), (2000, 0.25), (3000, 0.25), (3000, 20.0)]
+    for (count, spread_deg) in
+        [(500, 0.25), (1000, 0.25), (2000, 0.25), (3000, 0.25), (5000, 0.35), (3000, 20.0)]
     {
         let (store, intake) = (MemoryStore::default(), Intake::default());
         for hour in 0..2 {
@@ -67,6 +68,14 @@ fn measure() {
             let batch = Batch { stations: vec![], reports: vec![report(one * 7, 60 * 102 + 5)] };
             intake.take_in(&store, batch).unwrap();
             println!("  one: {:?}", started.elapsed());
+        }
+        // After all others, which have later readings already.
+        for one in 0..2 {
+            let started = Instant::now();
+            let batch =
+                Batch { stations: vec![], reports: vec![report(one * 7 + 1, 60 * 100 + 30)] };
+            intake.take_in(&store, batch).unwrap();
+            println!("  late: {:?}", started.elapsed());
         }
     }
 }

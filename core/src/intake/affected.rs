@@ -6,18 +6,16 @@
 //! a dense network nearly all, are then never read.
 
 use super::hidden::{Horizon, SECTORS};
-use super::known::{Known, Neighbourhood};
+use super::known::{Known, MORE, Neighbourhood};
 use super::station::Compared;
 use crate::check::Spot;
-use crate::geo::EARTH_RADIUS_KM;
+use crate::geo::{EARTH_RADIUS_KM, StationIndex};
 use crate::store::StoreError;
 
 /// How many stations around a changed reading are read at once.
 const READ_AT_ONCE: usize = 12;
 /// How many may hide it.
 const MOST_BETWEEN: usize = u64::BITS as usize;
-/// How many of those around it are looked at before it is asked whether it is hidden from all others.
-const AT_FIRST: usize = 128;
 
 /// Readings of a station that a changed one near it may affect.
 pub(super) struct Affected {
@@ -87,6 +85,14 @@ impl<'c> Changed<'c> {
     }
 }
 
+/// The stations that may have readings which changed ones affect, besides those that are compared already.
+struct Candidates {
+    /// By place.
+    is_one: Vec<bool>,
+    places: Vec<usize>,
+    index: StationIndex,
+}
+
 /// A station around a changed one: its place in the directory, the distance in km, and the time of its last
 /// report if that is late enough to matter.
 type Other = (usize, f64, Option<i64>);
@@ -118,42 +124,79 @@ impl Neighbourhood<'_> {
         let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
         changed.sort_unstable_by_key(|of| (of.place, of.variable));
         let mut affected = Vec::new();
+        let Some(first_ms) = changed.iter().map(|of| of.after_ms).min() else {
+            return Ok(affected);
+        };
+        let candidates = self.candidates(known, first_ms);
+        if candidates.places.is_empty() {
+            return Ok(affected);
+        }
         let updated = self.directory.stations.iter().filter_map(|station| station.update_time_ms);
         let Some(latest_ms) = updated.max() else { return Ok(affected) };
         for of in changed.chunk_by(|one, next| one.place == next.place) {
-            self.affected_by(known, of, latest_ms, &mut affected)?;
+            self.affected_by(known, of, (latest_ms, &candidates), &mut affected)?;
         }
         Ok(affected)
     }
 
-    /// The stations around one that may have a value after a moment, nearest first, with the time of their last:
-    /// a part of them. Also returns whether there may be more.
-    fn others(
-        &self,
-        known: &Known<'_>,
+    /// Of a batch in which a whole network reports, these are few: the others have no reading after a moment
+    /// that is not compared already.
+    fn candidates(&self, known: &Known<'_>, first_ms: i64) -> Candidates {
+        let stations = &self.directory.stations;
+        let is_after = |place: usize| stations[place].update_time_ms > Some(first_ms);
+        let is_one: Vec<bool> = (0..stations.len())
+            .map(|place| is_after(place) && known.may_become_due(place, first_ms))
+            .collect();
+        let places: Vec<usize> = (0..stations.len()).filter(|&place| is_one[place]).collect();
+        let coordinates = places.iter().map(|&place| stations[place].station.coordinates);
+        let index = StationIndex::new(coordinates);
+        Candidates { is_one, places, index }
+    }
+
+    /// The stations around one that may be affected, nearest first, after the first of all that may lie between.
+    /// `first` are those nearest to it.
+    fn others<'n>(
+        &'n self,
         place: usize,
-        first_ms: Option<i64>,
-        part: std::ops::Range<usize>,
-    ) -> (Vec<Other>, bool) {
-        let last_ms = |other: usize| self.directory.stations[other].update_time_ms;
-        let is_after = |last_ms: &i64| Some(*last_ms) > first_ms;
-        let mut looked = 0;
-        let (start, end) = (part.start, part.end);
-        let around = self.around(known, place).enumerate().skip(start).take(end - start);
-        let others = around.inspect(|_| looked += 1).filter_map(|(rank, (other, distance_km))| {
-            let last_ms = last_ms(other).filter(is_after);
+        first: &'n [(usize, f64)],
+        radius_km: f64,
+        (first_ms, candidates): (Option<i64>, &'n Candidates),
+    ) -> impl Iterator<Item = Other> + 'n {
+        let last_ms = move |other: usize| {
+            let last_ms = self.directory.stations[other].update_time_ms;
+            last_ms.filter(|&last_ms| candidates.is_one[other] && Some(last_ms) > first_ms)
+        };
+        let here = first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
+            let last_ms = last_ms(other);
             // The nearest are read in any case: they may be what lies between.
             (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
         });
-        let others = others.collect();
-        (others, looked == end - start)
+        let from_km = match first.last() {
+            Some(&(_, distance_km)) if first.len() == MORE => distance_km,
+            // These are all.
+            _ => f64::INFINITY,
+        };
+        let beyond = move || {
+            let near = candidates.index.nearest(self.directory.stations[place].station.coordinates);
+            near.map(|(which, distance_km)| (candidates.places[which], distance_km))
+                .take_while(move |&(_, distance_km)| distance_km <= radius_km)
+                // Of several that are equally far some may be among the first.
+                .filter(move |&(other, distance_km)| {
+                    distance_km >= from_km
+                        && other != place
+                        && (distance_km > from_km || first.iter().all(|of| of.0 != other))
+                })
+                .map(move |(other, distance_km)| (other, distance_km, last_ms(other)))
+                .filter(|(_, _, last_ms)| last_ms.is_some())
+        };
+        here.chain(std::iter::once_with(beyond).flatten())
     }
 
     fn affected_by(
         &self,
         known: &mut Known<'_>,
         of: &[&Compared],
-        latest_ms: i64,
+        (latest_ms, candidates): (i64, &Candidates),
         affected: &mut Vec<Affected>,
     ) -> Result<(), StoreError> {
         let (place, first_ms) = (of[0].place, of.iter().map(|of| of.after_ms).min());
@@ -165,28 +208,25 @@ impl Neighbourhood<'_> {
             })
             .collect();
         let mut reached = Reached { towards: Vec::new(), horizon: Horizon::new(self.spot(place)) };
-        let mut part = 0..AT_FIRST;
+        let first: Vec<(usize, f64)> = self.around(known, place).collect();
+        let radius_km = changed.iter().map(|of| known.variables[of.variable].1.radius_km);
+        let radius_km = radius_km.fold(0.0, f64::max);
+        let mut others = self.others(place, &first, radius_km, (first_ms, candidates));
         loop {
-            let (others, has_more) = self.others(known, place, first_ms, part.clone());
-            for others in others.chunks(READ_AT_ONCE) {
-                let distance_km = others[0].1;
-                if reached.towards.len() >= 2 * READ_AT_ONCE {
-                    let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
-                    let is_hidden = |of: &Changed<'_>| {
-                        let (_, rule) = &known.variables[of.variable];
-                        distance_km > rule.radius_km
-                            || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
-                    };
-                    if changed.iter().all(is_hidden) {
-                        return Ok(());
-                    }
+            let others: Vec<Other> = others.by_ref().take(READ_AT_ONCE).collect();
+            let Some(&(_, distance_km, _)) = others.first() else { return Ok(()) };
+            if reached.towards.len() >= 2 * READ_AT_ONCE {
+                let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
+                let is_hidden = |of: &Changed<'_>| {
+                    let (_, rule) = &known.variables[of.variable];
+                    distance_km > rule.radius_km
+                        || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
+                };
+                if changed.iter().all(is_hidden) {
+                    return Ok(());
                 }
-                self.affected_among(known, place, others, (&mut changed, &mut reached), affected)?;
             }
-            if !has_more {
-                return Ok(());
-            }
-            part = part.end..usize::MAX;
+            self.affected_among(known, place, &others, (&mut changed, &mut reached), affected)?;
         }
     }
 

@@ -10,12 +10,19 @@ use crate::alert;
 use crate::feed::{FeedError, FeedReport, FeedStation, FileContext, Item, Kind, Summary, Tally};
 use crate::observation::{Batch, Report};
 use crate::store::Directory;
+use crate::time::{DAY_MS, MINUTE_MS};
 
 /// Readings of a batch, which becomes durable at once and is in memory three times over.
 const BATCH_READINGS: usize = 50_000;
 
 /// Alerts of a batch.
 const BATCH_ALERTS: usize = 2_000;
+
+/// How far clocks may differ.
+const FUTURE_MS: i64 = DAY_MS;
+
+/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour.
+pub const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
 /// What is appended to a store together.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +78,7 @@ pub trait FileSink {
 ///         Ok(())
 ///     }
 /// }
-/// let mut batches = FileBatches::new(MemoryStore::default().directory()?, i64::MAX);
+/// let mut batches = FileBatches::new(MemoryStore::default().directory()?, None);
 /// let mut text = &b"METAR CYYZ 032000Z 24012KT 15SM 29/17 A2991="[..];
 /// let file = FileContext::new("sa.txt", 1_722_715_260_000);
 /// let stopped = batches.read(&Closed, Kind::MetarBulletin, &mut text, &file);
@@ -113,7 +120,7 @@ pub enum FileStop<E> {
 /// }
 ///
 /// let store = MemoryStore::default();
-/// let mut batches = FileBatches::new(store.directory()?, i64::MAX);
+/// let mut batches = FileBatches::new(store.directory()?, None);
 /// let sink = Into(&store, RefCell::default());
 /// let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
 ///     KBUF 312354Z 21014KT 02/M07 A2973,KBUF,2019-12-31T23:54:00Z,42.94,-78.74\n";
@@ -137,21 +144,22 @@ pub struct FileBatches {
     /// Whether the files are read a second time.
     again: bool,
     pending: Pending,
-    latest_ms: i64,
+    now_ms: Option<i64>,
     place_unknown: Tally,
     in_the_future: Tally,
     placed_elsewhere: Tally,
 }
 
 impl FileBatches {
-    /// Starts from the stations on record. Reports from later than `latest_ms`, milliseconds since
-    /// 1970, are left out.
-    pub fn new(directory: Arc<Directory>, latest_ms: i64) -> Self {
+    /// Starts from the stations on record. With a time by the clock, milliseconds since 1970, reports are
+    /// left out that are from more than a day after it; of bulletins, whose reports give only the day of the
+    /// month, from more than [`AHEAD_MS`] after it.
+    pub fn new(directory: Arc<Directory>, now_ms: Option<i64>) -> Self {
         Self {
             places: RefCell::new(Places::new(directory)),
             again: false,
             pending: Pending::default(),
-            latest_ms,
+            now_ms,
             place_unknown: Tally::default(),
             in_the_future: Tally::default(),
             placed_elsewhere: Tally::default(),
@@ -189,16 +197,11 @@ impl FileBatches {
         input: &mut dyn BufRead,
         file: &FileContext<'_>,
     ) -> Result<Summary, FileStop<S::Error>> {
-        let Self {
-            places,
-            again,
-            pending,
-            latest_ms,
-            place_unknown,
-            in_the_future,
-            placed_elsewhere,
-        } = self;
+        let Self { places, again, pending, now_ms, place_unknown, in_the_future, placed_elsewhere } =
+            self;
         let again = *again;
+        let ahead_ms = if kind == Kind::MetarBulletin { AHEAD_MS } else { FUTURE_MS };
+        let latest_ms = now_ms.map_or(i64::MAX, |now_ms| now_ms.saturating_add(ahead_ms));
         pending.of_kind(kind, sink).map_err(FileStop::Sink)?;
         let stop = RefCell::new(None);
         let table = file.known;
@@ -210,7 +213,7 @@ impl FileBatches {
                 Item::Alert(_) if again => return Ok(()),
                 Item::Alert(alert) => return pending.push_alert(alert, sink),
             };
-            if report.ts_ms > *latest_ms {
+            if report.ts_ms > latest_ms {
                 if !again {
                     in_the_future.add(&name_of(&station));
                 }

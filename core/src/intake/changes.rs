@@ -191,7 +191,7 @@ impl<'n, 'c> Changes<'n, 'c> {
                 return Ok(near);
             };
             let mut neighbours = 0;
-            for (other, distance_km) in around.around(known, place) {
+            for (other, distance_km) in around.around_at(known, place, 0, to_ms) {
                 if distance_km > rule.radius_km || neighbours + wanted.len() >= rule.nearest {
                     break;
                 }

@@ -11,11 +11,6 @@ use crate::feed::{
 };
 use crate::observation::{Station, StationId};
 use crate::store::{AlertReceipt, AlertStore, Receipt, Store, StoreError};
-use crate::time::MINUTE_MS;
-
-/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour. Those that are
-/// farther ahead are of a wrong clock, or of a day of the month that a wrong clock has put into the wrong month.
-pub const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
 /// A feed file, as far as it is known before it is read.
 #[derive(Clone, Copy)]
@@ -30,9 +25,9 @@ pub struct FeedFile<'a> {
     pub kind: Option<Kind>,
     /// Finds a station that is not on record: some feeds give no place.
     pub known: &'a dyn Fn(StationId) -> Option<Station>,
-    /// Reports from later than this are left out, milliseconds since 1970; of feeds of today [`AHEAD_MS`]
-    /// after now.
-    pub latest_ms: i64,
+    /// The time by the clock, milliseconds since 1970: reports from the future are left out, as
+    /// [`FileBatches::new`] says. `None` leaves out none.
+    pub now_ms: Option<i64>,
     /// Where alerts go; without it they are counted and left out.
     pub alerts: Option<&'a AlertStore>,
 }
@@ -42,7 +37,7 @@ impl<'a> FeedFile<'a> {
     /// time of a report is too late, and alerts are left out.
     pub fn new(name: &'a str, received_ms: i64) -> Self {
         let FileContext { name, received_ms, known } = FileContext::new(name, received_ms);
-        Self { name, received_ms, kind: None, known, latest_ms: i64::MAX, alerts: None }
+        Self { name, received_ms, kind: None, known, now_ms: None, alerts: None }
     }
 }
 
@@ -62,7 +57,7 @@ pub struct FileReceipt {
     pub alerts_left_out: u64,
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     pub place_unknown: Tally,
-    /// Reports from later than [`FeedFile::latest_ms`], by network and station: they are left out.
+    /// Reports from after [`FeedFile::now_ms`], by network and station: they are left out.
     pub in_the_future: Tally,
     /// Reports that were more than a kilometre from their stations, by network and station; see
     /// [`FileBatches::placed_elsewhere`](super::FileBatches::placed_elsewhere).
@@ -153,7 +148,7 @@ impl Intake {
         mut input: impl BufRead,
         file: &FeedFile<'_>,
     ) -> Result<FileReceipt, FileError> {
-        let &FeedFile { name, received_ms, kind, known, latest_ms, alerts } = file;
+        let &FeedFile { name, received_ms, kind, known, now_ms, alerts } = file;
         let mut start = Vec::new();
         let begun = input.by_ref().take(DETECT_BYTES as u64).read_to_end(&mut start);
         begun.map_err(|error| FileError::Start(error.into()))?;
@@ -164,7 +159,7 @@ impl Intake {
         let directory =
             store.directory().map_err(|cause| failed(cause, FileReceipt::nothing(kind)))?;
 
-        let mut batches = FileBatches::new(directory, latest_ms).remembering(self);
+        let mut batches = FileBatches::new(directory, now_ms).remembering(self);
         let receipt = RefCell::new(FileReceipt::nothing(kind));
         let sink = IntoStore { intake: self, store, alerts, receipt };
         let mut input = Cursor::new(start).chain(input);

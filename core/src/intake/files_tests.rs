@@ -8,8 +8,10 @@ use super::*;
 use crate::error::{Error, ErrorKind};
 use crate::feed::metar_station;
 use crate::geo::LonLat;
+use crate::intake::AHEAD_MS;
 use crate::observation::Batch;
 use crate::store::{InFront, Judge, MemoryStore, Reader};
+use crate::time::DAY_MS;
 
 /// 2024-08-03T20:01:00Z.
 const RECEIVED_MS: i64 = 1_722_715_260_000;
@@ -82,12 +84,18 @@ fn without_any_place_nothing_is_stored_and_each_station_is_counted() {
 #[test]
 fn reports_from_the_future_are_left_out() {
     let store = MemoryStore::default();
-    // The reports are of 20:00.
-    for (latest_ms, left_out) in [(RECEIVED_MS - 60_001, 2), (RECEIVED_MS - 60_000, 0)] {
-        let file = FeedFile { latest_ms, known: &toronto, ..FeedFile::new("sa.txt", RECEIVED_MS) };
-        let receipt = read(&store, BULLETIN.as_bytes(), &file).unwrap();
-        assert_eq!(receipt.in_the_future.total(), left_out);
-        assert_eq!(receipt.readings.added == 0, left_out == 2);
+    // The reports are of 20:00. Those that say only the day are refused from a quarter of an hour on, for a
+    // clock that is ahead gives them a month; a table says the day itself.
+    let table = "raw_text,station_id,observation_time,latitude,longitude\n\
+        CYYZ 032000Z 24012KT 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    let of_reports_ms = RECEIVED_MS - 60_000;
+    for (text, ahead_ms, count) in [(BULLETIN, AHEAD_MS, 2), (table, DAY_MS, 1)] {
+        for (more_ms, left_out) in [(1, count), (0, 0)] {
+            let now_ms = Some(of_reports_ms - ahead_ms - more_ms);
+            let file = FeedFile { now_ms, known: &toronto, ..FeedFile::new("sa.csv", RECEIVED_MS) };
+            let receipt = read(&store, text.as_bytes(), &file).unwrap();
+            assert_eq!(receipt.in_the_future.total(), left_out, "{text}");
+        }
     }
 }
 

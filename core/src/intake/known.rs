@@ -1,6 +1,7 @@
 //! Stations that are compared with nearby ones, and what is known of their readings meanwhile.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 use super::column::{Column, Reading};
 use super::nearby::Nearby;
@@ -29,6 +30,8 @@ pub(super) struct Known<'c> {
     pub columns: Vec<Option<Box<[Column]>>>,
     /// The stations around a place that may have readings in the window, by place.
     present: Vec<OnceCell<Box<Present>>>,
+    /// The stations that may have a value of a variable at a moment, for the last that was asked for.
+    current: RefCell<Option<((usize, i64), Rc<[usize]>)>>,
 }
 
 /// The stations around one that may have readings in a window, nearest first, with their distances
@@ -44,7 +47,7 @@ struct Present {
 const FEW: usize = 20;
 
 /// How many are remembered. Of a dense network all would be the square of their number.
-const MORE: usize = 128;
+pub(super) const MORE: usize = 128;
 
 /// The span that holds only one moment.
 pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
@@ -113,6 +116,16 @@ impl Known<'_> {
         }
     }
 
+    /// Whether a station may have readings after a moment that are not due yet, as far as it was read.
+    pub(super) fn may_become_due(&self, place: usize, after_ms: i64) -> bool {
+        let Some(columns) = &self.columns[place] else { return true };
+        let series = || columns.iter().flat_map(|column| &column.series);
+        series().any(|(_, readings)| {
+            let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
+            readings[from..].iter().any(|reading| !reading.is_due)
+        })
+    }
+
     /// Marks later readings of a station as due if a large change there begins or ends within a span,
     /// and may still be in them.
     pub(super) fn mark_later(
@@ -166,8 +179,8 @@ impl Neighbourhood<'_> {
         self.nearby.spot(self.directory, place)
     }
 
-    /// The stations around one that may have readings in the window, nearest first, with their
-    /// distances in km.
+    /// The stations nearest to one that may have readings in the window, nearest first, with their
+    /// distances in km: [`MORE`] at most.
     pub(super) fn around<'k>(
         &'k self,
         known: &'k Known<'_>,
@@ -180,15 +193,71 @@ impl Neighbourhood<'_> {
         let Present { few, more } = &**known.present[place].get_or_init(|| {
             Box::new(Present { few: present().take(FEW).collect(), more: OnceCell::new() })
         });
-        let rest = (few.len() == FEW).then(|| {
+        let more = (few.len() == FEW).then(|| {
             std::iter::once_with(move || {
                 let more = more.get_or_init(|| present().take(MORE).collect());
-                let beyond = (more.len() == MORE)
-                    .then(|| std::iter::once_with(move || present().skip(MORE)).flatten());
-                more.iter().copied().skip(FEW).chain(beyond.into_iter().flatten())
+                more.iter().copied().skip(FEW)
             })
         });
-        few.iter().copied().chain(rest.into_iter().flatten().flatten())
+        few.iter().copied().chain(more.into_iter().flatten().flatten())
+    }
+
+    /// The stations around one that may have a value of a variable at a moment, as far as it is known, nearest
+    /// first, with their distances in km.
+    pub(super) fn around_at<'k>(
+        &'k self,
+        known: &'k Known<'_>,
+        place: usize,
+        variable: usize,
+        ts_ms: i64,
+    ) -> impl Iterator<Item = (usize, f64)> + 'k {
+        let may_have = move |other: usize| {
+            known.columns[other].is_some() || self.may_have_value(known, other, variable, ts_ms)
+        };
+        let first = self.around(known, place).filter(move |&(other, _)| may_have(other));
+        let beyond = move || {
+            let of_first: Vec<(usize, f64)> = self.around(known, place).collect();
+            let is_all = of_first.len() < MORE;
+            let radius_km = known.variables[variable].1.radius_km;
+            let from_km = of_first.last().filter(|_| !is_all).map_or(radius_km, |&(_, km)| km);
+            let here = self.directory.stations[place].station.coordinates;
+            let current = if from_km < radius_km {
+                self.current(known, variable, ts_ms)
+            } else {
+                Rc::default()
+            };
+            let distance_km =
+                |other: usize| here.distance_km(self.directory.stations[other].station.coordinates);
+            let mut beyond: Vec<(usize, f64)> = current
+                .iter()
+                .map(|&other| (other, distance_km(other)))
+                .filter(|&(other, distance_km)| {
+                    (from_km..=radius_km).contains(&distance_km)
+                        && other != place
+                        // Of several that are equally far some may be among the first.
+                        && (distance_km > from_km || of_first.iter().all(|of| of.0 != other))
+                })
+                .collect();
+            beyond.sort_by(|one, other| one.1.total_cmp(&other.1));
+            beyond
+        };
+        first.chain(std::iter::once_with(beyond).flatten())
+    }
+
+    /// The stations that may have a value of a variable at a moment.
+    fn current(&self, known: &Known<'_>, variable: usize, ts_ms: i64) -> Rc<[usize]> {
+        let mut current = known.current.borrow_mut();
+        match &*current {
+            Some((of, places)) if *of == (variable, ts_ms) => Rc::clone(places),
+            _ => {
+                let stations = 0..self.directory.stations.len();
+                let places: Rc<[usize]> = stations
+                    .filter(|&place| self.may_have_value(known, place, variable, ts_ms))
+                    .collect();
+                *current = Some(((variable, ts_ms), Rc::clone(&places)));
+                places
+            }
+        }
     }
 
     /// Nothing known yet of variables around a span; `None` if there is nothing to know.
@@ -210,7 +279,7 @@ impl Neighbourhood<'_> {
         own.sort_unstable_by_key(|of| of.place);
         let columns = self.directory.stations.iter().map(|_| None).collect();
         let present = self.directory.stations.iter().map(|_| OnceCell::new()).collect();
-        Some(Known { window, variables, own, columns, present })
+        Some(Known { window, variables, own, columns, present, current: RefCell::default() })
     }
 
     /// Reads stations that are not known yet.
@@ -263,6 +332,15 @@ impl Neighbourhood<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a station can have a value of a variable at a moment, as far as the directory tells: it has a
+    /// series of it, and its last reading is near enough.
+    fn may_have_value(&self, known: &Known<'_>, place: usize, variable: usize, ts_ms: i64) -> bool {
+        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
+        let (variable, rule) = &known.variables[variable];
+        update_time_ms.is_some_and(|last_ms| last_ms >= ts_ms.saturating_sub(rule.beside_ms))
+            && series.iter().any(|of| of.series.key.variable == *variable)
     }
 
     /// Whether a station can have readings in the window, as far as the directory tells.

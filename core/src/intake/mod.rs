@@ -32,10 +32,10 @@ use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
 use crate::time::DAY_MS;
 
 #[cfg(feature = "feed")]
-pub use batches::{FileBatches, FileSink, FileStop, Parcel};
+pub use batches::{AHEAD_MS, FileBatches, FileSink, FileStop, Parcel};
 pub use explain::{InputVerdict, ReadingExplanation};
 #[cfg(feature = "feed")]
-pub use files::{AHEAD_MS, FeedFile, FileError, FileReceipt};
+pub use files::{FeedFile, FileError, FileReceipt};
 use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
 pub use network::{NetworkError, NetworkStation, StationVerdicts};

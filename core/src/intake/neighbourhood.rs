@@ -139,7 +139,8 @@ impl Neighbourhood<'_> {
                         return true;
                     }
                     let (mut nearer, from) = (0, wanted.len());
-                    for (other, _) in self.around(known, of.place).take_while(is_nearer) {
+                    let around = self.around_at(known, of.place, of.variable, ts_ms);
+                    for (other, _) in around.take_while(is_nearer) {
                         if known.columns[other].is_none() {
                             wanted.push(other);
                         } else if known.value(other, of.variable, ts_ms).is_some() {
@@ -173,10 +174,14 @@ impl Neighbourhood<'_> {
         mut conclude: impl FnMut(&Known<'_>, Due, &[Near]),
     ) -> Result<(), StoreError> {
         let mut near = Vec::new();
-        while !due.is_empty() {
+        // Where few stations have values, the next time more are read at once.
+        for round in 0_u32.. {
+            if due.is_empty() {
+                break;
+            }
             let mut wanted = Vec::new();
             due.retain(|&due| {
-                let complete = self.gather(known, due, &mut near, &mut wanted);
+                let complete = self.gather(known, due, round, &mut near, &mut wanted);
                 if complete {
                     conclude(known, due, &near);
                 }
@@ -188,11 +193,12 @@ impl Neighbourhood<'_> {
     }
 
     /// Finds the values that a reading is compared with, nearest first. If stations must be read
-    /// first, adds them to those that are wanted and returns false.
+    /// first, adds them to those that are wanted and returns false: in each round twice as many.
     fn gather(
         &self,
         known: &Known<'_>,
         due: Due,
+        round: u32,
         near: &mut Vec<Near>,
         wanted: &mut Vec<usize>,
     ) -> bool {
@@ -201,8 +207,10 @@ impl Neighbourhood<'_> {
         let Some((_, reading)) = known.reading(due) else { return true };
         let (_, rule) = known.variables[variable];
         let already = wanted.len();
-        for (other, distance_km) in self.around(known, place) {
-            if distance_km > rule.radius_km || near.len() + wanted.len() - already >= rule.nearest {
+        for (other, distance_km) in self.around_at(known, place, variable, reading.ts_ms) {
+            let missing = rule.nearest.saturating_sub(near.len());
+            let at_once = missing.saturating_mul(1 << round.min(16));
+            if distance_km > rule.radius_km || wanted.len() - already >= at_once {
                 break;
             }
             if known.columns[other].is_none() {

@@ -41,7 +41,7 @@ use std::time::Instant;
 use mesonet::feed::{FileContext, known_stations};
 use mesonet::intake::{AHEAD_MS, FileBatches, FileSink, FileStop, Parcel};
 use mesonet::store::{AlertStore, Receipt, StoreError};
-use mesonet::time::{DAY_MS, parse_instant};
+use mesonet::time::parse_instant;
 use mesonet::{Intake, Store, feed};
 
 pub(crate) use bar::bar_of_bytes;
@@ -66,9 +66,6 @@ use crate::products::Inlet;
 
 /// Longest GRIB2 file: it is held in memory whole.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
-
-/// How far clocks may differ: reports from later than that are refused.
-const FUTURE_MS: i64 = DAY_MS;
 
 /// What is known about the files beforehand.
 #[derive(Clone, Copy, Debug)]
@@ -132,8 +129,7 @@ pub fn ingest<T>(
         let mut ingest = Ingest {
             options,
             progress,
-            batches: FileBatches::new(directory, options.now_ms.saturating_add(FUTURE_MS))
-                .remembering(target.intake),
+            batches: FileBatches::new(directory, Some(options.now_ms)).remembering(target.intake),
             send,
             products: target.products,
             summary: Summary::default(),
