@@ -101,7 +101,8 @@ test("capabilities are those that the service answers", () => {
   assert.equal(products["stations.map"].allowed, true);
   assert.deepEqual(limits, { maxWindowMs: 7 * DAY, maxReachMs: 7 * DAY });
   assert.deepEqual(capabilities("commercial").limits, { maxWindowMs: null, maxReachMs: null });
-  assert.equal(capabilities("none", { staff: true }).products["historical.bulk"].allowed, true);
+  // What is not reserved for staff needs the plan of everybody.
+  assert.equal(capabilities("none", { staff: true }).products["historical.bulk"].allowed, false);
 });
 
 test("a window within the lookback passes, one hour of grace included", () => {

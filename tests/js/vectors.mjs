@@ -13,8 +13,17 @@ const encoding = ({ encoding: { scale, offset, nodata } }) => ({
 });
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
+/** As text, with the members of objects by name: files of vectors are written so. */
+function textOf(value) {
+  const byName = (_, of) =>
+    of && typeof of === "object" && !Array.isArray(of) && !ArrayBuffer.isView(of)
+      ? Object.fromEntries(Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : of;
+  return JSON.stringify(value, byName);
+}
+
 function assertEqual(got, wanted, name) {
-  const [one, other] = [JSON.stringify(got), JSON.stringify(wanted)];
+  const [one, other] = [textOf(got), textOf(wanted)];
   if (one !== other) {
     throw new Error(`${name}: got ${one}, wanted ${other}`);
   }

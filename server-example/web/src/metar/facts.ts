@@ -166,7 +166,9 @@ const REMARKS: Readonly<Record<string, Say>> = {
   hailstoneIn: number("hailstoneIn", "weather", (value) => say("hail", amount(value, "in", "mm"))),
   peakWind: ({ report }) => {
     const of = report.remarks.peakWind;
-    return of ? ["wind", say("wind.peak", bearing(of.fromDeg), amount(of.speedKt, "kt", "km/h"), clock(of.hour, of.minute, report))] : undefined;
+    if (!of) return undefined;
+    const [speed, at] = [amount(of.speedKt, "kt", "km/h"), clock(of.hour, of.minute, report)];
+    return ["wind", of.fromDeg === null ? say("wind.peakSpeed", speed, at) : say("wind.peak", bearing(of.fromDeg), speed, at)];
   },
   windShift: ({ report }) => {
     const of = report.remarks.windShift;

@@ -31,7 +31,7 @@ export function rowsOf(report: MetarGroups, parse: Parse): readonly Row[] {
     // Some stations leave out the blank behind RMK.
     const found = unknown.findIndex((one) => one === groups[at] || `RMK${one}` === groups[at]);
     if (found >= 0) unknown.splice(found, 1);
-    return { from: at, at: [at], facts: groups[at] === "RMK" ? ["remarks"] : [], isUnknown: found >= 0 };
+    return { from: at, at: [at], facts: found >= 0 ? [] : saidAgain(groups[at]!), isUnknown: found >= 0 };
   });
   // A word that says nothing by itself belongs to what cannot be read without it.
   const whole = [...factsOf(report).keys()];
@@ -47,6 +47,12 @@ export function rowsOf(report: MetarGroups, parse: Parse): readonly Row[] {
   return [...said, ...alone]
     .sort((a, b) => a.from - b.from)
     .map(({ at, facts, isUnknown }) => ({ groups: at.sort((a, b) => a - b).map((one) => groups[one]!), facts, isUnknown }));
+}
+
+/** What a group says that another has said already: the altimeter setting in the other unit. */
+function saidAgain(group: string): string[] {
+  if (group === "RMK") return ["remarks"];
+  return /^[AQ]\d{4}$/.test(group) ? ["altimeter"] : [];
 }
 
 /** What the groups say one after the other: rows, the row of each fact, and the groups after which nothing was new. */

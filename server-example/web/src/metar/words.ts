@@ -38,6 +38,7 @@ export const REPORT_WORDS: Readonly<Record<string, readonly [string, string]>> =
   "wind.gust": ["gusts {0}", "rafales {0}"],
   "wind.turns": ["turning between {0} and {1}", "variant entre {0} et {1}"],
   "wind.peak": ["peak of {1} from {0} at {2} UTC", "pointe de {1} du {0} à {2} UTC"],
+  "wind.peakSpeed": ["peak of {0} at {1} UTC, direction not told", "pointe de {0} à {1} UTC, direction non donnée"],
   "wind.shift": ["turned at {0} UTC", "a tourné à {0} UTC"],
   "wind.front": ["a front passed", "passage d’un front"],
   less: ["less than {0}", "moins de {0}"],
