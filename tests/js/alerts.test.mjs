@@ -18,6 +18,16 @@ const named = (start) => names.filter((name) => name.startsWith(start)).sort();
 const tornado = await Promise.all(["1_T", "2_T", "3_T"].map((start) => unpacked(CAPCP + named(start)[0])));
 const AT = Date.parse("2026-08-12T23:14Z");
 
+test("a text is what it says, whatever encoding it declares", async () => {
+  const bytes = await readFile(new URL("tests/data/reported/alerts/cap_iso8859-1.xml", root));
+  const text = new TextDecoder("iso-8859-1").decode(bytes);
+  assert.match(text, /encoding="iso-8859-1"/i);
+  const words = (source) => JSON.stringify(readCap(source).messages());
+  assert.match(words(bytes), /[\u00c0-\u00ff]/);
+  // Once it was decoded a second time: "é" was "Ã©".
+  assert.equal(words(text), words(bytes));
+});
+
 test("a message of Canada has both of its languages, zones, outlines and codes", async () => {
   const [name] = named("example_SVR");
   const alerts = readCap(await unpacked(CAPCP + name));

@@ -1,4 +1,4 @@
-import { array, attached, className, flag, isClass, milliseconds, number, object, text } from "./check.js";
+import { array, attached, className, encoded, flag, isClass, milliseconds, number, object, text } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type {
   AlertCertainty,
@@ -308,7 +308,7 @@ function placeOf(place: unknown): Float64Array | undefined {
 /** The bytes of a file. */
 function contentOf(source: unknown, what: string): Uint8Array {
   return typeof source === "string"
-    ? new TextEncoder().encode(wellFormed(source, what))
+    ? encoded(wellFormed(source, what))
     : bytesOf(source, what, "a string, ");
 }
 

@@ -1,4 +1,4 @@
-import { attached, className, isClass, milliseconds, object } from "./check.js";
+import { attached, className, encoded, isClass, milliseconds, object } from "./check.js";
 import { refusing } from "./error.js";
 import type { IntervalTypeName, VariableName } from "./generated/names.js";
 import type { MetarOptions, Raw } from "./metar_report.js";
@@ -83,7 +83,7 @@ export interface MetarReadingsFunctions {
 
 function bytesOf(content: unknown): Uint8Array {
   if (typeof content === "string") {
-    return attached(new TextEncoder().encode(content), "content");
+    return encoded(content);
   }
   if (isClass(content, "Uint8Array")) {
     return attached(content, "content");
