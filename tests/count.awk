@@ -1,5 +1,5 @@
 # Sums up the test runners in a log: a line "passed failed skipped", then a line for each skipped
-# test with the reason. Reads cargo test, pytest -rsx, node's TAP, the campaign of faults, and
+# test with the reason. Reads cargo test, pytest -rfEsx, node's TAP, the campaign of faults, and
 # stages that skip a part.
 
 /^test .* \.\.\. ignored/ {
