@@ -81,12 +81,13 @@
 //! | What went wrong, in seven kinds | [`Error`], [`ErrorKind`] |
 //!
 //! # Features
-//! Every combination builds. On by default are `serde`, `feed`, `intake` and `query`.
+//! Every combination builds. On by default are `serde`, `feed`, `encodings`, `intake` and `query`.
 //! - `serde`: the wire shapes.
 //! - `check`: the quality checks. Brings `serde`, because their limits are TOML.
 //! - `zone`, `zone-files`: polygons and zones of alerts; readers of their GeoJSON and shapefiles.
 //! - `alert`: alerts. Brings `zone`.
 //! - `feed`, `feed-table`: readers of published feeds, and their readings as Arrow tables. Brings `alert`.
+//! - `encodings`: feeds in XML of any encoding, and not in UTF-8 alone.
 //! - `store`, `embedded`: the store trait and the store in memory; the store on disk.
 //! - `conformance`: what every store must do, as a suite for stores of other crates.
 //! - `intake`: the way into a store. Brings `store` and `check`.

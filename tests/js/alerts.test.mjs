@@ -26,6 +26,19 @@ test("a text is what it says, whatever encoding it declares", async () => {
   assert.match(words(bytes), /[\u00c0-\u00ff]/);
   // Once it was decoded a second time: "é" was "Ã©".
   assert.equal(words(text), words(bytes));
+  for (const [isBig, mark] of [[false, ""], [true, ""], [false, "\ufeff"], [true, "\ufeff"]]) {
+    const view = new DataView(new ArrayBuffer(2 * (mark + text).length));
+    [...(mark + text)].forEach((letter, at) => view.setUint16(2 * at, letter.charCodeAt(0), !isBig));
+    assert.equal(words(view.buffer), words(bytes));
+  }
+  const ofEncoding = (label, ...more) =>
+    Uint8Array.of(...new TextEncoder().encode(`<?xml version="1.0" encoding="${label}"?><alert>`), ...more);
+  assert.throws(() => readCap(ofEncoding("EBCDIC-XYZ")), {
+    name: "MesonetError", message: 'source: its encoding "EBCDIC-XYZ" is not known',
+  });
+  assert.throws(() => readCap([bytes, ofEncoding("shift_jis", 0x81)]), {
+    name: "MesonetError", message: "source 1: it has bytes that are not shift_jis",
+  });
 });
 
 test("a message of Canada has both of its languages, zones, outlines and codes", async () => {

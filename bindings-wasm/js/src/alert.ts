@@ -1,4 +1,5 @@
-import { array, attached, className, encoded, flag, isClass, milliseconds, number, object, text } from "./check.js";
+import { array, attached, className, flag, isClass, milliseconds, number, object, text } from "./check.js";
+import { encoded, unicode } from "./encoding.js";
 import { MesonetError, refusing } from "./error.js";
 import type {
   AlertCertainty,
@@ -307,9 +308,11 @@ function placeOf(place: unknown): Float64Array | undefined {
 
 /** The bytes of a file. */
 function contentOf(source: unknown, what: string): Uint8Array {
-  return typeof source === "string"
-    ? encoded(wellFormed(source, what))
-    : bytesOf(source, what, "a string, ");
+  if (typeof source === "string") {
+    return encoded(wellFormed(source, what));
+  }
+  const bytes = bytesOf(source, what, "a string, ");
+  return naming(`${what}: `, () => unicode(bytes));
 }
 
 function bytesOf(source: unknown, what: string, or = ""): Uint8Array {

@@ -177,11 +177,3 @@ export function object(value: unknown, what: string): Record<string, unknown> {
   }
   return value as Record<string, unknown>;
 }
-
-/**
- * A text as UTF-8. A document that declares another encoding was decoded already: the byte order mark says
- * that the declaration does not hold any more.
- */
-export function encoded(text: string): Uint8Array {
-  return new TextEncoder().encode(text.startsWith("<?xml") ? `\ufeff${text}` : text);
-}

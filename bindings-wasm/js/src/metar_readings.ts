@@ -1,4 +1,5 @@
-import { attached, className, encoded, isClass, milliseconds, object } from "./check.js";
+import { attached, className, isClass, milliseconds, object } from "./check.js";
+import { encoded, unicode } from "./encoding.js";
 import { refusing } from "./error.js";
 import type { IntervalTypeName, VariableName } from "./generated/names.js";
 import type { MetarOptions, Raw } from "./metar_report.js";
@@ -104,7 +105,7 @@ export function metarReadingsFunctions(raw: Raw): MetarReadingsFunctions {
   const qualifiers = Object.freeze(raw.MetarColumns.qualifiers());
   return {
     readMetars(content, options = {}) {
-      const bytes = bytesOf(content);
+      const bytes = unicode(bytesOf(content));
       const { receivedMs } = object(options, "options");
       const received = milliseconds(receivedMs === undefined ? Date.now() : receivedMs, "receivedMs");
       const columns = refusing(() => new raw.MetarColumns(bytes, received));

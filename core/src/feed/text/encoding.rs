@@ -3,20 +3,21 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use super::decoding::Decoding;
 
 /// Number of bytes from the start within which a declaration is looked for; the longest usual one
 /// has 120 in UTF-16.
 const START_BYTES: usize = 512;
 
-/// Size of the pieces in which other encodings than UTF-8 are decoded.
-const PIECE_BYTES: usize = 8 * 1024;
+const UTF_16LE: &[u8] = b"utf-16le";
+const UTF_16BE: &[u8] = b"utf-16be";
 
 /// Text that is not in the encoding that it says, or in one that is not known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EncodingError {
     #[error("its encoding \"{0}\" is not known")]
     Unknown(String),
+    #[cfg(feature = "encodings")]
     #[error("bytes that are not {0}")]
     Malformed(&'static str),
 }
@@ -37,14 +38,6 @@ pub(super) struct Unicode<R> {
     decoding: Option<Decoding>,
 }
 
-struct Decoding {
-    decoder: Decoder,
-    piece: Box<[u8]>,
-    from: usize,
-    to: usize,
-    is_done: bool,
-}
-
 impl<R: BufRead> Unicode<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, start: Vec::new(), taken: 0, decoding: None }
@@ -54,35 +47,33 @@ impl<R: BufRead> Unicode<R> {
     fn begin(&mut self) -> io::Result<()> {
         let left = START_BYTES - self.start.len();
         Read::take(&mut self.input, left as u64).read_to_end(&mut self.start)?;
-        let (encoding, mark_bytes) = encoding_of(&self.start)?;
+        let (label, mark_bytes) = encoding_of(&self.start);
         self.taken = mark_bytes;
-        if encoding != UTF_8 {
-            let decoder = encoding.new_decoder_without_bom_handling();
-            let piece = vec![0; PIECE_BYTES].into_boxed_slice();
-            self.decoding = Some(Decoding { decoder, piece, from: 0, to: 0, is_done: false });
-        }
+        self.decoding = label.map(Decoding::new).transpose()?.flatten();
         Ok(())
     }
 }
 
-/// The encoding of a document by its start, and the length of its byte order mark.
-fn encoding_of(start: &[u8]) -> Result<(&'static Encoding, usize), EncodingError> {
-    if let Some(marked) = Encoding::for_bom(start) {
-        return Ok(marked);
+/// The label of a document's encoding by its start, none for UTF-8, and the length of its byte order mark.
+fn encoding_of(start: &[u8]) -> (Option<&[u8]>, usize) {
+    match start {
+        [0xef, 0xbb, 0xbf, ..] => (None, 3),
+        [0xff, 0xfe, ..] => (Some(UTF_16LE), 2),
+        [0xfe, 0xff, ..] => (Some(UTF_16BE), 2),
+        _ => (utf_16(start).or_else(|| narrow(declared(start)?)), 0),
     }
-    if let Some(wide) = utf_16(start) {
-        return Ok((wide, 0));
-    }
-    let Some(label) = declared(start) else { return Ok((UTF_8, 0)) };
-    let unknown = || EncodingError::Unknown(String::from_utf8_lossy(label).into_owned());
-    let encoding = Encoding::for_label(label).ok_or_else(unknown)?;
-    // Whoever has passed the document on has changed its encoding and not what it says.
-    let is_narrow = encoding != UTF_16LE && encoding != UTF_16BE;
-    Ok((if is_narrow { encoding } else { UTF_8 }, 0))
 }
 
-/// The encoding of two bytes that a start without a mark has.
-fn utf_16(start: &[u8]) -> Option<&'static Encoding> {
+/// A label unless it is of two bytes: a document whose declaration can be read is in none of those. Whoever
+/// has passed it on has changed its encoding and not what it says.
+fn narrow(label: &[u8]) -> Option<&[u8]> {
+    let wide = ["utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2", "unicode", "csunicode"];
+    let is_wide = wide.iter().any(|wide| wide.as_bytes().eq_ignore_ascii_case(label));
+    (!is_wide).then_some(label)
+}
+
+/// The label of the encoding of two bytes that a start without a mark has.
+fn utf_16(start: &[u8]) -> Option<&'static [u8]> {
     match start {
         [b'<', 0, after, 0, ..] if *after != 0 => Some(UTF_16LE),
         [0, b'<', 0, after, ..] if *after != 0 => Some(UTF_16BE),
@@ -104,14 +95,16 @@ fn declared(start: &[u8]) -> Option<&[u8]> {
 
 /// The start of a file as text whose signs can be looked for, whatever its encoding.
 pub(in crate::feed) fn readable(start: &[u8]) -> Cow<'_, [u8]> {
-    let marked = Encoding::for_bom(start).filter(|(encoding, _)| *encoding != UTF_8);
-    match marked.or_else(|| Some((utf_16(start)?, 0))) {
-        Some((encoding, mark_bytes)) => {
-            let (text, _) = encoding.decode_without_bom_handling(&start[mark_bytes..]);
-            Cow::Owned(text.into_owned().into_bytes())
-        }
-        None => Cow::Borrowed(start),
+    let (label, mark_bytes) = encoding_of(start);
+    let is_big = label == Some(UTF_16BE);
+    if !is_big && label != Some(UTF_16LE) {
+        return Cow::Borrowed(start);
     }
+    let unit = if is_big { u16::from_be_bytes } else { u16::from_le_bytes };
+    let units = start[mark_bytes..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let text: String =
+        char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    Cow::Owned(text.into_bytes())
 }
 
 impl<R: BufRead> BufRead for Unicode<R> {
@@ -123,34 +116,22 @@ impl<R: BufRead> BufRead for Unicode<R> {
             let start = &self.start[self.taken..];
             return if start.is_empty() { self.input.fill_buf() } else { Ok(start) };
         };
-        while decoding.from == decoding.to && !decoding.is_done {
+        while decoding.wants_more() {
             let start = &self.start[self.taken..];
             let is_start = !start.is_empty();
-            let bytes = if is_start { start } else { self.input.fill_buf()? };
-            let is_last = bytes.is_empty();
-            let decoder = &mut decoding.decoder;
-            let (result, read, written) =
-                decoder.decode_to_utf8_without_replacement(bytes, &mut decoding.piece, is_last);
+            let read = decoding.decode(if is_start { start } else { self.input.fill_buf()? })?;
             if is_start {
                 self.taken += read;
             } else {
                 self.input.consume(read);
             }
-            (decoding.from, decoding.to) = (0, written);
-            match result {
-                DecoderResult::Malformed(..) => {
-                    return Err(EncodingError::Malformed(decoder.encoding().name()).into());
-                }
-                DecoderResult::InputEmpty => decoding.is_done = is_last,
-                DecoderResult::OutputFull => {}
-            }
         }
-        Ok(&decoding.piece[decoding.from..decoding.to])
+        Ok(decoding.text())
     }
 
     fn consume(&mut self, amount: usize) {
         match &mut self.decoding {
-            Some(decoding) => decoding.from += amount,
+            Some(decoding) => decoding.consume(amount),
             None if self.taken < self.start.len() => self.taken += amount,
             None => self.input.consume(amount),
         }
@@ -165,6 +146,6 @@ impl<R: BufRead> Read for Unicode<R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "encodings"))]
 #[path = "encoding_tests.rs"]
 mod tests;
