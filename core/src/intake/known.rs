@@ -31,8 +31,11 @@ pub(super) struct Known<'c> {
     /// The stations around a place that may have readings in the window, by place.
     present: Vec<OnceCell<Box<Present>>>,
     /// The stations that may have a value of a variable at a moment, for the last that was asked for.
-    current: RefCell<Option<((usize, i64), Rc<[usize]>)>>,
+    current: RefCell<Option<Current>>,
 }
+
+/// A variable and a moment, and the stations that may have a value of it then.
+type Current = ((usize, i64), Rc<[usize]>);
 
 /// The stations around one that may have readings in a window, nearest first, with their distances
 /// in km: found once, as most readings of the window have the same neighbours.

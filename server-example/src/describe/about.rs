@@ -300,7 +300,7 @@ impl About {
     fn common(&self, endpoint: &Endpoint) -> Vec<Common> {
         let mut common = self.common.clone();
         if self.credentials != Credentials::Unread {
-            common.extend([Common::TooManyRequests, Common::InternalError]);
+            common.extend([Common::TooManyRequests, Common::HeadTooLarge, Common::InternalError]);
             // The query string must be UTF-8 everywhere.
             common.push(Common::BadRequest);
         }

@@ -25,13 +25,14 @@ pub enum Common {
     UnsupportedEncoding,
     RangeNotSatisfiable,
     TooManyRequests,
+    HeadTooLarge,
     InternalError,
     Unavailable,
     InsufficientStorage,
 }
 
 impl Common {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::NotModified,
         Self::BadRequest,
         Self::RejectedToken,
@@ -42,6 +43,7 @@ impl Common {
         Self::UnsupportedEncoding,
         Self::RangeNotSatisfiable,
         Self::TooManyRequests,
+        Self::HeadTooLarge,
         Self::InternalError,
         Self::Unavailable,
         Self::InsufficientStorage,
@@ -59,6 +61,7 @@ impl Common {
             Self::UnsupportedEncoding => "415",
             Self::RangeNotSatisfiable => "416",
             Self::TooManyRequests => "429",
+            Self::HeadTooLarge => "431",
             Self::InternalError => "500",
             Self::Unavailable => "503",
             Self::InsufficientStorage => "507",
@@ -106,6 +109,9 @@ impl Common {
             Self::RangeNotSatisfiable => described("The file has none of these bytes."),
             Self::TooManyRequests => described(
                 "More requests of one address than the rate allows. No body, no Retry-After.",
+            ),
+            Self::HeadTooLarge => described(
+                "The address and the headers of the request have more than 64 KiB. No body.",
             ),
             Self::InternalError => {
                 let example = json!({

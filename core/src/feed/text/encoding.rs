@@ -67,7 +67,8 @@ fn encoding_of(start: &[u8]) -> (Option<&[u8]>, usize) {
 /// A label unless it is of two bytes: a document whose declaration can be read is in none of those. Whoever
 /// has passed it on has changed its encoding and not what it says.
 fn narrow(label: &[u8]) -> Option<&[u8]> {
-    let wide = ["utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2", "unicode", "csunicode"];
+    let wide =
+        ["utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2", "unicode", "csunicode"];
     let is_wide = wide.iter().any(|wide| wide.as_bytes().eq_ignore_ascii_case(label));
     (!is_wide).then_some(label)
 }
@@ -102,8 +103,9 @@ pub(in crate::feed) fn readable(start: &[u8]) -> Cow<'_, [u8]> {
     }
     let unit = if is_big { u16::from_be_bytes } else { u16::from_le_bytes };
     let units = start[mark_bytes..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    let text: String =
-        char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    let text: String = char::decode_utf16(units)
+        .map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect();
     Cow::Owned(text.into_bytes())
 }
 
