@@ -53,7 +53,7 @@ impl Duplicate for ClickHouseStore {
     }
 
     fn retain(&self, from_ms: i64) -> Result<(), StoreError> {
-        self.maintain(Some(from_ms)).map(|_| ())
+        self.retain_from(from_ms)
     }
 
     fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {

@@ -1,12 +1,28 @@
 //! Decoders of other encodings than UTF-8. Their tables are large, so that they are behind a feature: a browser
 //! has them.
 
-use super::encoding::EncodingError;
+use std::io;
 
 #[cfg(feature = "encodings")]
 pub(super) use with_tables::Decoding;
 #[cfg(not(feature = "encodings"))]
 pub(super) use without_tables::Decoding;
+
+/// Text that is not in the encoding that it says, or in one that is not known.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EncodingError {
+    #[error("its encoding \"{0}\" is not known")]
+    Unknown(String),
+    #[cfg(feature = "encodings")]
+    #[error("bytes that are not {0}")]
+    Malformed(&'static str),
+}
+
+impl From<EncodingError> for io::Error {
+    fn from(error: EncodingError) -> Self {
+        Self::other(error)
+    }
+}
 
 #[cfg(feature = "encodings")]
 mod with_tables {

@@ -12,22 +12,6 @@ const START_BYTES: usize = 512;
 const UTF_16LE: &[u8] = b"utf-16le";
 const UTF_16BE: &[u8] = b"utf-16be";
 
-/// Text that is not in the encoding that it says, or in one that is not known.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum EncodingError {
-    #[error("its encoding \"{0}\" is not known")]
-    Unknown(String),
-    #[cfg(feature = "encodings")]
-    #[error("bytes that are not {0}")]
-    Malformed(&'static str),
-}
-
-impl From<EncodingError> for io::Error {
-    fn from(error: EncodingError) -> Self {
-        Self::other(error)
-    }
-}
-
 /// A document as UTF-8. Its encoding is that of its byte order mark, else the one that it declares,
 /// else UTF-8, which is handed out as it is.
 pub(super) struct Unicode<R> {

@@ -7,7 +7,8 @@ use std::io::{self, BufRead, Read};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::encoding::{EncodingError, Unicode};
+use super::decoding::EncodingError;
+use super::encoding::Unicode;
 use crate::feed::summary::FeedError;
 
 /// Maximum length of text or markup between two tags; the longest real one, a notice of

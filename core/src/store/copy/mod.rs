@@ -80,7 +80,8 @@ pub trait Duplicate: Original + Store {
     /// The store cannot be written.
     fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError>;
 
-    /// Readings before an instant, milliseconds since 1970, do not count from now on.
+    /// Readings before an instant, milliseconds since 1970, do not count from now on. None is deleted: the
+    /// instant may go back.
     ///
     /// # Errors
     /// The store cannot be written.

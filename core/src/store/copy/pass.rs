@@ -88,9 +88,6 @@ impl<'a> Copying<'a> {
     /// A store cannot be read or written, or the original is damaged. What was copied stays, and the
     /// copy can go on.
     pub fn run(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), CopyError> {
-        if let Some(from_ms) = self.standing.retain_from_ms {
-            self.to.retain(from_ms)?;
-        }
         self.copy_stations()?;
         let directory = Arc::clone(&self.standing.directory);
         let ids: Vec<StationId> =
@@ -140,7 +137,16 @@ impl<'a> Copying<'a> {
     /// Describes the stations, with the times and the weather of their last reports, which may be
     /// older than all readings.
     fn copy_stations(&self) -> Result<(), CopyError> {
-        let Standing { directory, weather_of, .. } = &self.standing;
+        let Standing { directory, weather_of, retain_from_ms, .. } = &self.standing;
+        // A station's last weather is known when retention has deleted its report, also where the cutoff has gone
+        // back since. Behind a later cutoff it becomes no report here; those that are on record come with
+        // their windows.
+        if let Some(from_ms) = *retain_from_ms {
+            let last_ms = weather_of.iter().flatten().map(|&(ts_ms, _)| ts_ms).max();
+            self.to.retain(
+                last_ms.map_or(from_ms, |last_ms| from_ms.max(last_ms.saturating_add(1))),
+            )?;
+        }
         let all = directory.stations.iter().zip(weather_of).collect::<Vec<_>>();
         for some in all.chunks(STATIONS_AT_ONCE) {
             let mut batch = Batch::default();
@@ -165,6 +171,9 @@ impl<'a> Copying<'a> {
                 }
             }
             self.to.append(&batch, &mut unjudged)?;
+        }
+        if let Some(from_ms) = *retain_from_ms {
+            self.to.retain(from_ms)?;
         }
         self.to.appear(&directory.stations)?;
         Ok(())

@@ -246,6 +246,26 @@ fn copy_whole(original: &dyn Original, copy: &EmbeddedStore, chunk: u64) -> Comp
     comparison
 }
 
+/// The cutoff was behind the report when it came, and has gone back since.
+#[test]
+fn the_last_weather_of_a_station_is_no_report_of_its_copy() {
+    let report = Report {
+        station: station("A", false).id,
+        ts_ms: 1_700_151_200_000,
+        revision: 0,
+        present_weather: Some(Vec::new()),
+        readings: Vec::new(),
+    };
+    let original = on_disk(&[
+        Event::Sealed(Some(1_700_310_400_000)),
+        Event::Batch(vec![report], false),
+        Event::Sealed(Some(1_700_000_000_000)),
+    ]);
+    let copy = Temporary::new(SMALL);
+    assert!(copy_whole(&*original, &copy, 1).is_equal());
+    assert_eq!(held(&*original), held(&*copy));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

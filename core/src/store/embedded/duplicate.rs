@@ -42,8 +42,7 @@ impl Duplicate for EmbeddedStore {
     }
 
     fn retain(&self, from_ms: i64) -> Result<(), StoreError> {
-        let maintenance = Maintenance { retain_from_ms: Some(from_ms), seal_all: false };
-        self.maintain(&maintenance).map(|_| ())
+        self.retain_from(from_ms)
     }
 
     fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
