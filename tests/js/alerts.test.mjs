@@ -31,13 +31,17 @@ test("a text is what it says, whatever encoding it declares", async () => {
     [...(mark + text)].forEach((letter, at) => view.setUint16(2 * at, letter.charCodeAt(0), !isBig));
     assert.equal(words(view.buffer), words(bytes));
   }
+  const passedOn = (label) => new TextEncoder().encode(text.replace(/encoding="[^"]*"/i, `encoding="${label}"`));
+  for (const label of ["utf-8", "UTF-16", "ucs-2", "unicodefeff", "unicode-1-1-utf-8"]) {
+    assert.equal(words(passedOn(label)), words(bytes), label);
+  }
   const ofEncoding = (label, ...more) =>
     Uint8Array.of(...new TextEncoder().encode(`<?xml version="1.0" encoding="${label}"?><alert>`), ...more);
   assert.throws(() => readCap(ofEncoding("EBCDIC-XYZ")), {
     name: "MesonetError", message: 'source: its encoding "EBCDIC-XYZ" is not known',
   });
   assert.throws(() => readCap([bytes, ofEncoding("shift_jis", 0x81)]), {
-    name: "MesonetError", message: "source 1: it has bytes that are not shift_jis",
+    name: "MesonetError", message: "source 1 has bytes that are not shift_jis",
   });
 });
 

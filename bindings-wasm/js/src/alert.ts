@@ -308,11 +308,9 @@ function placeOf(place: unknown): Float64Array | undefined {
 
 /** The bytes of a file. */
 function contentOf(source: unknown, what: string): Uint8Array {
-  if (typeof source === "string") {
-    return encoded(wellFormed(source, what));
-  }
-  const bytes = bytesOf(source, what, "a string, ");
-  return naming(`${what}: `, () => unicode(bytes));
+  return typeof source === "string"
+    ? encoded(wellFormed(source, what), what)
+    : unicode(bytesOf(source, what, "a string, "), what);
 }
 
 function bytesOf(source: unknown, what: string, or = ""): Uint8Array {

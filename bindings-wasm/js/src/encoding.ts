@@ -1,5 +1,6 @@
 // Documents in any encoding as UTF-8. The module reads UTF-8 alone: the tables of the others are larger than
 // its readers, and every platform has them.
+import { attached } from "./check.js";
 import { MesonetError } from "./error.js";
 
 /** Number of bytes from the start within which a declaration is looked for. */
@@ -9,8 +10,9 @@ const START_BYTES = 512;
  * A text as UTF-8. A document that declares another encoding was decoded already: the byte order mark says
  * that the declaration does not hold any more.
  */
-export function encoded(text: string): Uint8Array {
-  return new TextEncoder().encode(text.startsWith("<?xml") ? `\ufeff${text}` : text);
+export function encoded(text: string, what: string): Uint8Array {
+  const marked = text.startsWith("<?xml") ? `\ufeff${text}` : text;
+  return attached(new TextEncoder().encode(marked), what);
 }
 
 /**
@@ -19,40 +21,50 @@ export function encoded(text: string): Uint8Array {
  *
  * @throws {MesonetError} for an encoding that is not known, and for bytes that are not in it.
  */
-export function unicode(bytes: Uint8Array): Uint8Array {
-  const label = encodingOf(bytes);
-  if (label === undefined) {
+export function unicode(bytes: Uint8Array, what: string): Uint8Array {
+  const wide = wideEncodingOf(bytes);
+  const label = wide ?? declaredEncodingOf(bytes);
+  if (label === undefined || /^utf-?8$/i.test(label)) {
     return bytes;
   }
-  let decoder;
+  const decoder = decoderOf(label, what);
+  // A declaration that can be read is in no encoding of two bytes, whatever it says.
+  const isMistaken = wide === undefined && decoder.encoding.startsWith("utf-16");
+  return encoded(decoded(bytes, isMistaken ? decoderOf("utf-8", what) : decoder, what), what);
+}
+
+function decoderOf(label: string, what: string): TextDecoder {
   try {
-    decoder = new TextDecoder(label, { fatal: true });
+    return new TextDecoder(label, { fatal: true });
   } catch {
-    throw new MesonetError(`its encoding "${label}" is not known`);
-  }
-  try {
-    return encoded(decoder.decode(bytes));
-  } catch {
-    throw new MesonetError(`it has bytes that are not ${label}`);
+    throw new MesonetError(`${what}: its encoding "${label}" is not known`);
   }
 }
 
-/** The encoding of a document by its start, unless it is UTF-8. */
-function encodingOf(bytes: Uint8Array): string | undefined {
-  const [first, second, third, fourth] = bytes;
+function decoded(bytes: Uint8Array, decoder: TextDecoder, what: string): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new MesonetError(`${what} has bytes that are not ${decoder.encoding}`);
+  }
+}
+
+/** The encoding of two bytes that a document has by its start. */
+function wideEncodingOf([first, second, third, fourth]: Uint8Array): string | undefined {
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0 && third !== 0 && fourth === 0)) {
     return "utf-16le";
   }
   if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c && third === 0 && fourth !== 0)) {
     return "utf-16be";
   }
-  if (first !== 0x3c || second !== 0x3f) {
+  return undefined;
+}
+
+/** The encoding that the declaration of a document names. */
+function declaredEncodingOf(bytes: Uint8Array): string | undefined {
+  if (bytes[0] !== 0x3c || bytes[1] !== 0x3f) {
     return undefined;
   }
   const start = String.fromCharCode(...bytes.subarray(0, START_BYTES));
-  const label = /^<\?xml(?:(?!\?>).)*?encoding\s*=\s*(["'])(.*?)\1/s.exec(start)?.[2]!;
-  // A declaration that can be read is in no encoding of two bytes, whatever it says.
-  return label === undefined || /^(utf-?8|(us-)?ascii|utf-16(le|be)?|(iso-10646-)?ucs-2|(cs)?unicode)$/i.test(label)
-    ? undefined
-    : label;
+  return /^<\?xml(?:(?!\?>).)*?encoding\s*=\s*(["'])(.*?)\1/s.exec(start)?.[2];
 }

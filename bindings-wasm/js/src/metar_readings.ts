@@ -84,7 +84,7 @@ export interface MetarReadingsFunctions {
 
 function bytesOf(content: unknown): Uint8Array {
   if (typeof content === "string") {
-    return encoded(content);
+    return encoded(content, "content");
   }
   if (isClass(content, "Uint8Array")) {
     return attached(content, "content");
@@ -105,7 +105,7 @@ export function metarReadingsFunctions(raw: Raw): MetarReadingsFunctions {
   const qualifiers = Object.freeze(raw.MetarColumns.qualifiers());
   return {
     readMetars(content, options = {}) {
-      const bytes = unicode(bytesOf(content));
+      const bytes = unicode(bytesOf(content), "content");
       const { receivedMs } = object(options, "options");
       const received = milliseconds(receivedMs === undefined ? Date.now() : receivedMs, "receivedMs");
       const columns = refusing(() => new raw.MetarColumns(bytes, received));

@@ -12,6 +12,19 @@ const START_BYTES: usize = 512;
 const UTF_16LE: &[u8] = b"utf-16le";
 const UTF_16BE: &[u8] = b"utf-16be";
 
+/// Labels of both by the WHATWG's Encoding Standard, §4.2.
+const WIDE: [&str; 9] = [
+    "utf-16",
+    "utf-16le",
+    "utf-16be",
+    "ucs-2",
+    "iso-10646-ucs-2",
+    "unicode",
+    "csunicode",
+    "unicodefeff",
+    "unicodefffe",
+];
+
 /// A document as UTF-8. Its encoding is that of its byte order mark, else the one that it declares,
 /// else UTF-8, which is handed out as it is.
 pub(super) struct Unicode<R> {
@@ -51,9 +64,8 @@ fn encoding_of(start: &[u8]) -> (Option<&[u8]>, usize) {
 /// A label unless it is of two bytes: a document whose declaration can be read is in none of those. Whoever
 /// has passed it on has changed its encoding and not what it says.
 fn narrow(label: &[u8]) -> Option<&[u8]> {
-    let wide =
-        ["utf-16", "utf-16le", "utf-16be", "ucs-2", "iso-10646-ucs-2", "unicode", "csunicode"];
-    let is_wide = wide.iter().any(|wide| wide.as_bytes().eq_ignore_ascii_case(label));
+    let label = label.trim_ascii();
+    let is_wide = WIDE.iter().any(|wide| wide.as_bytes().eq_ignore_ascii_case(label));
     (!is_wide).then_some(label)
 }
 

@@ -38,7 +38,10 @@ fn each_encoding_is_read() {
             assert!(start.starts_with(b"<?xml"), "{start:?}");
         }
         // Passed on as UTF-8 by someone.
-        assert_eq!(read(text.as_bytes(), piece), Ok(text));
+        for label in ["UTF-16", " utf-16le ", "UCS-2", "unicodeFEFF", "unicodefffe"] {
+            let text = document(label);
+            assert_eq!(read(text.as_bytes(), piece), Ok(text));
+        }
     }
     assert_eq!(
         read(b"<?xml version='1.0' encoding='windows-1252'?>\x80", 7).unwrap().chars().last(),
