@@ -300,7 +300,8 @@ impl About {
     fn common(&self, endpoint: &Endpoint) -> Vec<Common> {
         let mut common = self.common.clone();
         if self.credentials != Credentials::Unread {
-            common.extend([Common::TooManyRequests, Common::HeadTooLarge, Common::InternalError]);
+            common.extend([Common::AddressTooLong, Common::TooManyRequests]);
+            common.extend([Common::HeadTooLarge, Common::InternalError]);
             // The query string must be UTF-8 everywhere.
             common.push(Common::BadRequest);
         }

@@ -22,6 +22,7 @@ pub enum Common {
     Forbidden,
     NotFound,
     SlowBody,
+    AddressTooLong,
     UnsupportedEncoding,
     RangeNotSatisfiable,
     TooManyRequests,
@@ -32,7 +33,7 @@ pub enum Common {
 }
 
 impl Common {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::NotModified,
         Self::BadRequest,
         Self::RejectedToken,
@@ -40,6 +41,7 @@ impl Common {
         Self::Forbidden,
         Self::NotFound,
         Self::SlowBody,
+        Self::AddressTooLong,
         Self::UnsupportedEncoding,
         Self::RangeNotSatisfiable,
         Self::TooManyRequests,
@@ -58,6 +60,7 @@ impl Common {
             Self::Forbidden => "403",
             Self::NotFound => "404",
             Self::SlowBody => "408",
+            Self::AddressTooLong => "414",
             Self::UnsupportedEncoding => "415",
             Self::RangeNotSatisfiable => "416",
             Self::TooManyRequests => "429",
@@ -102,6 +105,9 @@ impl Common {
                 "The body of the request came too slowly; the connection is closed.",
                 "the body stopped for 10 s",
             ),
+            Self::AddressTooLong => {
+                described("The address has more than 65,534 bytes (HTTP/1.1). No body.")
+            }
             Self::UnsupportedEncoding => text(
                 "The body of the request is encoded in a way that is not taken.",
                 "content-encoding must be identity, or left out; got br",
@@ -111,7 +117,7 @@ impl Common {
                 "More requests of one address than the rate allows. No body, no Retry-After.",
             ),
             Self::HeadTooLarge => described(
-                "The address and the headers of the request have more than 64 KiB. No body.",
+                "The head of the request is larger than the server takes, which is at least 64 KiB. No body.",
             ),
             Self::InternalError => {
                 let example = json!({
