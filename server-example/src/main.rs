@@ -1,5 +1,7 @@
 //! `mesonet-server`: the command line.
 
+mod commands;
+
 use std::cell::Cell;
 use std::io;
 use std::io::Write as _;
@@ -9,14 +11,8 @@ use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use mesonet_server::ingest::{IngestFlags, KeyHash, PushKey, Scope, ingest_command};
-use mesonet_server::{
-    ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags,
-    LogFormat, MigrateFlags, ModelsCommand, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags,
-    VerifyFlags, archive_command, backup_command, backups_command, copy_command, grib_ls_command,
-    health_command, keys_command, migrate_command, models_command, quality_command,
-    restore_command, retention_command, serve, token_command, verify_command,
-};
+use mesonet_server::{Config, Flags, LogFormat, serve};
+use mesonet_service::ingest::{KeyHash, PushKey, Scope};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -64,65 +60,65 @@ enum Command {
     /// Read files into the record; exit with 0 if all were read to the end, else with 1
     Ingest {
         #[command(flatten)]
-        flags: IngestFlags,
+        flags: commands::ingest::IngestFlags,
     },
     /// Check every file of the record; exit with 0 if all are intact, else with 1
     Verify {
         #[command(flatten)]
-        flags: VerifyFlags,
+        flags: commands::verify::VerifyFlags,
     },
     /// Back up the record, which a server may have open, to a folder or an object store; exit with 0
     /// if all of it is in the backup, else with 1
     Backup {
         #[command(flatten)]
-        flags: BackupFlags,
+        flags: commands::backup::BackupFlags,
     },
     /// Write the past months of the record, which a server may have open, as Parquet to a folder or an
     /// object store; exit with 0 if all of them are there whole, else with 1
     Archive {
         #[command(flatten)]
-        flags: ArchiveFlags,
+        flags: commands::archive::ArchiveFlags,
     },
     /// List the backups of a place, and check them
     Backups {
         #[command(flatten)]
-        flags: BackupsFlags,
+        flags: commands::backups::BackupsFlags,
     },
     /// Restore a backup into a new folder
     Restore {
         #[command(flatten)]
-        flags: RestoreFlags,
+        flags: commands::restore::RestoreFlags,
     },
     /// Copy a record to another place, a folder or a ClickHouse database, and compare the two; exit with
     /// 0 if they are equal, else with 1
     Copy {
         #[command(flatten)]
-        flags: CopyFlags,
+        flags: commands::copy::CopyFlags,
     },
     /// Make the tables of a record in ClickHouse, or bring them up to date
     Migrate {
         #[command(flatten)]
-        flags: MigrateFlags,
+        flags: commands::migrate::MigrateFlags,
     },
     /// Delete readings and alerts that are too old, or say what would go
     Retention {
         #[command(flatten)]
-        flags: RetentionFlags,
+        flags: commands::retention::RetentionFlags,
     },
     /// Report on the quality of a station: its verdicts, and what its neighbours say about it
     Quality {
         #[command(flatten)]
-        flags: QualityFlags,
+        flags: commands::quality::QualityFlags,
     },
     /// Issue, list or revoke API keys
     Keys {
         #[command(flatten)]
-        flags: KeysFlags,
+        flags: commands::keys::KeysFlags,
     },
     /// Print an account token for development; servers accept it on a loopback address only
     Token {
         #[command(flatten)]
-        flags: TokenFlags,
+        flags: commands::token::TokenFlags,
     },
     /// What is in GRIB2 files
     Grib {
@@ -133,7 +129,7 @@ enum Command {
     #[command(disable_help_subcommand = true)]
     Models {
         #[command(subcommand)]
-        command: ModelsCommand,
+        command: commands::models::ModelsCommand,
     },
     /// Ask the server with these settings whether it answers; exit with 0 if it does, else with 1
     Health {
@@ -170,7 +166,7 @@ enum GribCommand {
     /// List the fields, one a line; exit with 0 if all files were read to the end, else with 1
     Ls {
         #[command(flatten)]
-        flags: GribLsFlags,
+        flags: commands::grib_ls::GribLsFlags,
     },
 }
 
@@ -184,33 +180,29 @@ fn main() -> ExitCode {
             run(*flags, matches.subcommand_matches("serve").unwrap_or(&matches))
         }
         Some(Command::Openapi) => openapi(),
-        Some(Command::Health { flags }) => health_command(&flags).map(|()| true),
+        Some(Command::Health { flags }) => commands::health::health(&flags),
         Some(Command::Completions { shell }) => {
             let mut command = CommandLine::command();
             clap_complete::generate(shell, &mut command, "mesonet-server", &mut io::stdout());
             Ok(true)
         }
         Some(Command::Man { folder }) => manual(folder).map(|()| true).map_err(Into::into),
-        Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
-        Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
-        Some(Command::Backup { flags }) => backup_command(&flags).map_err(Into::into),
-        Some(Command::Archive { flags }) => archive_command(&flags).map_err(Into::into),
-        Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
-        Some(Command::Copy { flags }) => copy_command(&flags).map_err(Into::into),
-        Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
-        Some(Command::Migrate { flags }) => {
-            migrate_command(&flags).map(|()| true).map_err(Into::into)
+        Some(Command::Ingest { flags }) => commands::ingest::ingest(&flags),
+        Some(Command::Verify { flags }) => commands::verify::verify(&flags),
+        Some(Command::Backup { flags }) => commands::backup::backup(&flags),
+        Some(Command::Archive { flags }) => commands::archive::archive(&flags),
+        Some(Command::Backups { flags }) => commands::backups::backups(&flags),
+        Some(Command::Copy { flags }) => commands::copy::copy(&flags),
+        Some(Command::Restore { flags }) => commands::restore::restore(&flags),
+        Some(Command::Migrate { flags }) => commands::migrate::migrate(&flags),
+        Some(Command::Retention { flags }) => commands::retention::retention(&flags),
+        Some(Command::Quality { flags }) => commands::quality::quality(&flags),
+        Some(Command::Keys { flags }) => commands::keys::keys(&flags),
+        Some(Command::Token { flags }) => commands::token::token(&flags),
+        Some(Command::Grib { command: GribCommand::Ls { flags } }) => {
+            commands::grib_ls::grib_ls(&flags)
         }
-        Some(Command::Retention { flags }) => {
-            retention_command(&flags).map(|()| true).map_err(Into::into)
-        }
-        Some(Command::Quality { flags }) => {
-            quality_command(&flags).map(|()| true).map_err(Into::into)
-        }
-        Some(Command::Keys { flags }) => keys_command(&flags).map(|()| true).map_err(Into::into),
-        Some(Command::Token { flags }) => token_command(&flags).map(|()| true).map_err(Into::into),
-        Some(Command::Grib { command: GribCommand::Ls { flags } }) => grib_ls_command(&flags),
-        Some(Command::Models { command }) => models_command(&command),
+        Some(Command::Models { command }) => commands::models::models(&command),
         Some(Command::PushKey { networks, feeds, alerts }) => push_key(networks, feeds, alerts),
     };
     match outcome {

@@ -11,7 +11,8 @@ use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Intake, Quality, StationId, Store};
-use mesonet_server::{Clock, Config, Record, State};
+use mesonet_server::{Clock, Config, State};
+use mesonet_service::record::Record;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -15,7 +15,7 @@ use mesonet::store::{EmbeddedOptions, EmbeddedReader, Selection};
 use mesonet::time::parse_instant;
 use mesonet::{ClosedWindow, EmbeddedStore, Reader, StationId, Variable};
 use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 

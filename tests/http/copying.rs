@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::copy::{Copying, NOTE, unfinished};
 use mesonet::store::{AlertStore, EmbeddedOptions, EmbeddedReader, Maintenance};
 use mesonet::{EmbeddedStore, MemoryStore};
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use mesonet::StationId;
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::{EmbeddedReader, Selection};
 use mesonet::time::parse_instant;
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use tempfile::TempDir;
 
 use crate::child::Process;

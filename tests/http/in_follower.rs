@@ -18,7 +18,9 @@ use axum::http::{HeaderMap, Method, Request, header};
 use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, unjudged};
 use mesonet::{Intake, Store};
-use mesonet_server::{Clock, Config, Record, State, app, back_up};
+use mesonet_server::{Clock, Config, State, app};
+use mesonet_service::backup::back_up;
+use mesonet_service::record::Record;
 use tempfile::TempDir;
 
 use crate::support::{AIR, Answer, Api, NOW_MS, TestStore, id, reading, station};

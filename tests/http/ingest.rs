@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use mesonet::store::{InFront, Judge, Receipt, StoreError};
 use mesonet::{Batch, Reader, StationId, Store};
 use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 
 use crate::support::{Answer, Api, TestStore};
 

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use mesonet::access::Plan;
 use mesonet::grib;
 use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 

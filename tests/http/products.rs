@@ -10,8 +10,9 @@ use axum::http::{HeaderName, Method, header};
 use flate2::read::GzDecoder;
 use mesonet::raster::Raster;
 use mesonet::{grib, raster};
-use mesonet_server::ingest::KeyHash;
-use mesonet_server::{Config, ProductFiles};
+use mesonet_server::Config;
+use mesonet_service::ingest::KeyHash;
+use mesonet_service::products::ProductFiles;
 use tempfile::TempDir;
 
 use crate::support::{Answer, Api, TestStore};

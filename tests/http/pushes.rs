@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use tempfile::TempDir;
 
 use crate::bombs::{field, gz};

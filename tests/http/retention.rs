@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{BaseQuality, Batch, EmbeddedStore, Quality, ReasonQuality, Store, alert};
-use mesonet_server::ingest::KeyHash;
+use mesonet_service::ingest::KeyHash;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

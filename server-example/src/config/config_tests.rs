@@ -2,7 +2,7 @@ use clap::{CommandFactory, Parser};
 use mesonet::access::Plan;
 
 use super::*;
-use crate::replay_start::ReplayStart;
+use crate::config::replay_start::ReplayStart;
 
 #[derive(Parser)]
 struct Line {
@@ -241,7 +241,7 @@ fn a_server_without_the_feature_refuses_a_store_in_clickhouse() {
 #[cfg(feature = "clickhouse")]
 #[test]
 fn the_store_is_in_the_folder_or_in_clickhouse() {
-    use crate::record::RecordPlace;
+    use mesonet_service::record::RecordPlace;
     let place = |line: &str| load(line).map(|config| config.place().to_string());
     assert_eq!(place("--data a").as_deref(), Ok("embedded:a"));
     assert_eq!(place("--data a --store embedded").as_deref(), Ok("embedded:a"));
@@ -357,4 +357,30 @@ fn the_help_of_a_flag_gives_its_default() {
     assert!(help("cors_origins").ends_with(" [default: none]"));
     assert!(help("retention").ends_with(" [default: forever]"));
     assert!(help("max_body_bytes").ends_with(" [default: 1048576]"));
+}
+
+#[test]
+fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetched() {
+    use figment::providers::{Format, Toml};
+    use mesonet_service::fetch::Source;
+
+    let read = |text: &str| Figment::new().merge(Toml::string(text)).extract::<Config>().unwrap();
+    assert_eq!(read("").fetch, []);
+    // As docs/fetch.md shows it.
+    let text = include_str!("../../../docs/fetch.md");
+    let example = text.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let config = read(example);
+    let sources: Vec<Source> = config.fetch.iter().map(|fetch| fetch.source).collect();
+    assert_eq!(
+        sources,
+        [
+            Source::DatamartSwob,
+            Source::NwsObservations,
+            Source::DatamartCap,
+            Source::NwsAlerts,
+            Source::Url
+        ]
+    );
+    config.check().unwrap();
+    assert!(read(&example.replacen("https://", "http://", 1)).check().is_err());
 }

@@ -1,6 +1,7 @@
 //! The settings: from flags, else environment variables, else the configuration file, else
 //! defaults.
 
+mod replay_start;
 mod settings;
 mod shown;
 mod validate;
@@ -19,15 +20,18 @@ use mesonet::{check, model, raster};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::replay_start::{ReplayStart, ReplayStartError};
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
-use crate::clock::system_ms;
-use crate::credentials;
-use crate::door::{Certificate, Limits, Pace, TlsError};
-use crate::fetch::InvalidSetting;
-use crate::ingest::made_tables;
-use crate::password::PasswordError;
-use crate::rate::{Allowance, Hops};
-use crate::record::RecordPlace;
+use crate::auth::{self, AuthError};
+use crate::connections::{Certificate, Limits, TlsError};
+use crate::http::body::Pace;
+use crate::limits::{Allowance, Hops};
+use crate::observe::traces::TracesError;
+use mesonet_service::clock::system_ms;
+use mesonet_service::fetch::InvalidSetting;
+use mesonet_service::ingest::made_tables;
+use mesonet_service::password::PasswordError;
+use mesonet_service::record::{RecordPlace, RecordSettings};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
 const NEED_RESTART: [&str; 33] = [
@@ -142,7 +146,10 @@ pub enum ConfigError {
     Password(#[from] PasswordError),
     /// Traces cannot be sent to the collector that is named.
     #[error("traces: {0}")]
-    Traces(String),
+    Traces(#[from] TracesError),
+    /// Credentials cannot be checked.
+    #[error(transparent)]
+    Auth(#[from] AuthError),
     /// A value that is not allowed.
     #[error(transparent)]
     Value(#[from] InvalidSetting),
@@ -234,12 +241,29 @@ impl Config {
     }
 
     /// The keys of account tokens; `None` if no such tokens are accepted.
-    pub(crate) fn token_source(&self) -> Option<credentials::Source> {
-        Some(credentials::Source {
+    pub(crate) fn token_source(&self) -> Option<auth::Source> {
+        Some(auth::Source {
             jwks: self.token_keys.clone()?,
             issuer: self.token_issuer.clone()?,
             audience: self.token_audience.clone()?,
         })
+    }
+
+    /// The settings of the record.
+    pub fn record(&self) -> RecordSettings {
+        RecordSettings {
+            place: self.place(),
+            data: self.data.clone(),
+            options: self.store_options(),
+            store_password_file: self.store_password_file.clone(),
+            read_only: self.read_only,
+        }
+    }
+
+    /// Where the key of the development issuer is, if its tokens are accepted: on a loopback address, of a server
+    /// that has keys.
+    pub(crate) fn development_key(&self, has_keys: bool) -> Option<PathBuf> {
+        (has_keys && self.listen.ip().is_loopback()).then(|| auth::key_file(&self.data))
     }
 
     /// The certificate of the server; `None` if it speaks no TLS.
@@ -306,11 +330,7 @@ impl Config {
     ///
     /// # Errors
     /// The record is in ClickHouse.
-    pub(crate) fn on_disk(
-        &self,
-        command: &'static str,
-        instead: &'static str,
-    ) -> Result<(), ConfigError> {
+    pub fn on_disk(&self, command: &'static str, instead: &'static str) -> Result<(), ConfigError> {
         match self.place() {
             RecordPlace::Embedded(_) => Ok(()),
             place @ RecordPlace::ClickHouse(_) => {

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LogFormat;
-use crate::fetch::FetchConfig;
-use crate::rate::ProxyHeader;
-use crate::replay_start::ReplayStart;
+use crate::config::replay_start::ReplayStart;
+use crate::limits::ProxyHeader;
+use mesonet_service::fetch::FetchConfig;
 
 /// Makes [`Config`], which has every setting, and the flags of each group, which have those that
 /// were given. A setting without a default is an `Option`; the text after `by default` is for its

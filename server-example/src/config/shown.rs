@@ -79,7 +79,7 @@ fn without_secrets(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::{FetchConfig, Source};
+    use mesonet_service::fetch::{FetchConfig, Source};
 
     #[test]
     fn settings_are_shown_as_a_file_that_gives_the_same_without_secrets() {

@@ -7,12 +7,12 @@ use mesonet::access::Plan;
 use mesonet::time::parse_window;
 
 use super::{Config, ConfigError};
-use crate::backup::{PLACES, is_address, is_inside};
-use crate::fetch;
-use crate::fetch::InvalidSetting;
 use crate::http::cors::Site;
-use crate::ingest::PushKey;
-use crate::record::{RecordPlace, RecordPlaceError};
+use mesonet_service::fetch;
+use mesonet_service::fetch::InvalidSetting;
+use mesonet_service::ingest::PushKey;
+use mesonet_service::place::{PLACES, is_address, is_inside};
+use mesonet_service::record::{RecordPlace, RecordPlaceError};
 
 /// What the setting `store` may be.
 const STORES: &str = if cfg!(feature = "clickhouse") {

@@ -3,7 +3,7 @@
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// The number of damaged blocks that hold, or may hold, readings of the answer, or of damaged alerts;
 /// absent if nothing is missing.

@@ -16,9 +16,9 @@ use super::member;
 use super::member::Requested;
 use super::names::{SIDES, check_parameter};
 use super::parameter::Parameter;
-use crate::door::{Pace, ReceiveError, receive};
-use crate::error::ApiError;
-use crate::work::{Load, Workers};
+use crate::http::body::{Pace, ReceiveError, receive};
+use crate::http::error::ApiError;
+use crate::http::work::{Load, Workers};
 
 /// Longest query string that is read, in bytes: 2,000 zone codes with escaped commas are 18,000.
 const MAX_QUERY: usize = 32_768;

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::names::check_member;
 use super::parameter::Parameter;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// A member of a body, or of an object in it.
 pub struct Member {

@@ -1,7 +1,7 @@
 //! Names of parameters and members that are almost right.
 
 use super::parameter::Parameter;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// The sides of a box, which some services call `bbox`.
 pub const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];

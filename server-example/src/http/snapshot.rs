@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::encoding::{Accepted, Compressor, Effort, Encoding};
 use super::etag::{digest, etag, has_already};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// A JSON body in every encoding, each with its strong ETag.
 ///

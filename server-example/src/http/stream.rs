@@ -7,11 +7,11 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use crate::door::Party;
-use crate::error::ApiError;
 use crate::http::encoding::{Compressor, Effort, Encoding};
-use crate::shares::Share;
-use crate::work::{Cost, Load, Workers, held};
+use crate::http::error::ApiError;
+use crate::http::work::{Cost, Load, Workers, held};
+use crate::limits::ClientAddr;
+use crate::limits::Share;
 
 /// Length of a piece. An answer of up to that length is sent with its length, a longer one in
 /// pieces.
@@ -77,7 +77,7 @@ impl<W: Writer> Pieces<W> {
 /// `begin` refuses, or the server is at fault.
 pub async fn body<W: Writer, T: Send + 'static>(
     workers: Arc<Workers>,
-    party: Party,
+    party: ClientAddr,
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
@@ -101,7 +101,7 @@ pub async fn body<W: Writer, T: Send + 'static>(
 /// For whom a long answer is made.
 struct Work {
     workers: Arc<Workers>,
-    party: Party,
+    party: ClientAddr,
     load: Load,
     /// Held until the answer is sent.
     _memory: Share,

@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::time::TimeError;
 use mesonet::{BBox, Iso8601, alert, zone};
 
 use super::parameters::{BOX, LATITUDE, LONGITUDE, ZONE_CODE};
-use crate::alerts::Language;
-use crate::describe::{About, Alerts, Part};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::http::REPLAY_ALERTS;
 use crate::http::damage::said;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
+use crate::http::work::{Cost, Load};
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Alerts, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::{Cost, Load};
+use crate::state::alerts::Language;
 
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
@@ -29,9 +30,6 @@ const MAX_CODES: usize = 2_000;
 const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 
 const BBOX: &str = "West, south, east, north, in place of the four sides.";
-
-/// In the demonstration, the times of the feeds of alerts.
-pub const REPLAY_ALERTS: HeaderName = HeaderName::from_static("x-mesonet-replay-alerts");
 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
@@ -80,7 +78,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {

@@ -1,9 +1,10 @@
 //! `/historical/bulk`: all readings of a station, in pages of rows.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::post;
 use mesonet::access::Product;
@@ -13,32 +14,37 @@ use mesonet::{HalfOpenWindow, Reader, Variable, export};
 use serde::Deserialize;
 
 use super::parameters::START;
-use crate::access::{Allowed, Gate};
-use crate::archive::Archive;
-use crate::describe::{About, BulkRequest as DescribedRequest, Credentials, Part};
-use crate::door::Party;
-use crate::error::ApiError;
-use crate::follower::without_mark;
+use crate::auth::access::{Allowed, Gate};
+use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
 use crate::http::damage::said;
 use crate::http::encoding::{Accepted, Encoding};
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
 use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
+use crate::http::work::Cost;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, BulkRequest as DescribedRequest, Credentials, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Cost;
+use mesonet_service::archive::Archive;
+use mesonet_service::backup::{Follower, Name};
 
-/// Headers that describe a page.
-const HAS_MORE: HeaderName = HeaderName::from_static("x-has-more");
-const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
-const SERIES_FOUND: HeaderName = HeaderName::from_static("x-series-found");
-const STATION_ID: HeaderName = HeaderName::from_static("x-station-id");
-const NAME: HeaderName = HeaderName::from_static("x-name");
+/// How often a page looks whether the backup that it needs is taken in, and the pause before it looks
+/// again.
+const LOOKS: usize = 200;
+const PAUSE: Duration = Duration::from_millis(50);
 
-/// The headers that a page of another site must be able to read.
-pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
+/// What it says to the cursor of a page that was made of a newer record.
+const BEHIND: &str = "the page before came from a server that knows more than this one yet; send the \
+    request again in some seconds";
+const OF_THE_OTHER: &str = "the cursor came from the server that this one follows, which knows more; go on there, \
+    or begin again without a cursor";
+
+/// What parts the cursor of an export from the backup that its page was made of.
+const MADE_OF: char = '.';
 
 /// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
@@ -123,7 +129,7 @@ struct BulkRequest {
 async fn bulk(
     _: Allowed<HistoricalBulk>,
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
@@ -140,7 +146,7 @@ async fn bulk(
         (Some(cursor), Some(follower)) => {
             // What is wrong with it in itself is told first, as by any server.
             export::Page::check(&request, Some(without_mark(cursor)))?;
-            Some(follower.unmarked(cursor).await?)
+            Some(unmarked(follower, cursor).await?)
         }
         (cursor, _) => cursor.map(without_mark),
     };
@@ -175,7 +181,7 @@ async fn bulk(
             page.series_found(),
             variables.join(","),
             page.next_cursor().map(|next| match follower {
-                Some(follower) => follower.marked(next),
+                Some(follower) => marked(follower, next),
                 None => next.to_owned(),
             }),
         );
@@ -239,4 +245,45 @@ impl Writer for PageWriter {
     fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
         Ok(self.writer.write(&*self.record, text, until_bytes)?)
     }
+}
+
+/// Marks the cursor of an export with the backup that its page was made of. To be called once the
+/// page is known.
+fn marked(follower: &Follower, cursor: &str) -> String {
+    let made_of = follower.newest_shown().as_ref().map(Name::to_string).unwrap_or_default();
+    format!("{cursor}{MADE_OF}{made_of}")
+}
+
+/// Returns the cursor of an export, which was checked, without its mark. To be called before the
+/// page is looked up. While the backup of the mark is being taken in it waits for it.
+///
+/// # Errors
+/// The page before was made of a newer backup than this server has: rows that were there may be
+/// missing here. Or it came from the server that is followed, which is always newer.
+async fn unmarked<'a>(follower: &Follower, cursor: &'a str) -> Result<&'a str, ApiError> {
+    let Some((bare, made_of)) = parts(cursor) else {
+        return Err(ApiError::BadRequest(OF_THE_OTHER.to_owned()));
+    };
+    for _ in 0..LOOKS {
+        let (is_here, comes) = follower.shows(&made_of);
+        if is_here {
+            return Ok(bare);
+        }
+        if !comes {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Err(ApiError::Later(BEHIND.to_owned()))
+}
+
+/// Parts a cursor from the backup that its page was made of; `None` if it names none.
+fn parts(cursor: &str) -> Option<(&str, Name)> {
+    let (bare, made_of) = cursor.split_once(MADE_OF)?;
+    Some((bare, Name::parse(made_of)?))
+}
+
+/// The cursor of an export for a server that follows none: it has all that its followers have.
+fn without_mark(cursor: &str) -> &str {
+    parts(cursor).map_or(cursor, |(bare, _)| bare)
 }

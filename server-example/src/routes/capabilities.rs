@@ -10,13 +10,13 @@ use axum::routing::get;
 use mesonet::access::{Capabilities, Limits, Product, ProductAccess};
 use serde::Serialize;
 
-use crate::access::Caller;
-use crate::describe;
-use crate::describe::{About, Part};
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::{PER_CALLER, json_value};
+use crate::openapi;
+use crate::openapi::{About, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -28,7 +28,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     about: || {
         About::new("getCapabilities", Part::Access, "What the caller may do")
             .text("An anonymous caller gets the free view.")
-            .json::<describe::Capabilities>("Products of both services, and limits of this one.")
+            .json::<openapi::Capabilities>("Products of both services, and limits of this one.")
             .cached("`no-store`: the answer is per caller.")
     },
 }];

@@ -10,18 +10,18 @@ use mesonet::observation::SeriesId;
 use mesonet::{Iso8601, StationId};
 
 use super::parameters::STATION_ID;
-use crate::access::Caller;
-use crate::describe::{About, Common, Explanation, Part};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
+use crate::http::work::Load;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Common, Explanation, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Load;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
@@ -49,7 +49,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 async fn explain(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {

@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
-use crate::describe::{About, Credentials, Part};
-use crate::error::ApiError;
 use crate::http::encoding::Effort;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::Snapshot;
+use crate::openapi::{About, Credentials, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 /// The page may load and call what is of this origin, and nothing else; small pictures stand in the

@@ -10,11 +10,11 @@ use mesonet::Iso8601;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::describe::{About, Part};
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
-use crate::newest::{is_ahead, newest_ms_by};
+use crate::http::error::ApiError;
+use crate::openapi::{About, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
+use mesonet_service::record::{is_ahead, newest_ms_by};
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {

@@ -12,12 +12,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page;
-use crate::describe;
-use crate::describe::{About, Credentials, Part};
-use crate::error::ApiError;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
+use crate::openapi::{About, Credentials, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 /// What the answer depends on.
@@ -109,7 +108,7 @@ async fn index(
 
 fn listed(state: &State) -> Index {
     let config = state.config();
-    let all = describe::all(&config.api_prefix, &config.model_prefix);
+    let all = super::all(&config.api_prefix, &config.model_prefix);
     let mut endpoints: Vec<(String, &str)> =
         all.map(|(prefix, of)| (format!("{prefix}{}", of.path), of.method)).collect();
     endpoints.sort_unstable();
@@ -133,7 +132,9 @@ async fn openapi(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let config = state.config();
-        let made = state.snapshots.description(&config.api_prefix, &config.model_prefix);
+        let make =
+            || serde_json::to_vec(&super::description(&config.api_prefix, &config.model_prefix));
+        let made = state.snapshots.description(make);
         made.map(|description| description.answer(&headers)).map_err(ApiError::internal)
     };
     state.look_up(answer).await?

@@ -10,16 +10,16 @@ use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::access::Caller;
-use crate::clock::system_ms;
-use crate::credentials::{KeyEntry, KeyRecord, KeysError, Validity};
-use crate::describe::{About, Credentials, Part};
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::auth::access::Caller;
+use crate::http::error::ApiError;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
+use crate::openapi::{About, Credentials, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
+use mesonet_service::clock::system_ms;
+use mesonet_service::keys::{KeyEntry, KeyRecord, KeysError, Validity};
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {

@@ -12,6 +12,7 @@ mod models;
 mod page;
 mod parameters;
 mod products;
+pub mod push;
 mod quality;
 mod readings;
 mod series;
@@ -24,14 +25,15 @@ use std::sync::Arc;
 
 use axum::Router;
 
-pub use alerts::REPLAY_ALERTS;
-pub use bulk::HEADERS as BULK_HEADERS;
 pub use quality::check_length as check_quality_window;
-pub use zones::GEOGRAPHY;
 
-use crate::http::endpoint::{Endpoint, router};
-use crate::ingest::push;
+use utoipa::openapi::OpenApi;
+
+use crate::openapi::{self, router};
 use crate::state::State;
+
+/// An endpoint of this server.
+pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
 pub const OBSERVATIONS: [&[Endpoint]; 13] = [
@@ -60,7 +62,7 @@ pub const PUSHES: &[Endpoint] = push::ENDPOINTS;
 pub const SERVER: [&[Endpoint]; 4] =
     [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS, page::ENDPOINTS];
 
-/// Those for whom keeps the server running.
+/// Those that tell whoever runs the server how it is.
 pub fn health() -> Router<Arc<State>> {
     router(health::ENDPOINTS.iter())
 }
@@ -85,3 +87,25 @@ pub fn models(prefix: &str) -> Router<Arc<State>> {
     let router = router(MODELS.into_iter().flatten());
     if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
 }
+
+/// Every endpoint of the server with the prefix that it is under.
+pub fn all<'a>(
+    api_prefix: &'a str,
+    model_prefix: &'a str,
+) -> impl Iterator<Item = (&'a str, &'static Endpoint)> {
+    let under = |prefix: &'a str| move |endpoint: &'static Endpoint| (prefix, endpoint);
+    let server = SERVER.into_iter().flatten().map(under(""));
+    let pushes = PUSHES.iter().map(under(api_prefix));
+    let observations = OBSERVATIONS.into_iter().flatten().map(under(api_prefix));
+    let models = MODELS.into_iter().flatten().map(under(model_prefix));
+    observations.chain(pushes).chain(models).chain(server)
+}
+
+/// Describes the service under its prefixes.
+pub fn description(api_prefix: &str, model_prefix: &str) -> OpenApi {
+    openapi::description(all(api_prefix, model_prefix))
+}
+
+#[cfg(test)]
+#[path = "description_tests.rs"]
+mod tests;

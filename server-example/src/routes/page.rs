@@ -7,12 +7,12 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 
-use crate::describe::{About, Credentials, Part};
-use crate::error::ApiError;
 use crate::http::encoding::{Effort, preferences, weight};
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::Snapshot;
+use crate::openapi::{About, Credentials, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 /// Name and content of each file, written by the build of the page; `index.html` is the first.

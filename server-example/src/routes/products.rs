@@ -16,17 +16,17 @@ use serde::Serialize;
 use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
-use crate::describe::{About, Part};
-use crate::door::Party;
-use crate::error::ApiError;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
-use crate::products::{Place, ProductFiles, span_name};
+use crate::http::work::Load;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Load;
+use mesonet_service::products::{Place, ProductFiles, span_name};
 
 /// The media type of OGC's Cloud Optimized GeoTIFF Standard, 21-026.
 const COG: HeaderValue =
@@ -179,7 +179,7 @@ fn span(
 
 async fn exists(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     accepted: Accepted,
@@ -193,7 +193,7 @@ async fn exists(
 
 async fn file(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     request: Request,
@@ -289,7 +289,7 @@ fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
 /// Lists the products: an addition to the interface.
 async fn list(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let list = state

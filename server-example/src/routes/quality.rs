@@ -11,17 +11,17 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
 use super::parameters::{END, START, STATION};
-use crate::access::Caller;
-use crate::describe::{About, Part, StationQuality};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
+use crate::http::work::Load;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Part, StationQuality};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Load;
 
 /// How many days before the end a report starts if its start is not given.
 const DEFAULT_MS: i64 = 7 * DAY_MS;
@@ -49,7 +49,7 @@ async fn quality(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {

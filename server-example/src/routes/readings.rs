@@ -15,21 +15,21 @@ use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
 
 use super::parameters::{BOX, END, START};
-use crate::access::Caller;
-use crate::describe::{About, Part, Readings, ReadingsRequest};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::damage::said;
 use crate::http::encoding::{Accepted, Encoding};
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
+use crate::http::work::{Cost, Load};
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Part, Readings, ReadingsRequest};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::{Cost, Load};
 
 /// The window of a request without a start.
 const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
@@ -97,7 +97,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 async fn of_box(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -117,7 +117,7 @@ struct StationIds {
 async fn of_stations(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
     JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
@@ -165,7 +165,7 @@ fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
 /// Answers a checked request.
 async fn answer(
     state: Arc<State>,
-    party: Party,
+    party: ClientAddr,
     query: ReadingsQuery,
     encoding: Encoding,
 ) -> Result<Response, ApiError> {

@@ -12,9 +12,9 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::*;
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::stream::PIECE_BYTES;
+use crate::state::clock::Clock;
 use crate::testing::station;
 
 const SOON: Duration = Duration::from_secs(20);
@@ -49,7 +49,7 @@ async fn ask(state: &Arc<State>) -> Response {
     let query =
         ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(1).unwrap());
     let response =
-        answer(Arc::clone(state), Party::default(), query, Encoding::Identity).await.unwrap();
+        answer(Arc::clone(state), ClientAddr::default(), query, Encoding::Identity).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     response
 }
@@ -90,7 +90,7 @@ async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_one
     let turns = state.workers.turns();
     let mut held = Vec::new();
     for party in 1..=20 {
-        let greedy = Party::of([192, 0, 2, party].into());
+        let greedy = ClientAddr::of([192, 0, 2, party].into());
         while let Some(share) = turns.on_core(greedy, Load::Heavy).now_or_never() {
             held.push(share);
         }
@@ -98,7 +98,7 @@ async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_one
             held.push(share);
         }
     }
-    let other = Party::default();
+    let other = ClientAddr::default();
     assert!(turns.on_core(other, Load::Heavy).now_or_never().is_none());
     assert!(turns.memory(other, Load::Heavy, 1 << 20).now_or_never().is_none());
     let request = Request::get("/api/v1/stations/readings?minLat=0&minLon=0&maxLat=1&maxLon=1");
@@ -110,7 +110,7 @@ async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_one
 async fn a_request_that_waits_too_long_for_its_turn_is_a_503() {
     let state = state();
     let all = state.workers.turns();
-    let all = all.memory(Party::of([192, 0, 2, 1].into()), Load::Light, usize::MAX).await;
+    let all = all.memory(ClientAddr::of([192, 0, 2, 1].into()), Load::Light, usize::MAX).await;
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let app = crate::app(Arc::clone(&state));
     let answer = app.clone().oneshot(request()).await.unwrap();
@@ -131,7 +131,7 @@ async fn callers_who_do_not_read_hold_no_core() {
     }
     tokio::time::sleep(NOT_YET).await;
     assert_eq!(
-        timeout(SOON, state.work(Party::default(), Load::Heavy, |_| 1)).await.unwrap(),
+        timeout(SOON, state.work(ClientAddr::default(), Load::Heavy, |_| 1)).await.unwrap(),
         Ok(1)
     );
     // Waiting answers are complete once read.

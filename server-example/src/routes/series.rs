@@ -15,20 +15,20 @@ use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
 use super::parameters::{END, START};
-use crate::access::Caller;
-use crate::describe::{About, Common, ObservationSeries, Part, SeriesRequest as DescribedRequest};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Kind, Member};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
+use crate::http::work::{Cost, Load};
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Common, ObservationSeries, Part, SeriesRequest as DescribedRequest};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::{Cost, Load};
 
 /// Maximum memory reserved before it is known how much an answer needs.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
@@ -73,7 +73,7 @@ struct SeriesRequest {
 async fn series(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,

@@ -11,16 +11,16 @@ use mesonet::query::detail;
 use mesonet::time::parse_window;
 
 use super::parameters::STATION;
-use crate::describe::{About, Part, StationDetail, StationDetails, StationMarkers};
-use crate::door::Party;
-use crate::error::ApiError;
 use crate::http::damage::said;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
+use crate::http::work::Cost;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Part, StationDetail, StationDetails, StationMarkers};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Cost;
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
@@ -84,7 +84,7 @@ async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Respo
 
 async fn map_details(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {

@@ -7,8 +7,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 
-use crate::describe::{About, Part, Units};
-use crate::http::endpoint::Endpoint;
+use crate::openapi::{About, Part, Units};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -11,17 +11,17 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
 use super::parameters::{END, START, STATION_ID};
-use crate::access::Caller;
-use crate::describe::{About, Common, Part, StationWeather};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
 use crate::http::snapshot::json_value;
+use crate::http::work::Load;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Common, Part, StationWeather};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Load;
 
 /// Longest window that takes a few milliseconds.
 const LIGHT_MS: i64 = 7 * DAY_MS;
@@ -47,7 +47,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 async fn weather(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {

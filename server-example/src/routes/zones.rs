@@ -4,29 +4,27 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mesonet::zone;
 use mesonet::zone::Zones;
 
-use crate::describe::{About, Common, Part, Zones as DescribedZones};
-use crate::door::Party;
-use crate::error::ApiError;
+use crate::http::GEOGRAPHY;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::{VARY, json_bytes};
+use crate::http::work::{Cost, Load};
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Common, Part, Zones as DescribedZones};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::{Cost, Load};
 
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
-
-/// The geography version, on every answer.
-pub const GEOGRAPHY: HeaderName = HeaderName::from_static("x-mesonet-geography");
 
 /// An answer is valid forever at an address with the geography version, else for a day, after which
 /// there may be newer zones.
@@ -69,7 +67,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mesonet::raster::Raster;
 use mesonet::{grib, raster};
-use mesonet_server::ProductFiles;
+use mesonet_service::products::ProductFiles;
 
 use crate::Work;
 

@@ -12,7 +12,7 @@ use mesonet::grid::Encoding;
 use mesonet::model::{ProductDefinition, RunDefinition};
 use mesonet::{grid, model};
 use mesonet_server::Config;
-use mesonet_server::ingest::take_in_model_sample;
+use mesonet_server::take_in_model_sample;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -8,12 +8,12 @@ use axum::response::Response;
 use axum::routing::get;
 
 use super::not_stored;
-use crate::access::Caller;
-use crate::describe::{About, Capabilities, Part};
-use crate::error::ApiError;
+use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
+use crate::openapi::{About, Capabilities, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -15,12 +15,12 @@ use utoipa::ToSchema;
 
 use super::not_stored;
 use super::runs::forecast_hour_axis;
-use crate::access::{Caller, Granted};
-use crate::describe::{About, GridBounds, Part};
-use crate::error::ApiError;
+use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
+use crate::openapi::{About, GridBounds, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -17,10 +17,10 @@ use super::coverage::Bounds;
 use super::lasting::Lasting;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
-use crate::describe::{About, ModelGrid, Part, WindRotation};
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
+use crate::openapi::{About, ModelGrid, Part, WindRotation};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[

@@ -7,9 +7,9 @@ use mesonet::model;
 use mesonet::model::{PublishedHour, SourceProduct};
 
 use super::{AskedRun, ModelRequest};
-use crate::access::Granted;
-use crate::error::ApiError;
+use crate::auth::access::Granted;
 use crate::http::encoding::Encoding;
+use crate::http::error::ApiError;
 use crate::http::etag::{digest, etag, has_already};
 use crate::http::snapshot::VARY;
 

@@ -23,12 +23,12 @@ use mesonet::model::RunStamp;
 use mesonet::{Iso8601, LonLat, model};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Caller, Granted};
-use crate::error::ApiError;
+use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
 use crate::http::snapshot::{PER_CALLER, json_value};
+use crate::routes::Endpoint;
 use crate::state::State;
 use lasting::Lasting;
 

@@ -13,9 +13,9 @@ use super::parameters::{
     COL, FIELDS, HOUR, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, VALID, WINDS,
 };
 use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
-use crate::describe::{About, ModelPoint, Part};
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
+use crate::openapi::{About, ModelPoint, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -15,10 +15,10 @@ use serde::Serialize;
 use super::lasting::Lasting;
 use super::parameters::{LASTING, MODEL, RUN};
 use super::{ModelRequest, asked_again, run_or_newest, run_stamp};
-use crate::describe::{About, ModelProducts, Part};
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_tagged;
+use crate::openapi::{About, ModelProducts, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -14,12 +14,12 @@ use utoipa::ToSchema;
 
 use super::asked_again;
 use super::parameters::MODEL;
-use crate::access::{Caller, Granted};
-use crate::describe::{About, Part};
-use crate::error::ApiError;
+use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
+use crate::openapi::{About, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -13,13 +13,13 @@ use super::parameters::{
     COL, FIELDS, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, WINDS,
 };
 use super::{AskedRun, ModelRequest, cell, fields, level, member, used_products, winds};
-use crate::describe::{About, ModelSeries, Part};
-use crate::door::Party;
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
+use crate::http::work::Cost;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, ModelSeries, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Cost;
 
 /// A value as text, and before that as a number.
 const BYTES_OF_A_VALUE: usize = 16;
@@ -55,7 +55,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn series(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {

@@ -15,15 +15,15 @@ use serde::Deserialize;
 use super::lasting::Lasting;
 use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VALID};
 use super::{AskedRun, ModelRequest, level, member};
-use crate::describe::{About, Part};
-use crate::door::Party;
-use crate::error::ApiError;
-use crate::http::endpoint::Endpoint;
+use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_bytes;
+use crate::http::work::Cost;
+use crate::limits::ClientAddr;
+use crate::openapi::{About, Part};
+use crate::routes::Endpoint;
 use crate::state::State;
-use crate::work::Cost;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
@@ -64,7 +64,7 @@ struct Address {
 
 async fn tile(
     Shared(state): Shared<Arc<State>>,
-    party: Party,
+    party: ClientAddr,
     Path(address): Path<Address>,
     request: ModelRequest,
 ) -> Result<Response, ApiError> {

@@ -1,0 +1,42 @@
+//! How a server goes: it reloads until it is told to stop, and takes its leave before it does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::reload::reload;
+use crate::app::serve::SHUTDOWN_GRACE;
+use crate::app::signals::{Signals, Told};
+use crate::config::Flags;
+use crate::connections::Certificate;
+use crate::state::State;
+
+/// Reloads at SIGHUP, until another signal tells to stop and the time to leave is over.
+pub async fn until_told_to_stop(
+    mut signals: Signals,
+    state: Arc<State>,
+    flags: Flags,
+    certificate: Option<Arc<Certificate>>,
+) {
+    while signals.next().await == Told::Reload {
+        let (state, flags) = (Arc::clone(&state), flags.clone());
+        let certificate = certificate.clone();
+        let reloaded = move || reload(&state, &flags, certificate.as_deref());
+        if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
+            tracing::error!("the reload has ended: {error}");
+        }
+    }
+    state.services.leave();
+    let leave_s = state.config().leave_s;
+    if leave_s > 0 {
+        tracing::info!("leaving: stops in {leave_s} s");
+        let again = async { while signals.next().await == Told::Reload {} };
+        // Who is told twice stops at once.
+        let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
+    }
+    tracing::info!("stopping");
+    // What is being read in may end by itself first.
+    tokio::spawn(async move {
+        tokio::time::sleep(SHUTDOWN_GRACE / 2).await;
+        state.services.stop();
+    });
+}

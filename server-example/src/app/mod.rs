@@ -1,0 +1,36 @@
+//! The server: its router, its start and end, and what works in the background.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The router with all its layers | `router.rs` |
+//! | The start, and what runs beside the requests | `serve.rs` |
+//! | How it stops | `leave.rs`, `signals.rs` |
+//! | What a running server takes anew: settings, certificate | `reload.rs` |
+//! | The folder that is watched | `watch.rs` |
+//! | From fetched files to the store | `into_store.rs` |
+//! | API keys that others issue and revoke | `key_renewal.rs` |
+//! | Who sends a request, and how many that one may send | `identify.rs`, `rate.rs` |
+//! | `/metrics` | `figures/` |
+//! | How far back a running server keeps its record | `retention.rs` |
+//! | The log and the figures of requests | `request_line.rs` |
+
+mod figures;
+mod identify;
+mod into_store;
+mod key_renewal;
+mod leave;
+mod rate;
+mod reload;
+#[cfg(test)]
+#[allow(dead_code, reason = "the tests of the service use all of it")]
+#[path = "../../../service/tests/support/replay_server.rs"]
+mod replay_server;
+mod request_line;
+mod retention;
+mod router;
+mod serve;
+mod signals;
+mod watch;
+
+pub use router::app;
+pub use serve::{ServeError, serve};

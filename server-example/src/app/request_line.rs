@@ -1,0 +1,188 @@
+//! Requests in the log, in the figures and in traces: an id for each, which an answer of 5xx carries too, and a
+//! line at its end.
+
+use std::fmt::Write as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{MatchedPath, Request, State as Shared};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use mesonet::access::Plan;
+use tracing::Instrument;
+
+use crate::auth::OfPlan;
+use crate::observe::metrics::{Metrics, name_of, route_of};
+use crate::observe::traces::{Ended, Trace};
+use crate::state::State;
+
+/// The id of a request, on answers of 5xx.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longest part of a path in the log, in bytes.
+const MAX_PATH_BYTES: usize = 200;
+
+/// Gives a request its id, under which everything about it is logged, and logs it once its answer
+/// has been sent or given up. Query strings are not logged.
+pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let id = next_id();
+    let began = Instant::now();
+    let method = request.method().clone();
+    let mut path = request.uri().path().to_owned();
+    // A path is ASCII.
+    path.truncate(MAX_PATH_BYTES);
+    let trace = state.traces.begin(name_of(&method), request.headers());
+    let metrics = Arc::clone(&state.services.metrics);
+    let span = tracing::error_span!("request", %id);
+    let mut response = next.run(request).instrument(span).await;
+    let status = response.status();
+    if status.is_server_error() {
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tell(&mut response, &id);
+        }
+        if let Ok(id) = HeaderValue::try_from(&*id) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+    }
+    let plan = response.extensions().get().map(|&OfPlan(plan)| plan);
+    let route = route_of(&response);
+    let answered = began.elapsed();
+    let line =
+        Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics, trace };
+    response.map(|body| Body::new(Noted { body, line }))
+}
+
+/// Makes an answer say nothing of a fault but the id under which the log has it (RFC 7807).
+fn tell(response: &mut Response, id: &str) {
+    let body = format!(
+        "{{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,\
+         \"instance\":\"urn:mesonet:request:{id}\"}}"
+    );
+    *response.body_mut() = Body::from(body);
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_LENGTH);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+/// Returns 16 digits: no two requests of a process have the same, and hardly those of two.
+fn next_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static START: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    let start = START.get_or_init(|| getrandom::u64().unwrap_or_default());
+    let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+    let mut id = String::with_capacity(16);
+    let _ = write!(id, "{number:016x}");
+    id
+}
+
+struct Line {
+    id: String,
+    method: axum::http::Method,
+    path: String,
+    status: StatusCode,
+    /// Unknown if the request was refused before its caller was known.
+    plan: Option<Plan>,
+    bytes: u64,
+    began: Instant,
+    /// How long it took until the answer began.
+    answered: Duration,
+    /// `None` if the address is not one of the service's.
+    route: Option<MatchedPath>,
+    metrics: Arc<Metrics>,
+    trace: Trace,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let Self { id, method, path, status, plan, bytes, began, answered, route, metrics, trace } =
+            self;
+        let route = route.as_ref().map(MatchedPath::as_str);
+        metrics.answered(route.unwrap_or("none"), method, *status, *answered, *bytes);
+        trace.end(&Ended {
+            id,
+            method: name_of(method),
+            route,
+            path,
+            status: *status,
+            bytes: *bytes,
+            answered: *answered,
+            plan: plan.map(Plan::name),
+        });
+        tracing::info!(
+            target: "request",
+            id,
+            %method,
+            path,
+            status = status.as_u16(),
+            bytes,
+            ms = began.elapsed().as_micros() as f64 / 1000.0,
+            plan = plan.map_or("unknown", Plan::name),
+        );
+    }
+}
+
+/// The body of an answer, counted as it leaves.
+struct Noted {
+    body: Body,
+    line: Line,
+}
+
+impl HttpBody for Noted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame {
+            self.line.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_of_one_request() {
+        let ids: std::collections::HashSet<String> = (0..1_000).map(|_| next_id()).collect();
+        assert_eq!(ids.len(), 1_000);
+        assert!(ids.iter().all(|id| id.len() == 16));
+    }
+
+    #[tokio::test]
+    async fn the_body_of_a_500_has_the_id_and_nothing_else() {
+        let mut response = Response::new(Body::from("the cause"));
+        response.headers_mut().insert("x-kept", HeaderValue::from_static("1"));
+        tell(&mut response, "00ff");
+        assert_eq!(response.headers()["x-kept"], "1");
+        let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        let expected = serde_json::json!({
+            "type": "about:blank",
+            "title": "Internal Server Error",
+            "status": 500,
+            "instance": "urn:mesonet:request:00ff",
+        });
+        assert_eq!(body, expected);
+    }
+}

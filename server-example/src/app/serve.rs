@@ -1,0 +1,495 @@
+//! The server as a process: opens its record, listens, replays or takes files in, stops.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mesonet::access::Plan;
+use mesonet::store::{Maintained, StoreError};
+use mesonet::{Intake, Iso8601};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::watch::{Watch, WatchError};
+use super::{figures, retention};
+use crate::app::key_renewal::keep_keys;
+use crate::app::leave::until_told_to_stop;
+use crate::app::reload::renew_certificate;
+use crate::app::signals::Signals;
+use crate::config::ReplayStart;
+use crate::config::{Config, ConfigError, Flags};
+use crate::connections::{Certificate, Door, Limits, Table, raise_file_limit};
+use crate::sample::replay::Timeline;
+use crate::sample::{Sample, SampleError, sample, sample_alerts};
+use crate::state::alert_clocks::Ahead;
+use crate::state::clock::Clock;
+use crate::state::zones::ZonesError;
+use crate::state::{State, StateError};
+use mesonet_service::fetch;
+use mesonet_service::keys::KeysError;
+use mesonet_service::record::{Origin, Record, RecordPlace, is_read_only};
+
+use crate::connections;
+
+/// How often the server checks whether the clock has passed a report.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How often the server looks at the watched folder, and whether the store needs maintenance.
+const LOOK: Duration = Duration::from_secs(2);
+const MAINTENANCE: Duration = Duration::from_secs(10);
+
+/// How long it waits after a failure, for example a full disk.
+const AFTER_FAILURE: Duration = Duration::from_secs(30);
+
+/// How often the server looks for stations that something came in for: their details are wanted
+/// within a second.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// How long the details must stay the same to be compressed thoroughly.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// Share of one core that background work may take: one part in this many.
+const SHARE: u32 = 10;
+
+/// Most connections to `/metrics`.
+const OF_METRICS: usize = 16;
+
+/// How long answers under way may take once the server is told to stop.
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+
+/// Why a server could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The sample is damaged.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// The clock cannot start at the sample.
+    #[error(
+        "now is sample, but the record holds readings other than the sample; it must be live or an \
+         RFC 3339 instant"
+    )]
+    NotOfSample,
+    /// A fetcher could not be started.
+    #[error(transparent)]
+    Fetch(#[from] fetch::SpawnError),
+    /// The watched folder cannot be read, or the store takes nothing.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+    /// The alert zones cannot be read.
+    #[error(transparent)]
+    Zones(#[from] ZonesError),
+    /// The sample has no reports.
+    #[error("the sample has no reports")]
+    Empty,
+    /// The record of API keys cannot be read or written.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The state could not be made or updated.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The server cannot listen, for example because the address is taken.
+    #[error("cannot listen on {listen}: {error}")]
+    Listen {
+        /// The address.
+        listen: SocketAddr,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The server cannot go on.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// The record that a server writes, and the reports that wait for its clock.
+type Fed = (Record, Option<Timeline>);
+
+/// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
+///
+/// At SIGHUP it reads the settings again, from the flags and their file.
+///
+/// # Errors
+/// The server cannot start; no request can end it.
+pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeError> {
+    let certificate = config.certificate()?.map(Arc::new);
+    let tls =
+        certificate.as_ref().map(Certificate::acceptor).transpose().map_err(ConfigError::from)?;
+    let signals = Signals::new()?;
+    // First, so that a taken address is reported at once.
+    let listener = match passed_socket()? {
+        Some(listener) => {
+            // What depends on the address, as tokens for development do, depends on that one.
+            config.listen = listener.local_addr()?;
+            flags.service.listen = Some(config.listen);
+            config.check()?;
+            listener
+        }
+        None => bind(config.listen).await?,
+    };
+    let of_metrics = match config.metrics_listen {
+        Some(listen) => Some(bind(listen).await?),
+        None => None,
+    };
+
+    let intake = Intake::new(config.checker()?);
+    if config.assume_plan > Plan::None {
+        tracing::warn!(
+            "assuming plan {} for every caller, for development only",
+            config.assume_plan
+        );
+    }
+    let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
+    // Not on a thread that serves: much is read, perhaps from elsewhere.
+    let open = move || open(config, intake);
+    let (state, fed) = tokio::task::spawn_blocking(open).await.map_err(io::Error::other)??;
+    prepare_zones(&state).await?;
+    if let Some(record) = state.services.record() {
+        retention::announce(&state, record)?;
+    }
+    let app = crate::app(Arc::clone(&state));
+    // In parallel with the first requests; those for models wait.
+    let sampled = Arc::clone(&state);
+    drop(tokio::task::spawn_blocking(move || {
+        sampled.services.models_with_sample();
+    }));
+    let limits = state.config().door_limits().within(raise_file_limit());
+    tracing::info!(
+        "up to {} connections at once, {} of one address",
+        limits.connections,
+        limits.of_party
+    );
+    let (max_streams, table) = (state.config().max_streams, Table::new(limits));
+    let mut beside = JoinSet::new();
+    if let Some(listener) = of_metrics {
+        tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
+        let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
+        let app = figures::router(
+            Arc::clone(&state),
+            Arc::clone(&table),
+            certificate.as_ref().map(Arc::clone),
+        );
+        let door = Door { app, table: Table::new(few), max_streams, tls: None };
+        beside.spawn(async move {
+            connections::serve(listener, door, std::future::pending(), SHUTDOWN_GRACE).await;
+        });
+    }
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
+
+    work_beside(&mut beside, &state, fed);
+    if let Some(certificate) = certificate.clone() {
+        beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
+            renew_certificate(certificate);
+            Ok(LOOK)
+        }));
+    }
+    if let Some(watch) = watch {
+        beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
+    }
+    // Stopped on drop.
+    let _fetchers = spawn_fetchers(&state)?;
+    let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
+    let door = Door { app, table, max_streams, tls };
+    if !connections::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
+        tracing::warn!("unfinished answers were cut off");
+    }
+    state.services.stop();
+    let traced = Arc::clone(&state);
+    if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
+        tracing::error!("the last traces: {error}");
+    }
+    if let Some(record) = state.services.record().cloned()
+        && let Err(error) = tokio::task::spawn_blocking(move || record.close()).await
+    {
+        tracing::error!("the end of the record: {error}");
+    }
+    if let Some(keys) = &state.credentials.keys
+        && let Err(error) = keys.close()
+    {
+        tracing::error!("{error}");
+    }
+    Ok(())
+}
+
+async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })
+}
+
+/// Starts what goes on beside the requests, whatever the settings.
+fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
+    if let Some((record, timeline)) = fed {
+        let replayed = record.clone();
+        beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
+            advance(state, &replayed, timeline.as_mut())?;
+            state.refresh_alerts()?;
+            Ok(TICK)
+        }));
+        beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
+    }
+    if state.services.follower().is_some() {
+        beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+            state.refresh_alerts()?;
+            Ok(TICK)
+        }));
+        let config = state.config();
+        let every =
+            if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
+        let look = move |state: &State, (): &mut ()| {
+            state.follow()?;
+            Ok(every)
+        };
+        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
+    }
+    beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
+        state.refresh_stations()?;
+        Ok(GLANCE)
+    }));
+    beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
+        state.snapshots.settle(last).map_err(StateError::from)?;
+        Ok(SETTLED)
+    }));
+    keep_keys(beside, state);
+}
+
+/// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
+fn passed_socket() -> io::Result<Option<TcpListener>> {
+    let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else {
+        return Ok(None);
+    };
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener).map(Some)
+}
+
+/// Unpacks the zones in parallel with the first requests. If there are zone files, it waits, so
+/// that faults in them are reported before the server listens.
+async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
+    let unpacked = Arc::clone(state);
+    let zones = tokio::task::spawn_blocking(move || {
+        let zones = unpacked.services.zones()?;
+        tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
+        Ok::<_, ZonesError>(())
+    });
+    if !state.config().zones.is_empty() {
+        zones.await.map_err(io::Error::other)??;
+    }
+    Ok(())
+}
+
+/// Starts the configured fetchers, which hand their files to the state.
+fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnError> {
+    let config = state.config();
+    let sink: Arc<dyn fetch::Sink> = Arc::clone(&state.services) as _;
+    let folder = config.data.join("fetch");
+    fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
+}
+
+/// Opens the record. Also returns what feeds it, if this server writes it.
+fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
+    if config.follow.is_some() {
+        let clock = of_read_only(&config);
+        return Ok((State::of_backups(config, clock, intake)?, None));
+    }
+    if config.read_only {
+        let beside = Record::beside(&config.record())?;
+        tracing::info!("only reading {}: takes nothing in", config.place());
+        let clock = of_read_only(&config);
+        return Ok((State::of_another(config, clock, beside, intake)?, None));
+    }
+    if let RecordPlace::Embedded(folder) = config.place()
+        && is_read_only(&folder)
+    {
+        let beside = Record::beside(&config.record())?;
+        tracing::warn!("{} is read-only: it is served, and nothing is taken in", folder.display());
+        let clock = of_read_only(&config);
+        return Ok((State::of_another(config, clock, beside, intake)?, None));
+    }
+    let record = Record::open(&config.record())?;
+    if let place @ RecordPlace::ClickHouse(_) = config.place() {
+        tracing::info!("writing to {place}");
+    }
+    let (clock, timeline) = start(config.now, &record, &intake)?;
+    let state = State::of_record(config, clock, record.clone(), intake)?;
+    Ok((state, Some((record, timeline))))
+}
+
+/// The clock of a server that reads the record of another.
+fn of_read_only(config: &Config) -> Clock {
+    match config.now {
+        Some(ReplayStart::At(start_ms)) => Clock::started_at(start_ms),
+        _ => Clock::live(),
+    }
+}
+
+/// Returns the clock, and the reports of the sample that wait for it. The part of the sample before
+/// the clock is in the record afterwards.
+fn start(
+    now: Option<ReplayStart>,
+    record: &Record,
+    intake: &Intake,
+) -> Result<(Clock, Option<Timeline>), ServeError> {
+    let origin = record.origin()?;
+    let start_ms = match (now, origin) {
+        (Some(ReplayStart::Live), _) | (None, Origin::Own) => {
+            if origin == Origin::New {
+                record.make_own()?;
+            }
+            tracing::info!("the clock shows real time");
+            return Ok((Clock::live(), None));
+        }
+        (Some(ReplayStart::At(start_ms)), Origin::Own) => {
+            tracing::info!("replaying the record from {}: not live", Iso8601(start_ms));
+            return Ok((Clock::started_at(start_ms), None));
+        }
+        (Some(ReplayStart::Sample), Origin::Own) => return Err(ServeError::NotOfSample),
+        (None | Some(ReplayStart::Sample), Origin::New | Origin::Sample) => None,
+        (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
+    };
+    // Recognized by their ids: what an earlier run has taken in is not taken in again.
+    if record.alerts().failure().is_none() {
+        record.alerts().append(sample_alerts()?)?;
+    }
+    let span = record.sample_span()?;
+    if let Some((newest_ms, passed_ms)) = span
+        && passed_ms >= newest_ms
+    {
+        let clock = replay_clock(start_ms, newest_ms);
+        tracing::info!("replaying data of {}: not live", date(clock.now_ms()));
+        return Ok((clock, None));
+    }
+
+    let Sample { batch, placeless, summary } = sample()?;
+    let mut timeline = Timeline::new(batch);
+    let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
+    let clock = replay_clock(start_ms, newest_ms);
+    match span {
+        // Read by an earlier run.
+        Some((_, passed_ms)) => drop(timeline.pass(passed_ms)),
+        // First, so that a record left half filled by a crash is recognized.
+        None => record.sample_passed(newest_ms, i64::MIN)?,
+    }
+    let now_ms = clock.now_ms();
+    let past = timeline.pass(now_ms);
+    let (reports, stations) = (past.reports.len(), past.stations.len());
+    if reports > 0 {
+        intake.take_in(&*record.store(), past)?;
+        record.sample_passed(newest_ms, now_ms)?;
+    }
+    tracing::info!(
+        "replaying data of {}: not live; read {reports} reports of {stations} stations; {} wait \
+         for the clock, {placeless} are of stations without a place, {} could not be read",
+        date(now_ms),
+        timeline.waiting(),
+        summary.refused,
+    );
+    Ok((clock, Some(timeline)))
+}
+
+/// Formats the day of an instant.
+fn date(ts_ms: i64) -> String {
+    Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
+}
+
+/// Repeats background work until the server stops: off the threads that serve connections, with the
+/// pause that each round asks for, and at least that of `rest` after what a round took.
+pub async fn repeat<T: Send + 'static>(
+    state: Arc<State>,
+    mut own: T,
+    rest: fn(Duration) -> Duration,
+    work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
+) {
+    while !state.services.is_stopping() {
+        let (state, work, started) = (Arc::clone(&state), work.clone(), Instant::now());
+        let round = tokio::task::spawn_blocking(move || {
+            let pause = work(&state, &mut own).unwrap_or_else(|error| {
+                tracing::error!("{error}");
+                AFTER_FAILURE
+            });
+            (own, pause)
+        });
+        let pause;
+        (own, pause) = match round.await {
+            Ok(done) => done,
+            Err(error) => {
+                tracing::error!("background work has ended: {error}");
+                return;
+            }
+        };
+        tokio::time::sleep(pause.max(rest(started.elapsed()))).await;
+    }
+}
+
+/// The pause after background work, so that it takes its share of a core.
+pub fn rest(took: Duration) -> Duration {
+    took * SHARE
+}
+
+/// The pause after an update of the details: short enough that they are current within a second, and
+/// never less than a half of the time.
+fn rest_of_details(took: Duration) -> Duration {
+    const LONGEST: Duration = Duration::from_millis(400);
+    (took * 3).min(LONGEST).max(took)
+}
+
+/// The clock of a replay of the sample: where it was told to start, or at the newest reading, with the
+/// alerts at moments at which some are in force.
+fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
+    match start_ms {
+        Some(start_ms) => Clock::started_at(start_ms),
+        None => Clock::started_at(newest_ms).with_alerts_ahead(Ahead::of_sample(newest_ms)),
+    }
+}
+
+/// Feeds the store as the clock passes the recorded reports.
+fn advance(
+    state: &State,
+    record: &Record,
+    timeline: Option<&mut Timeline>,
+) -> Result<(), ServeError> {
+    if let Some(timeline) = timeline {
+        let (now_ms, newest_ms) = (state.clock.now_ms(), timeline.newest_ms());
+        let batch = timeline.pass(now_ms);
+        if let Some(newest_ms) = newest_ms.filter(|_| !batch.reports.is_empty()) {
+            let reports = batch.reports.len();
+            state.services.intake.take_in(&*state.services.store, batch)?;
+            record.sample_passed(newest_ms, now_ms)?;
+            tracing::debug!("{reports} reports arrived, {} are waiting", timeline.waiting());
+        }
+    }
+    Ok(())
+}
+
+/// Seals, merges and deletes what is due.
+fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
+    let retain_from_ms = retention::cutoff_of(state, record)?;
+    let done = record.maintain(retain_from_ms)?;
+    record.log_faults();
+    for fault in &done.set_aside {
+        tracing::error!("set aside a damaged file: {fault}");
+    }
+    if let Some(retain_from_ms) = retain_from_ms {
+        let alerts = match record.alerts().failure() {
+            Some(_) => 0,
+            None => record.alerts().expire(retain_from_ms)?,
+        };
+        retention::report(record, retain_from_ms, &done, alerts);
+    }
+    if done.sealed_readings > 0 || done.merged_segments > 0 {
+        let Maintained { sealed_readings, merged_segments, .. } = done;
+        tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
+    }
+    Ok(MAINTENANCE)
+}
+
+/// Looks at the watched folder.
+fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
+    for summary in watch.look(state)? {
+        tracing::info!("watched folder: {}", summary.line());
+    }
+    Ok(LOOK)
+}

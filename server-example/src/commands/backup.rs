@@ -1,0 +1,54 @@
+//! The command `backup`.
+
+use clap::Args;
+use mesonet_server::RecordFlags;
+use mesonet_service::backup::{BackupError, BackupOptions, LOST, make};
+
+use super::{Outcome, load, print};
+
+/// The flags of `backup`.
+#[derive(Clone, Debug, Args)]
+pub struct BackupFlags {
+    /// Where the backups of this record are: a folder, file:///… or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE")]
+    pub to: String,
+
+    /// Back up this record in the place of the other one: backups of that one are refused from now on
+    #[arg(long)]
+    pub take_over: bool,
+
+    /// Back up a record that has lost readings, and that nobody has given up (mesonet-server verify names
+    /// them): they are not in the backup. The newest backup that has lost nothing is never deleted
+    #[arg(long)]
+    pub without_lost: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// Backs up a record, which a server may have open. Returns whether all of it is in the backup.
+///
+/// # Errors
+/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
+pub fn backup(flags: &BackupFlags) -> Outcome {
+    let BackupFlags { to, take_over, without_lost, json, record } = flags;
+    let config = load(record)?;
+    config.on_disk(
+        "backup",
+        "back that database up with ClickHouse, and the folder of products, model \
+         runs and keys as files",
+    )?;
+    if !config.data.is_dir() {
+        return Err(BackupError::NoRecord(config.data).into());
+    }
+    let options = BackupOptions { takes_over: *take_over, without_lost: *without_lost };
+    let summary = make(&config.data, to, options)?;
+    print(*json, &summary, |out| summary.print(out))?;
+    // What is lost was left out by order.
+    Ok(summary.left_out.iter().all(|left_out| left_out.starts_with(LOST)))
+}

@@ -1,0 +1,41 @@
+//! The command `migrate`.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use mesonet_server::RecordFlags;
+use mesonet_service::record::RecordPlace;
+
+use super::{Outcome, load};
+
+/// The flags of `migrate`.
+#[derive(Clone, Debug, Args)]
+pub struct MigrateFlags {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// Makes the database of a record in ClickHouse and its tables, or brings them up to the version that
+/// this server reads, and says from which version to which. Servers of the older version must be
+/// stopped before.
+///
+/// # Errors
+/// The record is on disk, ClickHouse cannot be reached or refuses, or the tables are of a newer version.
+pub fn migrate(flags: &MigrateFlags) -> Outcome {
+    let settings = load(&flags.record)?.record();
+    let place = &settings.place;
+    let RecordPlace::ClickHouse(address) = place else {
+        let cause = "store is embedded; it must be clickhouse:http://HOST:PORT/DATABASE: a folder is brought up to \
+                     date when a server opens it";
+        return Err(cause.into());
+    };
+    let (from, to) = mesonet_service::record::migrate(address, &settings)?;
+    let mut out = io::stdout().lock();
+    match from {
+        0 => writeln!(out, "{place}: made tables of version {to}")?,
+        _ if from == to => writeln!(out, "{place}: tables are of version {to} already")?,
+        _ => writeln!(out, "{place}: brought tables from version {from} to {to}")?,
+    }
+    Ok(true)
+}

@@ -1,0 +1,46 @@
+//! The commands, one file for each.
+
+pub mod archive;
+pub mod backup;
+pub mod backups;
+pub mod copy;
+pub mod grib_ls;
+pub mod health;
+pub mod ingest;
+pub mod keys;
+pub mod migrate;
+pub mod models;
+pub mod quality;
+pub mod restore;
+pub mod retention;
+pub mod token;
+pub mod verify;
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
+use serde::Serialize;
+
+/// Whether a command found everything as it should be: the exit code is 0, else 1.
+pub type Outcome = Result<bool, Box<dyn Error>>;
+
+/// Loads the settings of the record.
+fn load(record: &RecordFlags) -> Result<Config, ConfigError> {
+    Config::load(&Flags { record: record.clone(), ..Flags::default() })
+}
+
+/// Writes the result of a command: as a line of JSON, or as text.
+fn print<T: Serialize>(
+    json: bool,
+    value: &T,
+    text: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
+) -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    let written = if json {
+        serde_json::to_writer(&mut out, value).map_err(io::Error::from).and_then(|()| writeln!(out))
+    } else {
+        text(&mut out)
+    };
+    written.map_err(|error| format!("cannot write the result: {error}").into())
+}

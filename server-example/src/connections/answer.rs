@@ -1,0 +1,240 @@
+//! One request of a connection, and its answer.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, Response, header};
+use axum::response::IntoResponse;
+use hyper::body::{Frame, Incoming, SizeHint};
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+use super::host;
+use super::table::{Asking, PIECE_BYTES, Seat};
+use crate::http::{NO_SNIFFING, NOSNIFF};
+use crate::limits::Peer;
+
+/// Makes browsers come back over TLS only, for a year (RFC 6797).
+const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+/// How much of a body is read that nobody wants any more, and how long that may take: most of what
+/// is refused has been sent before the answer is there.
+const DRAINED_BYTES: u64 = 64 * 1024;
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Whom a connection serves, and how.
+#[derive(Clone)]
+pub struct Guest {
+    pub peer: Peer,
+    pub seat: Arc<Seat>,
+    pub has_tls: bool,
+}
+
+/// Answers a request. It is under way until its answer has been taken.
+pub async fn answer(
+    app: Router,
+    Guest { peer, seat, has_tls }: Guest,
+    mut request: hyper::Request<Incoming>,
+) -> Result<Response<Answered>, Infallible> {
+    let asking = seat.asks();
+    let rest = Rest::of(&request);
+    let mut response = match host::check(&request) {
+        Ok(()) => {
+            request.extensions_mut().insert(seat.party);
+            request.extensions_mut().insert(peer);
+            let body = Arc::clone(&rest.body);
+            let request = request.map(|incoming| {
+                *lock(&body) = Some(incoming);
+                Body::new(Awaited { body, seat, awaits: false })
+            });
+            let mut response = app.oneshot(request).await?;
+            if !asking.is_in_pieces() && !rest.is_drained().await {
+                // The caller would send its next request into a connection that closes.
+                response.headers_mut().insert(header::CONNECTION, CLOSE);
+            }
+            response
+        }
+        Err(refused) => {
+            let mut response = refused.into_response();
+            let headers = response.headers_mut();
+            headers.insert(NOSNIFF, NO_SNIFFING);
+            headers.insert(header::CONNECTION, CLOSE);
+            response
+        }
+    };
+    if has_tls {
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
+    }
+    if asking.is_in_pieces() {
+        // HTTP/2 has no such header (RFC 9113, 8.2.2): it ends connections by frames.
+        response.headers_mut().remove(header::CONNECTION);
+    }
+    Ok(response.map(|body| Answered { body, rest: Bytes::new(), offered_bytes: 0, asking }))
+}
+
+/// A body that the server and what is left of a request share.
+type Shared = Arc<Mutex<Option<Incoming>>>;
+
+fn lock(body: &Shared) -> MutexGuard<'_, Option<Incoming>> {
+    body.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What of the body of a request may be unread when its answer is there.
+struct Rest {
+    body: Shared,
+    /// Whether the caller waits to be asked for it.
+    is_held_back: bool,
+}
+
+impl Rest {
+    fn of(request: &hyper::Request<Incoming>) -> Self {
+        let is_held_back = request.headers().contains_key(header::EXPECT);
+        Self { body: Arc::default(), is_held_back }
+    }
+
+    /// Reads what is left, if it is short and comes soon. Whether nothing is left.
+    async fn is_drained(&self) -> bool {
+        // What still reads the body has left it here, or has read it to its end.
+        let Some(mut body) = lock(&self.body).take() else { return true };
+        if body.is_end_stream() {
+            return true;
+        }
+        if self.is_held_back || body.size_hint().lower() > DRAINED_BYTES {
+            return false;
+        }
+        let drain = async {
+            let mut drained = 0;
+            while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await
+            {
+                let Ok(frame) = frame else { return false };
+                drained += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if drained > DRAINED_BYTES {
+                    return false;
+                }
+            }
+            true
+        };
+        timeout(DRAIN, drain).await.unwrap_or(false)
+    }
+}
+
+/// The body of a request. It tells its seat when the server waits for it.
+struct Awaited {
+    body: Shared,
+    seat: Arc<Seat>,
+    awaits: bool,
+}
+
+impl Awaited {
+    fn awaits(&mut self, awaits: bool) {
+        if self.awaits != awaits {
+            self.awaits = awaits;
+            self.seat.awaits_body(awaits);
+        }
+    }
+}
+
+impl HttpBody for Awaited {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = match &mut *lock(&self.body) {
+            Some(body) => Pin::new(body).poll_frame(context).map_err(axum::Error::new),
+            // Not its end.
+            None => Poll::Ready(Some(Err(axum::Error::new("its answer has been given")))),
+        };
+        self.awaits(frame.is_pending());
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        lock(&self.body).as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        lock(&self.body).as_ref().map_or_else(SizeHint::default, HttpBody::size_hint)
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        self.awaits(false);
+    }
+}
+
+/// The body of an answer. The request is under way until it is dropped.
+///
+/// Over HTTP/1 the socket tells whether the caller reads. Over HTTP/2 a caller may read and grant
+/// no window for this answer; so it leaves in pieces, each made once there is a window for it, and
+/// the seat is told of them.
+pub struct Answered {
+    body: Body,
+    /// What is left of the last frame.
+    rest: Bytes,
+    /// Length of the piece that was handed over last.
+    offered_bytes: usize,
+    asking: Asking,
+}
+
+impl HttpBody for Answered {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if !self.asking.is_in_pieces() {
+            return Pin::new(&mut self.body).poll_frame(context);
+        }
+        if self.offered_bytes > 0 {
+            self.asking.is_taken(self.offered_bytes);
+            self.offered_bytes = 0;
+        }
+        if self.rest.is_empty() {
+            let next = Pin::new(&mut self.body).poll_frame(context);
+            if !matches!(next, Poll::Ready(Some(Ok(_)))) {
+                self.asking.has_no_piece();
+            }
+            match ready!(next) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end_or_error => return Poll::Ready(end_or_error),
+            }
+        }
+        let bytes = self.rest.len().min(PIECE_BYTES);
+        let piece = self.rest.split_to(bytes);
+        self.offered_bytes = bytes;
+        self.asking.offers();
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+
+    /// Over HTTP/2 the end is told once the last piece has been taken, or that piece would not be
+    /// waited for.
+    fn is_end_stream(&self) -> bool {
+        self.offered_bytes == 0 && self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint.set_lower(hint.lower() + rest);
+        hint
+    }
+}

@@ -1,0 +1,212 @@
+//! Connections: who may connect, for how long, and how fast they must be.
+//!
+//! Nobody keeps a place without using it, whether by silence, by a head that does not end or by an
+//! answer that is not read; and nobody holds so many that others find none.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The numbers | [`Limits`] |
+//! | Who is connected, and who goes when there is no room | `table.rs` |
+//! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
+//! | Floods of HTTP/2 frames | `frames.rs` |
+//! | One request of it | `answer.rs`, `host.rs` |
+//! | TLS: the certificate and its exchange | [`Certificate`], `validity.rs` |
+//!
+//! TLS stands between `watched.rs` and `connection.rs`: what is watched is the socket. The time of
+//! a first head counts from the accept, so it holds for the handshake too.
+
+mod answer;
+mod connection;
+mod frames;
+mod host;
+mod limits;
+mod table;
+mod tls;
+mod validity;
+mod watched;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use socket2::SockRef;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use crate::limits::{ClientAddr, Peer};
+use answer::Guest;
+use connection::{Ended, serve_http1, serve_http2};
+pub use limits::{Limits, raise_file_limit};
+use table::Place;
+pub use table::Table;
+pub use tls::{Certificate, TlsError};
+use watched::Watched;
+
+/// How often the server looks for connections that take too long.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long the server waits when it can open no more connections, and how often it logs that.
+const OUT_OF_FILES: Duration = Duration::from_millis(50);
+const SAY_AGAIN: Duration = Duration::from_secs(60);
+
+/// How much of an answer the system may hold unsent. With much more, a slow reader would seem not
+/// to read at all until the buffer empties.
+const UNSENT_BYTES: u32 = 128 * 1024;
+
+/// The answer to a newcomer when there is no room.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\
+    content-type: application/json\r\nx-content-type-options: nosniff\r\nretry-after: 5\r\n\
+    content-length: 48\r\n\r\n\"too many connections are open; try again later\"";
+
+/// What one listening socket serves.
+#[derive(Clone)]
+pub struct Door {
+    /// The service.
+    pub app: Router,
+    /// Who is connected.
+    pub table: Arc<Table>,
+    /// Most requests at a time on an HTTP/2 connection.
+    pub max_streams: u32,
+    /// Without it, connections are in the clear.
+    pub tls: Option<TlsAcceptor>,
+}
+
+/// Serves connections until told to stop, then gives what is under way some time to finish.
+///
+/// Returns whether everything was finished.
+pub async fn serve(
+    listener: TcpListener,
+    door: Door,
+    stop_requested: impl Future<Output = ()>,
+    farewell: Duration,
+) -> bool {
+    let table = Arc::clone(&door.table);
+    let (stop, stopped) = watch::channel(false);
+    // Each connection has a sender, so the receiver knows when the last one is gone.
+    let (alive, mut all_gone) = mpsc::channel::<()>(1);
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut stop_requested = std::pin::pin!(stop_requested);
+    let mut said: Option<Instant> = None;
+    loop {
+        tokio::select! {
+            () = &mut stop_requested => break,
+            now = look.tick() => table.sweep(now),
+            accepted = accept(&listener, &table) => match accepted {
+                Ok((stream, peer)) => match table.admit(ClientAddr::of(peer.ip())) {
+                    Some(place) => {
+                        let (door, stopped, alive) = (door.clone(), stopped.clone(), alive.clone());
+                        tokio::spawn(async move {
+                            door.serve(stream, Peer(peer.ip()), place, stopped).await;
+                            drop(alive);
+                        });
+                    }
+                    None => door.refuse(&stream),
+                },
+                Err(error) if is_of_the_caller(&error) => {}
+                Err(error) => {
+                    if said.is_none_or(|said| said.elapsed() > SAY_AGAIN) {
+                        tracing::error!("cannot accept connections: {error}");
+                        said = Some(Instant::now());
+                    }
+                    table.make_room();
+                    sleep(OUT_OF_FILES).await;
+                }
+            },
+        }
+    }
+    drop((listener, door, alive, stopped));
+    stop.send_replace(true);
+    let all_gone = async {
+        let mut look = interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = all_gone.recv() => break,
+                // Slow callers are not waited for.
+                now = look.tick() => table.sweep(now),
+            }
+        }
+    };
+    timeout(farewell, all_gone).await.is_ok()
+}
+
+impl Door {
+    async fn serve(
+        self,
+        mut stream: TcpStream,
+        peer: Peer,
+        place: Place,
+        stopped: watch::Receiver<bool>,
+    ) {
+        // Without these options it is only slower.
+        let _ = stream.set_nodelay(true);
+        #[cfg(target_os = "linux")]
+        let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
+        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ended::CutOff {
+            // The system discards what it holds too, and the caller knows that the answer is
+            // incomplete.
+            let _ = stream.set_zero_linger();
+        }
+        // Close the file before freeing the place.
+        drop(stream);
+        drop(place);
+    }
+
+    async fn serve_stream(
+        self,
+        stream: &mut TcpStream,
+        peer: Peer,
+        place: &Place,
+        mut stopped: watch::Receiver<bool>,
+    ) -> Ended {
+        let seat = Arc::clone(&place.seat);
+        let watched = Watched::new(stream, Arc::clone(&seat));
+        let guest = Guest { peer, seat, has_tls: self.tls.is_some() };
+        let Some(tls) = self.tls else {
+            return serve_http1(watched, guest, self.app, stopped).await;
+        };
+        let stream = tokio::select! {
+            // A failed handshake concerns only the caller.
+            made = tls.accept(watched) => match made {
+                Ok(stream) => stream,
+                Err(_) => return Ended::Itself,
+            },
+            _ = guest.seat.leave() => return Ended::CutOff,
+            _ = stopped.wait_for(|stop| *stop) => return Ended::CutOff,
+        };
+        if stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2) {
+            serve_http2(stream, guest, self.app, stopped, self.max_streams).await
+        } else {
+            serve_http1(stream, guest, self.app, stopped).await
+        }
+    }
+
+    /// Tells a newcomer that there is no room, without waiting. Before a handshake there is nothing
+    /// to say it in.
+    fn refuse(&self, stream: &TcpStream) {
+        if self.tls.is_some() {
+            return;
+        }
+        // If the write fails, the caller finds out when the connection closes.
+        let _ = stream.try_write(NO_ROOM);
+        // Unread input would make the system discard the answer.
+        let _ = stream.try_read(&mut [0; 4096]);
+    }
+}
+
+/// Accepts the next connection once a file is free for it.
+async fn accept(listener: &TcpListener, table: &Table) -> io::Result<(TcpStream, SocketAddr)> {
+    // Connections that are slow to close do not keep others waiting.
+    let _ = timeout(OUT_OF_FILES, table.closed_enough()).await;
+    listener.accept().await
+}
+
+/// Whether the connection was gone before it was accepted.
+fn is_of_the_caller(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}

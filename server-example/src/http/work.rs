@@ -1,0 +1,174 @@
+//! What answers cost: turns on the cores, and memory until they are read.
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+
+use crate::http::error::ApiError;
+use crate::limits::ClientAddr;
+use crate::limits::{Share, Shares};
+
+/// How long work keeps a core busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// A few milliseconds.
+    Light,
+    /// Longer.
+    Heavy,
+}
+
+/// The estimated cost of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// How long it keeps a core busy.
+    pub load: Load,
+    /// How much memory it takes.
+    pub bytes: usize,
+}
+
+impl Cost {
+    /// A small answer.
+    pub const LIGHT: Self = Self { load: Load::Light, bytes: 1 << 20 };
+
+    /// An answer that takes up to this much memory.
+    pub const fn heavy(bytes: usize) -> Self {
+        Self { load: Load::Heavy, bytes }
+    }
+}
+
+/// The cores and the memory, shared by callers.
+///
+/// Light work has its own turns and its own memory, so that a small answer does not wait behind large
+/// ones, however many addresses ask for those; the system divides the cores between both.
+pub struct Turns {
+    light: Pool,
+    heavy: Pool,
+}
+
+/// The turns and the bytes for work of one load.
+struct Pool {
+    turns: Shares,
+    bytes: Shares,
+}
+
+impl Pool {
+    fn new(turns: usize, bytes: usize) -> Self {
+        Self { turns: Shares::new(turns), bytes: Shares::new(bytes) }
+    }
+}
+
+/// The part of the memory that is for light work: one in this many.
+const LIGHT_MEMORY: usize = 8;
+
+impl Turns {
+    /// Creates turns on a number of cores, and an amount of memory.
+    pub fn new(cores: usize, memory_bytes: usize) -> Self {
+        let of_light = memory_bytes / LIGHT_MEMORY;
+        Self {
+            light: Pool::new(cores * 2, of_light),
+            // One party alone gets one turn more than half the number of cores.
+            heavy: Pool::new(cores + 1, memory_bytes - of_light),
+        }
+    }
+
+    fn of(&self, load: Load) -> &Pool {
+        match load {
+            Load::Light => &self.light,
+            Load::Heavy => &self.heavy,
+        }
+    }
+
+    /// Waits for a turn on a core.
+    pub async fn on_core(&self, party: ClientAddr, load: Load) -> Share {
+        self.of(load).turns.take(party, 1).await
+    }
+
+    /// Waits for permission to hold a number of bytes in memory.
+    pub async fn memory(&self, party: ClientAddr, load: Load, bytes: usize) -> Share {
+        self.of(load).bytes.take(party, bytes).await
+    }
+
+    /// The number of bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.light.bytes.used() + self.heavy.bytes.used()
+    }
+}
+
+/// The threads that make answers, and the turns on them.
+pub struct Workers {
+    turns: Turns,
+}
+
+impl Workers {
+    /// Creates workers for a number of cores, and an amount of memory for answers.
+    pub fn new(cores: usize, memory_bytes: usize) -> Self {
+        Self { turns: Turns::new(cores, memory_bytes) }
+    }
+
+    /// The cores and the memory, shared by callers.
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Does work that keeps a core busy, off the threads that serve connections, and no more at
+    /// once than there are cores.
+    ///
+    /// # Errors
+    /// The work panicked: an internal error.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        party: ClientAddr,
+        load: Load,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let turn = self.turns.on_core(party, load).await;
+        let task = tokio::task::spawn_blocking(move || {
+            let done = work();
+            // Not before: the work goes on even if the caller has stopped waiting.
+            drop(turn);
+            done
+        });
+        task.await.map_err(ApiError::internal)
+    }
+
+    /// Makes an answer that is in memory whole until the caller has read it.
+    ///
+    /// # Errors
+    /// `make` refuses, or panics: an internal error.
+    pub async fn answer(
+        &self,
+        party: ClientAddr,
+        cost: Cost,
+        make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let memory = self.turns.memory(party, cost.load, cost.bytes).await;
+        held_answer(self.work(party, cost.load, make).await??, memory).await
+    }
+}
+
+/// Holds the share of bytes until the caller has read them.
+pub fn held(bytes: Bytes, mut share: Share) -> Bytes {
+    struct Held {
+        bytes: Bytes,
+        _share: Share,
+    }
+    impl AsRef<[u8]> for Held {
+        fn as_ref(&self) -> &[u8] {
+            &self.bytes
+        }
+    }
+    share.resize(bytes.len());
+    Bytes::from_owner(Held { bytes, _share: share })
+}
+
+/// The same for the body of a complete answer.
+///
+/// # Errors
+/// The body fails to complete.
+async fn held_answer(response: Response, share: Share) -> Result<Response, ApiError> {
+    let (head, body) = response.into_parts();
+    if body.size_hint().exact().is_none() {
+        return Ok(Response::from_parts(head, body));
+    }
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(ApiError::internal)?;
+    Ok(Response::from_parts(head, Body::from(held(bytes, share))))
+}

@@ -1,0 +1,196 @@
+//! Figures for a monitoring system: counted as things happen, and looked up when they are read.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | What is counted: requests, rate, ingest | [`Metrics`] |
+//!
+//! Labels are bounded: a route is a template of the router, never a path; a feed is a kind of file.
+//! The registry belongs to the state, so that two services in a process do not share it, and it
+//! needs no upkeep: histograms have fixed buckets.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use mesonet::feed;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::limits::Turn;
+use mesonet_service::ingest::Summary;
+
+/// One label.
+pub type By = [(&'static str, String); 1];
+
+/// Route, method, class of the status.
+type ByRequest = [(&'static str, String); 3];
+
+/// Buckets of times, seconds: around the milliseconds of small answers and the seconds of large.
+const SECONDS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5, 2.0, 10.0, 60.0];
+
+/// Buckets of the lengths of answers, bytes.
+const BYTES: [f64; 6] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+
+type Histograms = Family<By, Histogram, fn() -> Histogram>;
+
+/// The figures.
+pub struct Metrics {
+    pub registry: Registry,
+    requests: Family<ByRequest, Counter>,
+    request_seconds: Histograms,
+    response_bytes: Histograms,
+    rate: Family<By, Counter>,
+    pub ingest: OfIngest,
+}
+
+/// What came in, by kind of file.
+#[derive(Default)]
+pub struct OfIngest {
+    files: Family<By, Counter>,
+    reports: Family<By, Counter>,
+    readings: Family<By, Counter>,
+    refused: Family<By, Counter>,
+    /// Files of no kind, or not read to their end.
+    faults: Counter,
+    /// How often the store took nothing more.
+    failures: Counter,
+    /// The times of the newest reports.
+    pub newest_ms: Mutex<BTreeMap<feed::Kind, i64>>,
+}
+
+/// The template of the route that answered; an extension of the answer.
+#[derive(Clone)]
+struct OfRoute(MatchedPath);
+
+/// Returns a registry of names that begin as all do.
+pub fn registry() -> Registry {
+    Registry::with_prefix("mesonet")
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = registry();
+        let requests = Family::default();
+        let text = "Requests by template of the route, method and class of the status";
+        registry.register("http_requests", text, requests.clone());
+        let seconds: fn() -> Histogram = || Histogram::new(SECONDS);
+        let request_seconds = Family::new_with_constructor(seconds);
+        let text = "Time until an answer began";
+        let named = request_seconds.clone();
+        registry.register_with_unit("http_request_duration", text, Unit::Seconds, named);
+        let bytes: fn() -> Histogram = || Histogram::new(BYTES);
+        let response_bytes = Family::new_with_constructor(bytes);
+        let text = "Length of the body that was sent, as encoded";
+        let named = response_bytes.clone();
+        registry.register_with_unit("http_response_size", text, Unit::Bytes, named);
+        let rate = Family::default();
+        let text = "Requests that waited for their turn or were refused with 429";
+        registry.register("rate_limited_requests", text, rate.clone());
+        let ingest = OfIngest::register(&mut registry);
+        Self { registry, requests, request_seconds, response_bytes, rate, ingest }
+    }
+}
+
+impl Metrics {
+    /// Counts a request once its answer has been sent or given up.
+    pub fn answered(
+        &self,
+        route: &str,
+        method: &Method,
+        status: StatusCode,
+        began: Duration,
+        bytes: u64,
+    ) {
+        let class = format!("{}xx", status.as_u16() / 100);
+        let labels = [
+            ("route", route.to_owned()),
+            ("method", name_of(method).to_owned()),
+            ("status", class),
+        ];
+        self.requests.get_or_create(&labels).inc();
+        let labels = [("route", route.to_owned())];
+        self.request_seconds.get_or_create(&labels).observe(began.as_secs_f64());
+        self.response_bytes.get_or_create(&labels).observe(bytes as f64);
+    }
+
+    /// Counts a request that the rate held up.
+    pub fn limited(&self, turn: Turn) {
+        let outcome = match turn {
+            Turn::Now => return,
+            Turn::At(_) => "waited",
+            Turn::Refused => "refused",
+        };
+        self.rate.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+
+    /// Counts what was read in.
+    pub fn ingested(&self, summary: &Summary) {
+        let ingest = &self.ingest;
+        let mut newest_ms = ingest.newest_ms.lock().unwrap_or_else(PoisonError::into_inner);
+        for (&kind, of_kind) in &summary.kinds {
+            let labels = [("feed", kind.to_string())];
+            for (family, count) in [
+                (&ingest.files, of_kind.files),
+                (&ingest.reports, of_kind.reports),
+                (&ingest.readings, of_kind.readings),
+                (&ingest.refused, of_kind.refused.count),
+            ] {
+                family.get_or_create(&labels).inc_by(count);
+            }
+            if let Some(of_kind) = of_kind.newest_ms {
+                let newest = newest_ms.entry(kind).or_insert(of_kind);
+                *newest = (*newest).max(of_kind);
+            }
+        }
+        ingest.faults.inc_by(summary.faults.count);
+        if summary.store_error.is_some() {
+            ingest.failures.inc();
+        }
+    }
+}
+
+impl OfIngest {
+    fn register(registry: &mut Registry) -> Self {
+        let ingest = Self::default();
+        for (name, text, family) in [
+            ("ingest_files", "Files that were read to their end", &ingest.files),
+            ("ingest_reports", "Reports and alerts that were read", &ingest.reports),
+            ("ingest_readings", "Readings in them", &ingest.readings),
+            ("ingest_refused_reports", "Reports that could not be read", &ingest.refused),
+        ] {
+            registry.register(name, text, family.clone());
+        }
+        let text = "Files of no known kind, or not read to their end";
+        registry.register("ingest_faulty_files", text, ingest.faults.clone());
+        let text = "Times that the store took nothing more";
+        registry.register("ingest_store_failures", text, ingest.failures.clone());
+        ingest
+    }
+}
+
+/// The methods that a route can have; others share a name.
+pub fn name_of(method: &Method) -> &'static str {
+    const NAMES: [&str; 4] = ["GET", "HEAD", "POST", "OPTIONS"];
+    NAMES.into_iter().find(|name| method == *name).unwrap_or("other")
+}
+
+/// Notes on an answer which route it is of.
+pub async fn note_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(OfRoute(route));
+    }
+    response
+}
+
+/// Returns the template of the route that answered.
+pub fn route_of(response: &Response) -> Option<MatchedPath> {
+    response.extensions().get().map(|OfRoute(route)| route.clone())
+}

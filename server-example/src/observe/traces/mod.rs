@@ -1,0 +1,44 @@
+//! Traces of requests for an OpenTelemetry collector: behind the feature `otel`, off unless there is
+//! the address of one.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The span of a request, and the trace of its caller | `otlp.rs` |
+//! | How spans are sent | `sender.rs` |
+//! | What stands in their place without the feature | `none.rs` |
+
+#[cfg(not(feature = "otel"))]
+mod none;
+#[cfg(feature = "otel")]
+mod otlp;
+#[cfg(feature = "otel")]
+mod sender;
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+
+#[cfg(not(feature = "otel"))]
+pub use none::{Trace, Traces};
+#[cfg(feature = "otel")]
+pub use otlp::{Trace, Traces};
+
+/// Why traces cannot be sent to the collector that is named.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TracesError(pub String);
+
+/// What is told of a request at its end. Every text is bounded: a route is a template of the router,
+/// and there is no query string.
+#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only the feature reads it"))]
+pub struct Ended<'a> {
+    pub id: &'a str,
+    pub method: &'static str,
+    pub route: Option<&'a str>,
+    pub path: &'a str,
+    pub status: StatusCode,
+    pub bytes: u64,
+    /// Until the answer began.
+    pub answered: Duration,
+    pub plan: Option<&'static str>,
+}

@@ -1,0 +1,35 @@
+//! The addresses of the services: one declaration each, for the router, for the list at `/`, for the
+//! names that a request may have, and for the description at `/openapi/v1.json`.
+
+use axum::routing::MethodRouter;
+use axum::{Extension, Router};
+
+use super::About;
+use crate::http::member::{Member, Requested};
+use crate::http::parameter::Parameter;
+
+/// An address with a method, its parameters, and who answers it.
+pub struct Endpoint<S: 'static> {
+    /// `GET`, which also answers HEAD, or `POST`.
+    pub method: &'static str,
+    /// Below the prefix of its service.
+    pub path: &'static str,
+    /// Its query parameters.
+    pub query: &'static [Parameter],
+    /// The members of its JSON body and of the objects in it.
+    pub body: &'static [Member],
+    /// The handler, for its method.
+    pub handler: fn() -> MethodRouter<S>,
+    /// What it is for and what it answers.
+    pub about: fn() -> About,
+}
+
+/// Returns the router of endpoints.
+pub fn router<S: Clone + Send + Sync + 'static>(
+    endpoints: impl Iterator<Item = &'static Endpoint<S>>,
+) -> Router<S> {
+    endpoints.fold(Router::new(), |router, endpoint| {
+        let requested = Requested { query: endpoint.query, body: endpoint.body };
+        router.route(endpoint.path, (endpoint.handler)().route_layer(Extension(requested)))
+    })
+}

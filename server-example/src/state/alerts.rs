@@ -1,0 +1,208 @@
+//! Alerts as they are served: the state of each is resolved and encoded once per change, not once
+//! per request.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use axum::body::Bytes;
+use mesonet::alert;
+use mesonet::alert::Feature;
+use mesonet::geo::MultiPolygon;
+use mesonet::store::{AlertRecord, AlertStore};
+
+use crate::http::encoding::Effort;
+use crate::http::snapshot::{Snapshot, SnapshotError};
+use crate::state::alert_clocks::AlertClocks;
+use crate::state::zones::ZoneSet;
+
+/// A language in which alerts can be requested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// French.
+    French,
+}
+
+impl Language {
+    /// The name in the query, and the primary subtag of its language tags.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::French => "fr",
+        }
+    }
+}
+
+/// The alerts on record with their state at a time.
+pub struct AlertView {
+    record: Arc<AlertRecord>,
+    zones: Arc<ZoneSet>,
+    clocks: AlertClocks,
+    /// The state of each alert stays the same until then, by the clock of the server.
+    until_ms: i64,
+    states: Vec<alert::State>,
+    /// The geometry of each alert.
+    geometries: Vec<Option<Arc<MultiPolygon>>>,
+    /// Places of the alerts whose outlines are not known.
+    missing: BTreeSet<String>,
+    /// By [`Language`].
+    encoded: [OnceLock<Encoded>; 2],
+    /// The whole answer in English, compressed in the background.
+    snapshot: OnceLock<Snapshot>,
+}
+
+/// The answer with all alerts, and the position of each in it, the latest sent first.
+struct Encoded {
+    body: Bytes,
+    features: Vec<Range<usize>>,
+}
+
+const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":["#;
+const TAIL: &[u8] = b"]}";
+
+impl AlertView {
+    /// Returns the alerts of a record at a time. Geometries that were computed before are taken from
+    /// there.
+    pub fn new(
+        record: Arc<AlertRecord>,
+        zones: Arc<ZoneSet>,
+        clocks: AlertClocks,
+        before: Option<&Self>,
+    ) -> Self {
+        let messages: Vec<&alert::Message> =
+            record.messages.iter().map(|message| &**message).collect();
+        let (states, until_ms) = clocks.resolve(&messages);
+        let missing = messages
+            .iter()
+            .flat_map(|message| alert::missing_zones(message, zones.zones()))
+            .map(str::to_owned)
+            .collect();
+        let geometries = geometries(&record, &states, &zones, before);
+        let (encoded, snapshot) = <_>::default();
+        Self { record, zones, clocks, until_ms, states, geometries, missing, encoded, snapshot }
+    }
+
+    /// Logs the places whose outlines are not known and were known, or not needed, before.
+    pub fn log_missing(&self, before: Option<&Self>) {
+        let known = before.map(|before| &before.missing);
+        let new =
+            self.missing.iter().filter(|code| known.is_none_or(|known| !known.contains(*code)));
+        let new: Vec<&str> = new.map(String::as_str).collect();
+        if !new.is_empty() {
+            tracing::warn!(
+                "alerts name places whose outlines are not known: {}; a newer file of zones may have \
+                 them (--zones)",
+                new.join(", "),
+            );
+        }
+    }
+
+    /// Whether the record and the state of its alerts are still the same.
+    pub fn is_current(&self, store: &AlertStore, clocks: AlertClocks) -> bool {
+        self.clocks.is_same_until(self.until_ms, &clocks)
+            && self.record.generation == store.record().generation
+    }
+
+    /// The whole answer in English in every encoding, once it is made.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.get()
+    }
+
+    /// Makes the snapshot.
+    ///
+    /// # Errors
+    /// It could not be encoded or compressed.
+    pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
+        if self.snapshot.get().is_none() {
+            let body = self.encoded(Language::English)?.body.to_vec();
+            let snapshot = Snapshot::new(body, "no-cache", Effort::Thorough)?;
+            self.snapshot.get_or_init(|| snapshot);
+        }
+        Ok(())
+    }
+
+    /// Returns the selected alerts in a language, as GeoJSON.
+    ///
+    /// # Errors
+    /// They could not be encoded.
+    pub fn answer(&self, query: &alert::Query, language: Language) -> Result<Bytes, SnapshotError> {
+        let Encoded { body, features } = self.encoded(language)?;
+        if *query == alert::Query::default() {
+            return Ok(body.clone());
+        }
+        let zones = self.zones.zones();
+        let newest_first = self.record.messages.iter().zip(&self.states).rev();
+        let meant: Vec<&Range<usize>> = newest_first
+            .zip(features)
+            .filter(|((message, state), _)| query.is_met(message, state, zones))
+            .map(|(_, feature)| feature)
+            .collect();
+        let length: usize = meant.iter().map(|feature| feature.len() + 1).sum();
+        let mut answer = Vec::with_capacity(HEAD.len() + length + TAIL.len());
+        answer.extend_from_slice(HEAD);
+        for (i, feature) in meant.into_iter().enumerate() {
+            if i > 0 {
+                answer.push(b',');
+            }
+            answer.extend_from_slice(&body[feature.clone()]);
+        }
+        answer.extend_from_slice(TAIL);
+        Ok(answer.into())
+    }
+
+    fn encoded(&self, language: Language) -> Result<&Encoded, SnapshotError> {
+        let cell = &self.encoded[language as usize];
+        if let Some(encoded) = cell.get() {
+            return Ok(encoded);
+        }
+        let encoded = self.encode(language)?;
+        Ok(cell.get_or_init(|| encoded))
+    }
+
+    fn encode(&self, language: Language) -> Result<Encoded, SnapshotError> {
+        let mut body = HEAD.to_vec();
+        let mut features = Vec::with_capacity(self.states.len());
+        let with_states = self.record.messages.iter().zip(&self.states).zip(&self.geometries);
+        for ((message, state), geometry) in with_states.rev() {
+            if !features.is_empty() {
+                body.push(b',');
+            }
+            let start = body.len();
+            let (geometry, zones) = (geometry.as_deref(), self.zones.zones());
+            let feature = Feature::drawn(message, state, geometry, zones, language.name());
+            serde_json::to_writer(&mut body, &feature)?;
+            features.push(start..body.len());
+        }
+        body.extend_from_slice(TAIL);
+        Ok(Encoded { body: body.into(), features })
+    }
+}
+
+/// The geometry of each alert. One that was there before, in the same state, has the same: dissolving
+/// outlines takes about a millisecond.
+fn geometries(
+    record: &AlertRecord,
+    states: &[alert::State],
+    zones: &Arc<ZoneSet>,
+    before: Option<&AlertView>,
+) -> Vec<Option<Arc<MultiPolygon>>> {
+    let before = before.filter(|before| Arc::ptr_eq(&before.zones, zones));
+    let known: HashMap<_, _> = before
+        .iter()
+        .flat_map(|before| {
+            let states = before.states.iter().zip(&before.geometries);
+            let messages = before.record.messages.iter().map(Arc::as_ptr);
+            messages.zip(states)
+        })
+        .collect();
+    let geometry = |(message, state): (&Arc<alert::Message>, &alert::State)| match known
+        .get(&Arc::as_ptr(message))
+    {
+        Some((before, geometry)) if before.areas == state.areas => (*geometry).clone(),
+        _ => alert::geometry(message, state, zones.zones()).map(Arc::new),
+    };
+    record.messages.iter().zip(states).map(geometry).collect()
+}

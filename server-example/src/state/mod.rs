@@ -1,0 +1,322 @@
+//! What all requests share: settings, clock, services, bodies encoded ahead, and workers.
+
+pub mod alert_clocks;
+pub mod alerts;
+pub mod clock;
+pub mod lanes;
+pub mod model_runs;
+pub mod receive;
+pub mod services;
+pub mod snapshots;
+pub mod station_bodies;
+pub mod zones;
+
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use axum::extract::FromRef;
+use axum::response::Response;
+use mesonet::store::StoreError;
+use mesonet::{Intake, Iso8601, Store};
+use tower_http::cors::CorsLayer;
+
+use crate::auth::Credentials;
+use crate::config::{Config, ConfigError};
+use crate::http::cors;
+use crate::http::error::ApiError;
+use crate::http::extract::BodyRules;
+use crate::http::snapshot::SnapshotError;
+use crate::http::work::{Cost, Load, Workers};
+use crate::limits::ClientAddr;
+use crate::limits::{Hops, Window};
+use crate::observe::traces::Traces;
+use crate::state::alerts::AlertView;
+use crate::state::clock::Clock;
+use crate::state::model_runs::ModelRuns;
+use crate::state::services::{Kept, Services};
+use crate::state::snapshots::Snapshots;
+use crate::state::zones::ZonesError;
+use mesonet_service::archive::Archive;
+use mesonet_service::backup::BackupError;
+use mesonet_service::backup::Follower;
+use mesonet_service::keys::{KnownKeys, known_keys};
+use mesonet_service::products::ProductFiles;
+use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
+use mesonet_service::record::{Record, RecordPlace};
+
+/// What all requests share.
+pub struct State {
+    /// The settings, which a reload exchanges.
+    config: ArcSwap<Config>,
+    /// The current time: real, or that of a replay.
+    pub clock: Clock,
+    /// The stores, products, models and zones.
+    pub services: Arc<Services>,
+    pub(crate) credentials: Credentials,
+    /// Which address a request comes from.
+    pub(crate) hops: ArcSwap<Hops>,
+    /// Which pages may call from a browser.
+    pub(crate) cors: ArcSwapOption<CorsLayer>,
+    /// How many requests each address has sent.
+    pub(crate) rate: Window,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) traces: Traces,
+}
+
+/// Why the state could not be made or updated.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The alert zones cannot be read.
+    #[error(transparent)]
+    Zones(#[from] ZonesError),
+    /// A body could not be made.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The API keys cannot be reached.
+    #[error(transparent)]
+    Keys(#[from] StoreError),
+    /// What is to be followed cannot be.
+    #[error(transparent)]
+    Follow(#[from] BackupError),
+    /// No place of backups is set.
+    #[error("follow is not set; it must be the place of the backups of another server")]
+    NoPlace,
+}
+
+impl State {
+    /// Creates the state; the precomputed bodies are available at once.
+    ///
+    /// # Errors
+    /// A body could not be made.
+    pub fn new(
+        config: Config,
+        clock: Clock,
+        store: Arc<dyn Store>,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        Self::build(config, clock, store, Kept::Elsewhere, intake)
+    }
+
+    /// Creates the state over a record that this server writes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_record(
+        config: Config,
+        clock: Clock,
+        record: Record,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let store = record.store();
+        let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
+        state.services.remove_unfinished();
+        Ok(state)
+    }
+
+    /// Creates the state over the backups of another server, at the place of the setting `follow`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). The setting is missing, there is no backup yet, or the data folder is
+    /// not that of a follower or cannot be used.
+    pub fn of_backups(
+        config: Config,
+        clock: Clock,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let place = config.follow.as_deref().ok_or(StateError::NoPlace)?;
+        let follower = Follower::open(place, &config.data)?;
+        let as_of = Iso8601(follower.as_of_ms());
+        tracing::info!("following {place}, as of {as_of}: takes nothing in");
+        let follower = Arc::new(follower);
+        let store = Arc::new(ReadOnlyStore(Arc::clone(&follower) as _));
+        Self::build(config, clock, store, Kept::Backups(follower), intake)
+    }
+
+    /// Creates the state over the record of another server.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_another(
+        config: Config,
+        clock: Clock,
+        follower: Arc<dyn Upstream>,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let store = Arc::new(ReadOnlyStore(Arc::clone(&follower)));
+        Self::build(config, clock, store, Kept::Followed(follower), intake)
+    }
+
+    fn build(
+        config: Config,
+        clock: Clock,
+        store: Arc<dyn Store>,
+        kept: Kept,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let products = ProductFiles::new(&config.data, config.catalogue()?);
+        let models = ModelRuns::new(&config.data, config.model_catalogue()?);
+        let snapshots = Snapshots::new(&*store, clock.now_ms())?;
+        let zones = config.zones.clone();
+        let archive = config.archive.as_deref().map(Archive::new);
+        let keys = match &kept {
+            Kept::Elsewhere => None,
+            // The backups of the other server bring its keys, or they are in a folder that is only read.
+            Kept::Backups(_) => Some(KnownKeys::of_another(&config.data)),
+            Kept::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
+                Some(KnownKeys::of_another(&config.data))
+            }
+            Kept::Record(_) | Kept::Followed(_) => Some(known_keys(&config.record())?),
+        };
+        let credentials =
+            Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
+        let credentials = credentials.map_err(ConfigError::from)?;
+        Ok(Arc::new(Self {
+            services: Arc::new(Services::new(
+                store, kept, intake, products, models, archive, zones,
+            )),
+            credentials,
+            hops: ArcSwap::from_pointee(config.hops()?),
+            cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
+            rate: Window::new(config.allowance()),
+            snapshots,
+            workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
+            traces: Traces::new(config.otlp_endpoint.as_deref()).map_err(ConfigError::from)?,
+            config: ArcSwap::from_pointee(config),
+            clock,
+        }))
+    }
+
+    /// The settings as they are now.
+    pub fn config(&self) -> Arc<Config> {
+        self.config.load_full()
+    }
+
+    /// Takes what a running server can from new settings. Returns the names of those that changed
+    /// and need a restart; they stay as they are.
+    ///
+    /// # Errors
+    /// A setting is invalid, or keys of account tokens or a catalogue cannot be read; then nothing has changed.
+    pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
+        let (config, left) = self.config().taking(new)?;
+        let hops = config.hops()?;
+        let (products, models) = (config.catalogue()?, config.model_catalogue()?);
+        self.credentials.reload(config.token_source())?;
+        self.services.products.take(products);
+        self.services.models.take(models);
+        self.hops.store(Arc::new(hops));
+        self.cors.store(cors::layer(&config.cors_origins).map(Arc::new));
+        self.rate.set(config.allowance());
+        self.config.store(Arc::new(config));
+        Ok(left)
+    }
+
+    /// Takes in what the server that this one follows has acknowledged meanwhile; nothing if it
+    /// follows none. [`refresh`](Self::refresh) updates the bodies with it. One caller at a time.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn follow(&self) -> Result<(), StateError> {
+        let Some(follower) = self.services.follower() else { return Ok(()) };
+        let touched = match follower.update() {
+            Touched::None => return Ok(()),
+            Touched::Stations(stations) => stations.into_iter().collect(),
+            Touched::All => {
+                let directory = self.services.store.directory().map_err(SnapshotError::from)?;
+                directory.stations.iter().map(|record| record.station.id).collect()
+            }
+        };
+        self.services.noted.put_back(touched);
+        Ok(())
+    }
+
+    /// The alerts with their current state.
+    ///
+    /// # Errors
+    /// The alert zones cannot be read.
+    pub(crate) fn alert_view(&self) -> Result<Arc<AlertView>, ZonesError> {
+        let services = &self.services;
+        self.snapshots.alerts(&services.alerts, || services.zones(), || self.clock.alerts())
+    }
+
+    /// Updates the bodies whose content has changed. Requests see the old until the new is complete.
+    /// One caller at a time.
+    ///
+    /// # Errors
+    /// A body could not be made; the old one is kept.
+    pub fn refresh(&self) -> Result<(), StateError> {
+        self.refresh_stations()?;
+        self.refresh_alerts()
+    }
+
+    /// Updates the bodies with stations.
+    pub(crate) fn refresh_stations(&self) -> Result<(), StateError> {
+        let Services { noted, store, .. } = &*self.services;
+        let touched = noted.take();
+        let refreshed = self.snapshots.refresh(&**store, self.clock.now_ms(), &touched);
+        if refreshed.is_err() {
+            noted.put_back(touched);
+        }
+        Ok(refreshed?)
+    }
+
+    /// Updates the body with alerts.
+    pub(crate) fn refresh_alerts(&self) -> Result<(), StateError> {
+        Ok(self.alert_view()?.make_snapshot()?)
+    }
+
+    /// Does work that keeps a core busy; see [`Workers::work`].
+    ///
+    /// # Errors
+    /// The work panicked: an internal error.
+    pub(crate) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        party: ClientAddr,
+        load: Load,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let state = Arc::clone(self);
+        self.workers.work(party, load, move || work(&state)).await
+    }
+
+    /// Makes an answer that is in memory whole; see [`Workers::answer`].
+    ///
+    /// # Errors
+    /// `make` refuses, or panics: an internal error.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        party: ClientAddr,
+        cost: Cost,
+        make: impl FnOnce(&Self) -> Result<Response, ApiError> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let state = Arc::clone(self);
+        self.workers.answer(party, cost, move || make(&state)).await
+    }
+
+    /// Does quick work that reads a little of a file, off the threads that serve connections, but
+    /// without waiting behind heavy work.
+    ///
+    /// # Errors
+    /// The work panicked: an internal error.
+    pub(crate) async fn look_up<T: Send + 'static>(
+        self: &Arc<Self>,
+        look_up: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let state = Arc::clone(self);
+        tokio::task::spawn_blocking(move || look_up(&state)).await.map_err(ApiError::internal)
+    }
+}
+
+impl FromRef<Arc<State>> for BodyRules {
+    fn from_ref(state: &Arc<State>) -> Self {
+        Self {
+            limit: state.config().max_body_bytes,
+            pace: state.config().pace(),
+            workers: Arc::clone(&state.workers),
+        }
+    }
+}

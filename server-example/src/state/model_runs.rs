@@ -1,0 +1,138 @@
+//! The model runs in the data folder, kept open while they are unchanged.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arc_swap::ArcSwap;
+use mesonet::model;
+use mesonet::model::RunStamp;
+
+use crate::auth::access::Granted;
+
+/// The model runs of a deployment.
+#[derive(Debug)]
+pub struct ModelRuns {
+    store: model::RunStore,
+    /// The sources, which a reload exchanges.
+    catalogue: ArcSwap<model::Catalogue>,
+    /// By model. A run that any process has changed is reopened when it is requested.
+    open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<model::Run>>>>,
+}
+
+impl ModelRuns {
+    /// The runs in a data folder, which need not exist.
+    pub fn new(data: &Path, catalogue: model::Catalogue) -> Self {
+        Self {
+            store: model::RunStore::new(data.join("models")),
+            catalogue: ArcSwap::from_pointee(catalogue),
+            open: RwLock::default(),
+        }
+    }
+
+    /// The folder of the runs.
+    pub fn store(&self) -> &model::RunStore {
+        &self.store
+    }
+
+    /// The sources as they are now.
+    pub fn catalogue(&self) -> Arc<model::Catalogue> {
+        self.catalogue.load_full()
+    }
+
+    /// Exchanges the sources, at once for all that asks from now on. Runs of a model that is not among
+    /// them stay in their folder; they are named in the log.
+    pub(crate) fn take(&self, catalogue: model::Catalogue) {
+        let old = self.catalogue.swap(Arc::new(catalogue));
+        let new = self.catalogue();
+        for gone in old.iter().map(model::Source::name).filter(|name| new.get(name).is_none()) {
+            match self.store.begun(gone).map(|runs| runs.len()) {
+                Ok(0) => tracing::info!("the model {gone} is no longer in the catalogue"),
+                Ok(runs) => tracing::warn!(
+                    "the model {gone} is no longer in the catalogue: runs that stay on disk without \
+                     being served: {runs}"
+                ),
+                Err(error) => tracing::error!("the runs of the removed model {gone}: {error}"),
+            }
+        }
+    }
+
+    /// Returns a run as it is now.
+    ///
+    /// # Errors
+    /// It does not exist or is damaged.
+    pub(crate) fn run(
+        &self,
+        granted: Granted<'_>,
+        stamp: RunStamp,
+    ) -> Result<Arc<model::Run>, model::RunStoreError> {
+        let model = granted.source().name();
+        if let Some(run) = self.known(model, stamp)
+            && run.is_current()?
+        {
+            return Ok(run);
+        }
+        let opened = self.store.run(model, stamp).map(Arc::new);
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let runs = open.entry(model.to_owned()).or_default();
+        // Runs that were removed meanwhile do not stay mapped.
+        runs.retain(|&known, run| known != stamp && run.is_current().unwrap_or(false));
+        let run = opened?;
+        runs.insert(stamp, Arc::clone(&run));
+        Ok(run)
+    }
+
+    /// Returns the runs with at least one published hour, latest first. A damaged one is left out
+    /// and logged.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn runs(
+        &self,
+        granted: Granted<'_>,
+    ) -> Result<Vec<Arc<model::Run>>, model::RunStoreError> {
+        let mut runs = Vec::new();
+        for stamp in self.store.begun(granted.source().name())? {
+            runs.extend(self.published(granted, stamp)?);
+        }
+        Ok(runs)
+    }
+
+    /// Returns the latest of these, if there is one.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub(crate) fn newest(
+        &self,
+        granted: Granted<'_>,
+    ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
+        for stamp in self.store.begun(granted.source().name())? {
+            if let Some(run) = self.published(granted, stamp)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+
+    fn published(
+        &self,
+        granted: Granted<'_>,
+        stamp: RunStamp,
+    ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
+        match self.run(granted, stamp) {
+            Ok(run) => Ok((!run.published().is_empty()).then_some(run)),
+            // It has been removed meanwhile.
+            Err(model::RunStoreError::UnknownRun { .. }) => Ok(None),
+            Err(error @ model::RunStoreError::Damaged { .. }) => {
+                tracing::error!("{error}");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn known(&self, model: &str, stamp: RunStamp) -> Option<Arc<model::Run>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.get(model)?.get(&stamp).cloned()
+    }
+}

@@ -1,0 +1,310 @@
+//! What requests, fetchers and background work use: stores, products, models, zones.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Once, OnceLock};
+
+use mesonet::store::{AlertStore, StoreError, Watched};
+use mesonet::{Intake, Reader, Store};
+
+use super::lanes::Lanes;
+use super::receive::Reception;
+use crate::observe::metrics::Metrics;
+use crate::sample::models::take_in_model_sample;
+use crate::sample::product::take_in_sample;
+use crate::state::model_runs::ModelRuns;
+use crate::state::zones::{ZoneSet, ZonesError};
+use mesonet_service::archive::Archive;
+use mesonet_service::backup::Follower;
+use mesonet_service::clock::system_ms;
+use mesonet_service::ingest::{
+    FileFault, Ingest, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Summary, Target,
+    ingest, ingest_model, model_named,
+};
+use mesonet_service::products::{Inlet, ProductFiles};
+use mesonet_service::record::ChangedStations;
+use mesonet_service::record::StopGuard;
+use mesonet_service::record::Upstream;
+use mesonet_service::record::{Origin, Record};
+use mesonet_service::retention::Retention;
+
+/// The stores of a server and the ways into them.
+pub struct Services {
+    /// The record of stations and readings.
+    pub store: Arc<dyn Store>,
+    /// The same; it knows which stations something came in for.
+    pub(crate) noted: Arc<ChangedStations>,
+    /// The alerts.
+    pub alerts: Arc<AlertStore>,
+    /// The readings that the store no longer holds, if they are archived.
+    pub(crate) archive: Option<Arc<Archive>>,
+    kept: Kept,
+    /// The intake of the store, with its checks.
+    pub intake: Intake,
+    /// The files of raster products.
+    pub products: ProductFiles,
+    /// The runs of models.
+    pub models: ModelRuns,
+    /// Which files may be read in at the same time.
+    pub(crate) lanes: Lanes,
+    /// Receives the bodies of pushes.
+    pub(crate) reception: Reception,
+    /// What is counted.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Set when it is first needed.
+    retention: OnceLock<Retention>,
+    sampled: Sampled,
+    zone_files: Vec<PathBuf>,
+    /// Unpacked when first requested.
+    zones: OnceLock<Arc<ZoneSet>>,
+    /// Set once the server is told to stop: it goes on, and says that it is leaving.
+    is_leaving: AtomicBool,
+    /// Set once it stops.
+    is_stopping: AtomicBool,
+}
+
+/// Where the record of a server is.
+pub(crate) enum Kept {
+    /// In memory, or in a store that someone else has made.
+    Elsewhere,
+    /// On disk or in ClickHouse, and written here.
+    Record(Record),
+    /// With another server: this one reads what that writes.
+    Followed(Arc<dyn Upstream>),
+    /// With another server: this one follows its backups.
+    Backups(Arc<Follower>),
+}
+
+/// Done once what belongs to the sample has been created, if it should be.
+struct Sampled {
+    product: Once,
+    models: Once,
+}
+
+impl Services {
+    /// The services over a store.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        kept: Kept,
+        intake: Intake,
+        products: ProductFiles,
+        models: ModelRuns,
+        archive: Option<Archive>,
+        zone_files: Vec<PathBuf>,
+    ) -> Self {
+        let noted = Arc::new(ChangedStations::new(store));
+        Self {
+            alerts: match &kept {
+                Kept::Elsewhere => Arc::default(),
+                Kept::Record(record) => Arc::clone(record.alerts()),
+                Kept::Followed(follower) => Arc::clone(follower.alerts()),
+                Kept::Backups(follower) => Arc::clone(follower.alerts()),
+            },
+            store: Arc::clone(&noted) as _,
+            noted,
+            archive: archive.map(Arc::new),
+            kept,
+            intake,
+            products,
+            models,
+            lanes: Lanes::default(),
+            reception: Reception::default(),
+            metrics: Arc::default(),
+            retention: OnceLock::new(),
+            sampled: Sampled { product: Once::new(), models: Once::new() },
+            zone_files,
+            zones: OnceLock::new(),
+            is_leaving: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// What is known of the retention of its record.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub(crate) fn retention(&self, record: &Record) -> Result<&Retention, StoreError> {
+        if let Some(retention) = self.retention.get() {
+            return Ok(retention);
+        }
+        let retention = Retention::of(record)?;
+        Ok(self.retention.get_or_init(|| retention))
+    }
+
+    /// The record, if this server writes one.
+    pub(crate) fn record(&self) -> Option<&Record> {
+        match &self.kept {
+            Kept::Record(record) => Some(record),
+            Kept::Elsewhere | Kept::Followed(_) | Kept::Backups(_) => None,
+        }
+    }
+
+    /// What follows the backups of another server, if this one does.
+    pub(crate) fn of_backups(&self) -> Option<&Follower> {
+        match &self.kept {
+            Kept::Backups(follower) => Some(follower),
+            Kept::Elsewhere | Kept::Record(_) | Kept::Followed(_) => None,
+        }
+    }
+
+    /// The record of another server, if this one only reads that.
+    pub(crate) fn follower(&self) -> Option<&dyn Upstream> {
+        match &self.kept {
+            Kept::Followed(follower) => Some(&**follower),
+            Kept::Backups(follower) => Some(&**follower),
+            Kept::Elsewhere | Kept::Record(_) => None,
+        }
+    }
+
+    /// Removes unfinished files of killed processes outside the record.
+    pub(crate) fn remove_unfinished(&self) {
+        let products = self.products.remove_unfinished().map_err(|error| error.to_string());
+        let models = self.models.store().remove_unfinished().map_err(|error| error.to_string());
+        for (what, removed) in [("raster products", products), ("model runs", models)] {
+            match removed {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(
+                    "removed {count} unfinished files of {what}, left by a killed process"
+                ),
+                Err(error) => tracing::warn!("cannot remove unfinished files of {what}: {error}"),
+            }
+        }
+    }
+
+    /// Says from now on that the server is about to stop.
+    pub(crate) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is about to stop.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Relaxed)
+    }
+
+    /// Tells background work to stop where it can.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was told to stop.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Reads from the store, and returns how many damaged blocks were met with what was found.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn read<T, E>(
+        &self,
+        read: impl FnOnce(&dyn Reader) -> Result<T, E>,
+    ) -> Result<(T, u64), E> {
+        let store = Watched::new(&*self.store);
+        let found = read(&store)?;
+        Ok((found, self.note_damage(&store)))
+    }
+
+    /// Returns how many damaged blocks were met while the store was read, and logs the new ones.
+    pub(crate) fn note_damage(&self, store: &Watched<'_>) -> u64 {
+        let blocks = store.damage().blocks();
+        if let Some(record) = self.record().filter(|_| blocks > 0) {
+            record.log_faults();
+        }
+        blocks
+    }
+
+    /// The files of raster products, with the product of the sample if the record is the sample. It
+    /// is created when products are first requested, so that other requests do not wait for it.
+    pub(crate) fn products_with_sample(&self) -> &ProductFiles {
+        self.sampled.product.call_once(|| {
+            self.make_of_sample("the raster product", || take_in_sample(&self.products));
+        });
+        &self.products
+    }
+
+    /// The runs of models, with those of the sample if the record is the sample. They are created
+    /// once; requests meanwhile wait.
+    pub fn models_with_sample(&self) -> &ModelRuns {
+        self.sampled.models.call_once(|| {
+            self.make_of_sample("the model runs", || {
+                let (store, catalogue) = (self.models.store(), self.models.catalogue());
+                take_in_model_sample(store, &catalogue, system_ms())
+            });
+        });
+        &self.models
+    }
+
+    /// Creates what belongs to the sample, if the record is the sample.
+    fn make_of_sample(&self, what: &str, make: impl FnOnce() -> io::Result<()>) {
+        let Some(record) = self.record() else { return };
+        let made = match record.origin() {
+            Ok(Origin::Sample) => make().map_err(|error| error.to_string()),
+            Ok(Origin::New | Origin::Own) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = made {
+            tracing::error!("cannot create {what} of the sample: {error}");
+        }
+    }
+
+    /// Reads files of a model into its runs; see [`ingest_model`]. The lane of each model allows
+    /// one caller at a time: another is told that the run is being written.
+    ///
+    /// # Errors
+    /// The model is unknown.
+    pub fn ingest_model(
+        &self,
+        model: &str,
+        options: Options,
+        read: impl FnOnce(&mut ModelFiles<'_>),
+    ) -> Result<(Vec<FileFault>, Summary), NoModel> {
+        let catalogue = self.models.catalogue();
+        let source = model_named(&catalogue, model)?;
+        let inlet = ModelInlet { store: self.models.store(), source };
+        Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
+    }
+
+    /// Reads files into the store; see [`ingest`]. Each caller is on its lane. Data from anyone but
+    /// the server itself makes the record live: its clock is live from the next start.
+    ///
+    /// # Errors
+    /// The store cannot be read or written, before or after the files are read. If it fails in
+    /// between, the summary says so.
+    pub fn ingest<T>(
+        &self,
+        options: Options,
+        read: impl FnMut(&mut Ingest<'_>) -> T,
+    ) -> Result<(T, Summary), StoreError> {
+        // With an archive the cutoff follows that.
+        if let Some(record) = self.record().filter(|_| self.archive.is_none()) {
+            self.retention(record)?.take_back(record, options.now_ms)?;
+        }
+        let target = Target {
+            intake: &self.intake,
+            store: &StopGuard { store: &*self.store, stopped: &self.is_stopping },
+            alerts: &self.alerts,
+            products: Some(Inlet { files: &self.products, only: None }),
+        };
+        let done = ingest(target, options, &AtomicU64::new(0), read)?;
+        self.metrics.ingested(&done.1);
+        if let Some(record) = self.record()
+            && done.1.total(|kind| kind.receipt.added as u64) > 0
+        {
+            record.make_own()?;
+        }
+        Ok(done)
+    }
+
+    /// The zones that alerts are issued for: the bundled ones and those of configured files.
+    ///
+    /// # Errors
+    /// A file of zones cannot be read, or the bundled ones are damaged.
+    pub fn zones(&self) -> Result<Arc<ZoneSet>, ZonesError> {
+        if let Some(zones) = self.zones.get() {
+            return Ok(Arc::clone(zones));
+        }
+        let zones = ZoneSet::load(&self.zone_files)?;
+        Ok(Arc::clone(self.zones.get_or_init(|| zones)))
+    }
+}

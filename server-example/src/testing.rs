@@ -1,9 +1,0 @@
-//! Stations for the tests of this crate.
-
-use mesonet::feed::metar_station;
-use mesonet::{LonLat, Station};
-
-/// Returns an aerodrome by its location indicator, where the equator meets the prime meridian.
-pub(crate) fn station(indicator: &str) -> Station {
-    metar_station(indicator, None, LonLat::new(0.0, 0.0).unwrap(), None)
-}

@@ -1,0 +1,226 @@
+//! What of a record retention may delete: what the archive has, reading for reading.
+//!
+//! Nothing is taken on trust. The archive must be that of the record, its files must be there in their length, and
+//! of each month that would go it must have as many readings as the record. Whole months go, so that what comes
+//! late for the one in which the cutoff lies can still be archived.
+
+use std::fmt::{self, Display};
+use std::ops::Range;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use mesonet::store::{Past, Selection, StationRecord, StoreError};
+use mesonet::{Iso8601, Reader, StationId};
+
+use super::ahead::variables;
+use super::manifest::{ArchivedMonth, Manifest};
+use super::month::Month;
+use super::past::{Archive, LOOK_AGAIN, Looked};
+use super::write::{STATIONS_AT_ONCE, window_of};
+use crate::place::Place;
+
+/// Until when all that a record holds is in its archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// What the record holds before this instant may be deleted.
+    pub until_ms: i64,
+    /// Why that is not the cutoff that was asked for.
+    pub lack: Option<Lack>,
+}
+
+/// What an archive lacks of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// It has no months.
+    Empty,
+    /// It is that of another record, which is named.
+    OfOther(String),
+    /// It has nothing of a span of time.
+    Nothing(Range<i64>),
+    /// A file is missing or of another length.
+    File(String),
+    /// It has another number of readings of a month than the record.
+    Readings { month: Month, archived: u64, held: u64 },
+}
+
+impl Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it has nothing yet"),
+            Self::OfOther(other) => write!(f, "it is that of another record, {other}"),
+            Self::Nothing(span_ms) => {
+                let Range { start, end } = *span_ms;
+                write!(f, "it lacks readings of {} to {}", Iso8601(start), Iso8601(end))
+            }
+            Self::File(fault) => f.write_str(fault),
+            Self::Readings { month, archived, held } => {
+                write!(f, "it has {archived} readings of {month}, and the record {held}")
+            }
+        }
+    }
+}
+
+/// The beginning of the month in which a cutoff lies.
+pub fn whole_months(cutoff_ms: i64) -> i64 {
+    // There is none before the year 1.
+    Month::of(cutoff_ms).start_ms().min(cutoff_ms)
+}
+
+impl Archive {
+    /// The same or an earlier cutoff: what a record holds before it is in the archive, as was found out some minutes
+    /// ago at most. `None` if that cannot be found out. What is missing is logged.
+    pub fn known_cutoff_ms(
+        self: &Arc<Self>,
+        name: &str,
+        record: &dyn Reader,
+        cutoff_ms: i64,
+    ) -> Option<i64> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *looked
+            && known.at.elapsed() < LOOK_AGAIN
+            && Month::of(known.cutoff_ms) == Month::of(cutoff_ms)
+        {
+            return known.until_ms;
+        }
+        let found = self.covered(name, record, cutoff_ms);
+        match &found {
+            Ok(Covered { lack: Some(lack), .. }) => {
+                self.log(format!("{lack}; retention waits there for mesonet-server archive"));
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("{error}; nothing is deleted until it can be read"),
+        }
+        let until_ms = found.ok().map(|covered| covered.until_ms);
+        // Of an archive that is not that of the record nothing counts.
+        let until_ms = until_ms.filter(|&until_ms| until_ms > i64::MIN);
+        let at = Instant::now();
+        *looked = Some(Looked { at, cutoff_ms, until_ms });
+        until_ms
+    }
+
+    /// Finds out until when what a record holds before a cutoff is in the archive. Months are read in the
+    /// record for that.
+    ///
+    /// # Errors
+    /// The archive or the record cannot be read.
+    pub fn covered(
+        self: &Arc<Self>,
+        name: &str,
+        record: &dyn Reader,
+        cutoff_ms: i64,
+    ) -> Result<Covered, StoreError> {
+        let cutoff_ms = whole_months(cutoff_ms);
+        let manifest = self.manifest()?;
+        let nothing = |lack| Ok(Covered { until_ms: i64::MIN, lack: Some(lack) });
+        if manifest.months.is_empty() {
+            return nothing(Lack::Empty);
+        }
+        if manifest.record != name {
+            return nothing(Lack::OfOther(manifest.record.clone()));
+        }
+        let held_ms = record.held_from_ms()?;
+        let directory = record.directory()?;
+        let series = directory.stations.iter().flat_map(|of| &of.series);
+        let first_ms = series.map(|known| known.first_appearance_ms).min();
+        let first_ms = first_ms.map_or(cutoff_ms, |first_ms| Month::of(first_ms).start_ms());
+        let (place, stations) = (self.place()?, &directory.stations);
+        let check = Check { archive: self, place: &place, record, stations };
+        check.until(&manifest, first_ms.max(held_ms), cutoff_ms)
+    }
+}
+
+/// A record beside its archive.
+struct Check<'a> {
+    archive: &'a Arc<Archive>,
+    place: &'a Place,
+    record: &'a dyn Reader,
+    stations: &'a [Arc<StationRecord>],
+}
+
+impl Check<'_> {
+    fn until(
+        &self,
+        manifest: &Manifest,
+        first_ms: i64,
+        cutoff_ms: i64,
+    ) -> Result<Covered, StoreError> {
+        let mut until_ms = first_ms;
+        let stopped = |until_ms, lack| Ok(Covered { until_ms, lack: Some(lack) });
+        let later = manifest.months.iter().filter(|known| known.month.span_ms().end > first_ms);
+        for known in later {
+            if until_ms >= cutoff_ms {
+                break;
+            }
+            if let Some(lack) = self.gap(until_ms..known.from.min(cutoff_ms))? {
+                return stopped(until_ms, lack);
+            }
+            until_ms = until_ms.max(known.from);
+            if until_ms >= cutoff_ms {
+                break;
+            }
+            if let Some(lack) = self.month(known, until_ms)? {
+                return stopped(until_ms, lack);
+            }
+            until_ms = known.month.span_ms().end;
+        }
+        match self.gap(until_ms..cutoff_ms)? {
+            Some(lack) => stopped(until_ms, lack),
+            None => Ok(Covered { until_ms: cutoff_ms, lack: None }),
+        }
+    }
+
+    /// What the record holds of a span of which the archive has nothing.
+    fn gap(&self, span_ms: Range<i64>) -> Result<Option<Lack>, StoreError> {
+        let is_empty = span_ms.is_empty() || self.held(&span_ms)?.0 == 0;
+        Ok((!is_empty).then_some(Lack::Nothing(span_ms)))
+    }
+
+    /// What the archive lacks of a month, of which the record holds what is not before an instant.
+    fn month(&self, known: &ArchivedMonth, from_ms: i64) -> Result<Option<Lack>, StoreError> {
+        let faults = known.faults(self.place).map_err(|error| self.archive.away(&error))?;
+        if let Some(fault) = faults.into_iter().next() {
+            return Ok(Some(Lack::File(fault)));
+        }
+        let span_ms = from_ms..known.month.span_ms().end;
+        let (held, is_damaged) = self.held(&span_ms)?;
+        let archived =
+            if from_ms <= known.from { known.readings } else { self.archived(&span_ms)? };
+        // What is damaged here may be whole there.
+        let has_all = held == archived || is_damaged && held < archived;
+        Ok((!has_all).then_some(Lack::Readings { month: known.month, archived, held }))
+    }
+
+    /// Counts the readings of a span in the record, and says whether some of it is damaged.
+    fn held(&self, span_ms: &Range<i64>) -> Result<(u64, bool), StoreError> {
+        let (mut count, mut is_damaged, mut from_ms) = (0, false, span_ms.start);
+        while from_ms < span_ms.end {
+            let longest_ms = self.record.longest_scan_ms();
+            let end_ms = from_ms.saturating_add(longest_ms).min(span_ms.end);
+            let within = from_ms..end_ms;
+            let window = window_of(&within)?;
+            for stations in self.stations.chunks(STATIONS_AT_ONCE) {
+                let ids: Vec<StationId> = stations.iter().map(|of| of.station.id).collect();
+                let variables = variables(stations.iter().map(Arc::as_ref));
+                let selection = Selection { stations: &ids, variables: &variables, window };
+                let damage = self.record.scan(&selection, &mut |_, slices| {
+                    let times = slices.iter().flat_map(|slice| slice.ts_ms);
+                    count += times.filter(|ts_ms| within.contains(ts_ms)).count() as u64;
+                })?;
+                is_damaged |= damage.blocks() > 0;
+            }
+            from_ms = end_ms;
+        }
+        Ok((count, is_damaged))
+    }
+
+    /// Counts the readings of a part of a month in the archive.
+    fn archived(&self, span_ms: &Range<i64>) -> Result<u64, StoreError> {
+        let (open, mut count) = (self.archive.open(), 0);
+        for station in self.stations {
+            open.scan(station, span_ms.clone(), &mut |slices| {
+                count += slices.iter().map(|slice| slice.ts_ms.len() as u64).sum::<u64>();
+            })?;
+        }
+        Ok(count)
+    }
+}

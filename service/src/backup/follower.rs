@@ -1,0 +1,160 @@
+//! The record of another server, as its newest backup has it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mesonet::store::{AlertStore, EmbeddedReader, StoreHealth};
+use mesonet::{Iso8601, Reader};
+
+use super::{BackupError, Mirror, Name};
+use crate::record::{Touched, Upstream, refuse_unfinished_folder};
+
+/// What a follower says to whoever would write to it.
+const TAKES_NOTHING: &str =
+    "this server follows another one and takes nothing in; send it to that one";
+
+/// The record of another server, as its newest backup has it.
+#[derive(Debug)]
+pub struct Follower {
+    reader: EmbeddedReader,
+    alerts: Arc<AlertStore>,
+    folder: PathBuf,
+    mirror: Mutex<Mirror>,
+    as_of_ms: AtomicI64,
+    shown: Mutex<Shown>,
+    /// Why the last look at the backups failed.
+    failure: Mutex<Option<String>>,
+}
+
+/// Which backups answers may be made of: while one is exchanged for another, of both.
+#[derive(Debug, Default)]
+struct Shown {
+    /// At least this one.
+    oldest: Option<Name>,
+    /// At most this one.
+    newest: Option<Name>,
+}
+
+impl Follower {
+    /// Follows the backups of a place in a folder. What the folder has from before is served if the
+    /// place cannot be reached.
+    ///
+    /// # Errors
+    /// The folder is not that of a follower or cannot be used, or it is empty and there is no backup.
+    pub fn open(place: &str, folder: &Path) -> Result<Self, BackupError> {
+        let mut mirror = Mirror::open(place, folder)?;
+        let updated = mirror.update(|_| Ok(()));
+        let as_of_ms = match (updated, mirror.time_ms()) {
+            (Ok(_), as_of_ms) => as_of_ms.unwrap_or(0),
+            (Err(error), Some(as_of_ms)) => {
+                tracing::warn!("{error}; serving what is there, of {}", Iso8601(as_of_ms));
+                as_of_ms
+            }
+            (Err(error), None) => return Err(error),
+        };
+        let shown = Shown { oldest: mirror.name().cloned(), newest: mirror.name().cloned() };
+        let follower = Self {
+            shown: Mutex::new(shown),
+            reader: EmbeddedReader::open(folder)?,
+            alerts: Arc::default(),
+            folder: folder.to_owned(),
+            mirror: Mutex::new(mirror),
+            as_of_ms: AtomicI64::new(as_of_ms),
+            failure: Mutex::default(),
+        };
+        follower.show()?;
+        Ok(follower)
+    }
+
+    /// Takes in what the folder has now.
+    fn show(&self) -> Result<(), BackupError> {
+        refuse_unfinished_folder(&self.folder)?;
+        // Of another record, if one has taken over: nothing of the old one may stay.
+        self.reader.reread()?;
+        let (record, faults) = AlertStore::read(&self.folder)?;
+        for fault in faults {
+            tracing::error!("the alerts are damaged: {fault}");
+        }
+        self.alerts.exchange(record.messages);
+        Ok(())
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest backup that an answer may be made of; `None` before the first.
+    pub fn newest_shown(&self) -> Option<Name> {
+        self.shown().newest.clone()
+    }
+
+    /// Whether all answers are made of a backup or of newer ones, and whether some may be.
+    pub fn shows(&self, backup: &Name) -> (bool, bool) {
+        let shown = self.shown();
+        let has = |name: &Option<Name>| name.as_ref().is_some_and(|name| name >= backup);
+        (has(&shown.oldest), has(&shown.newest))
+    }
+}
+
+impl Upstream for Follower {
+    fn reader(&self) -> &dyn Reader {
+        &self.reader
+    }
+
+    /// Fetches the newest backup, if it is not here.
+    fn update(&self) -> Touched {
+        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        let updated = mirror.update(|name| {
+            self.shown().newest = Some(name.clone());
+            self.show()?;
+            self.shown().oldest = Some(name.clone());
+            Ok(())
+        });
+        if let Some(as_of_ms) = mirror.time_ms() {
+            self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
+        }
+        drop(mirror);
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match updated {
+            Ok(is_new) => {
+                if failure.take().is_some() {
+                    tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
+                }
+                if is_new { Touched::All } else { Touched::None }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if failure.as_ref() != Some(&text) {
+                    tracing::error!(
+                        "{text}; serving what is there, of {}",
+                        Iso8601(self.as_of_ms())
+                    );
+                }
+                *failure = Some(text);
+                Touched::None
+            }
+        }
+    }
+
+    fn as_of_ms(&self) -> i64 {
+        self.as_of_ms.load(Ordering::Relaxed)
+    }
+
+    fn alerts(&self) -> &Arc<AlertStore> {
+        &self.alerts
+    }
+
+    fn health(&self) -> StoreHealth {
+        self.reader.health()
+    }
+
+    /// What is here can be served in any case.
+    fn trouble(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn takes_nothing(&self) -> &'static str {
+        TAKES_NOTHING
+    }
+}

@@ -1,0 +1,112 @@
+//! Which backups and files are deleted.
+//!
+//! Others may make backups meanwhile, and nothing tells of them until they are done. So whatever
+//! they may count on is spared: a file that is not a week old, and a backup that another one has
+//! replaced only within the time that a backup may take.
+//!
+//! Ages are counted from the newest backup and the newest file, not from the clock, if that is ahead of
+//! them. So a clock that is wrong deletes no more than a right one would, and a place that gets no backups
+//! any more keeps what it has.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use mesonet::time::{DAY_MS, parse_window};
+
+use super::BackupError;
+use super::list::{FOLDER, manifests, read};
+use super::name::Name;
+use super::ship::{LONGEST_MS, LOST};
+use crate::place::Unfinished;
+use crate::place::{Place, object};
+
+/// What is not older than this stays. Longer than a backup may take, twice.
+const SPARED_MS: i64 = 7 * DAY_MS;
+
+/// What was deleted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    backups: usize,
+    files: usize,
+    bytes: u64,
+    /// Parts of files that commands that were killed have left.
+    unfinished: Unfinished,
+    /// How many backups are left.
+    left: usize,
+}
+
+impl fmt::Display for Pruned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { backups, files, bytes, unfinished, left } = self;
+        write!(
+            f,
+            "deleted {backups} backups, and {files} files in {bytes} bytes; left are {left}"
+        )?;
+        let Unfinished { files, bytes } = unfinished;
+        if *files > 0 {
+            write!(f, "\ndeleted {files} unfinished files of killed backups in {bytes} bytes")?;
+        }
+        Ok(())
+    }
+}
+
+/// Deletes the backups that are older than a span, but for the newest, what it replaced lately, and the newest
+/// of a record that had lost nothing; the files that none of the others names, and the unfinished files of killed backups.
+///
+/// # Errors
+/// The span is too short. Or a backup that stays cannot be read: what it needs is not known, so
+/// nothing is deleted.
+pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupError> {
+    let kept_ms = parse_window(keep).ok().filter(|&kept_ms| kept_ms >= SPARED_MS);
+    let kept_ms = kept_ms.ok_or_else(|| BackupError::Keep(keep.to_owned()))?;
+    let names = manifests(place)?;
+    let Some(newest) = names.last() else { return Ok(Pruned::default()) };
+    let objects = place.objects()?;
+    let written_ms =
+        objects.iter().chain(&place.list(FOLDER)?).map(|object| object.written_ms).max();
+    let now_ms = now_ms.min(newest.time_ms);
+    let is_older = |name: &Name, span_ms: i64| name.time_ms < now_ms.saturating_sub(span_ms);
+    let replaced = names
+        .windows(2)
+        .filter(|pair| is_older(&pair[0], kept_ms) && is_older(&pair[1], LONGEST_MS));
+    let mut gone: Vec<&Name> = replaced.map(|pair| &pair[0]).collect();
+    let whole = newest_whole(place, &names)?;
+    gone.retain(|name| Some(*name) != whole);
+    let mut pruned = Pruned { left: names.len() - gone.len(), ..Pruned::default() };
+    let mut needed = HashSet::new();
+    for name in names.iter().filter(|name| !gone.contains(name)) {
+        needed.extend(read(place, name)?.files.into_iter().map(|file| file.sha256));
+    }
+    // The backups first: none may name what is not there.
+    for name in gone {
+        place.delete(&format!("{FOLDER}/{name}"), i64::MAX)?;
+        pruned.backups += 1;
+    }
+    let before_ms = now_ms.min(written_ms.unwrap_or(now_ms)).saturating_sub(SPARED_MS);
+    for found in objects {
+        let is_old = found.written_ms < before_ms;
+        if is_old
+            && !needed.contains(&found.name)
+            && place.delete(&object(&found.name), before_ms)?
+        {
+            pruned.files += 1;
+            pruned.bytes += found.length;
+        }
+    }
+    pruned.unfinished = place.delete_unfinished(before_ms)?;
+    Ok(pruned)
+}
+
+/// The newest backup of a record that had lost nothing.
+fn newest_whole<'a>(place: &Place, names: &'a [Name]) -> Result<Option<&'a Name>, BackupError> {
+    for name in names.iter().rev() {
+        if !read(place, name)?.left_out.iter().any(|left_out| left_out.starts_with(LOST)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+#[path = "prune_tests.rs"]
+mod tests;

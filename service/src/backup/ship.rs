@@ -1,0 +1,377 @@
+//! Making a backup.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+use indicatif::ProgressBar;
+use mesonet::time::DAY_MS;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::BackupError;
+use super::gather::{Content, Files, Source, files, gather, open};
+use super::list::{FOLDER, manifests, read};
+use super::manifest::{Entry, Manifest, shown};
+use super::marker::Marker;
+use super::name::Name;
+use super::writer::check_turn;
+use crate::clock::system_ms;
+use crate::hex::hex;
+use crate::place::is_inside;
+use crate::place::{Place, PlaceError, SendError, object};
+use crate::progress::bar_of_bytes;
+use crate::record::{refuse_unfinished_folder, writer_of_folder};
+
+/// How often a model run is read again that is written meanwhile, and after what time.
+const ATTEMPTS: usize = 5;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// How long a backup may take. Files that are not so old are taken to be there; they may be of a
+/// backup that was interrupted. What is older and in no backup may be deleted at any time.
+pub const LONGEST_MS: i64 = 3 * DAY_MS;
+
+/// How what is lost is called in what a backup leaves out.
+pub const LOST: &str = "lost: ";
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BackupSummary {
+    pub name: String,
+    /// Everything that was acknowledged before this time is in the backup.
+    pub time: String,
+    pub files: usize,
+    pub bytes: u64,
+    pub sent_files: usize,
+    pub sent_bytes: u64,
+    /// What is not in it as it is now, and why.
+    pub left_out: Vec<String>,
+    /// What is in the folder but is not backed up: not ours, or nothing that a manifest can name.
+    pub foreign: Vec<String>,
+}
+
+/// Backs up a data folder as the command does. Returns whether all of it is in the
+/// backup.
+///
+/// # Errors
+/// As [`make`].
+pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
+    Ok(make(data, to, BackupOptions::default())?.left_out.is_empty())
+}
+
+/// How a backup is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BackupOptions {
+    /// In the place of the other record that is backed up there.
+    pub takes_over: bool,
+    /// Also if the record has lost readings that nobody has given up.
+    pub without_lost: bool,
+}
+
+/// Makes one backup of a data folder, which a server may have open.
+///
+/// # Errors
+/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
+pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSummary, BackupError> {
+    refuse_unusable(data, to)?;
+    let place = &Place::create(to)?;
+    let writer = writer_of_folder(data)?;
+    let newest = || {
+        if options.takes_over { Ok(manifests(place)?.pop()) } else { check_turn(place, &writer) }
+    };
+    // First: a backup that begins later has a higher number or time, and knows more.
+    let before = newest()?;
+    // Before anything is read, so that all that was acknowledged before is found.
+    let time = system_ms();
+    // By this name: one that is killed leaves it behind.
+    let scratch = tempfile::Builder::new().prefix("mesonet-backup-").tempdir();
+    let scratch = scratch.map_err(BackupError::file(&std::env::temp_dir()))?;
+    let gathered = gather(data, scratch.path())?;
+    if let Some(lost) = gathered.lost.first().filter(|_| !options.without_lost) {
+        return Err(BackupError::Lost { first: lost.clone(), more: gathered.lost.len() - 1 });
+    }
+    let mut shipment = Shipment::new(place, data)?;
+    shipment.left_out.extend(gathered.lost.iter().map(|lost| format!("{LOST}{lost}")));
+    shipment.bar.set_length(gathered.sources.iter().map(|source| source.length).sum());
+    for source in gathered.sources {
+        shipment.ship(source)?;
+    }
+    for run in &gathered.runs {
+        shipment.ship_run(run)?;
+    }
+    let Shipment { entries, left_out, mut foreign, sent_files, sent_bytes, bar, .. } = shipment;
+    foreign.extend(gathered.foreign);
+    foreign.sort();
+    let files = entries.into_values().collect();
+    let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+    let manifest = Manifest {
+        time,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        folder: folder.display().to_string(),
+        writer: writer.clone(),
+        files,
+        left_out,
+    };
+    if system_ms() - time > LONGEST_MS {
+        return Err(BackupError::TooLong);
+    }
+    let random = getrandom::u32().map_err(io::Error::from)?;
+    // The other record may have been backed up meanwhile: what replaces it comes after that.
+    let now = newest()?;
+    let last = if options.takes_over { now.as_ref() } else { before.as_ref() };
+    let name = Name { number: Name::next_number(last), time_ms: time, random };
+    check_is_there(place, &manifest, now < before)?;
+    // Last: the backup is there from here on.
+    put_manifest(place, &name, &manifest)?;
+    bar.finish_and_clear();
+    Ok(BackupSummary {
+        name: name.to_string(),
+        time: shown(time),
+        files: manifest.files.len(),
+        bytes: manifest.bytes(),
+        sent_files,
+        sent_bytes,
+        left_out: manifest.left_out,
+        foreign,
+    })
+}
+
+/// Refuses a backup that nobody could use, before the place is claimed for it.
+fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
+    if Marker::of(data)?.is_some() {
+        return Err(BackupError::OfFollower(data.to_owned()));
+    }
+    refuse_unfinished_folder(data)?;
+    if is_inside(to, data) {
+        return Err(BackupError::Inside { place: to.to_owned(), data: data.to_owned() });
+    }
+    Ok(())
+}
+
+/// Checks that what was sent is still in the place, which may have been unmounted, or exchanged for an empty one.
+fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<(), BackupError> {
+    let first = manifest.files.first().map(|file| object(&file.sha256));
+    let is_gone = match first {
+        Some(first) => place.length(&first)?.is_none(),
+        None => false,
+    };
+    if is_gone || is_older {
+        let cause = "what was there a moment ago is gone: it was emptied, or is another one; nothing was backed up";
+        let (place, cause) = (place.address().to_owned(), cause.to_owned());
+        return Err(PlaceError::Failed { place, cause }.into());
+    }
+    Ok(())
+}
+
+/// Puts the manifest of a backup, unless nobody could read it.
+fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), BackupError> {
+    let text = manifest.encode();
+    Manifest::decode(&text).map_err(BackupError::Unreadable)?;
+    if !place.put_new(&format!("{FOLDER}/{name}"), text)? {
+        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
+        return Err(PlaceError::Failed { place, cause }.into());
+    }
+    Ok(())
+}
+
+/// A backup under way.
+struct Shipment<'a> {
+    place: &'a Place,
+    data: &'a Path,
+    /// The lengths of the objects that are there and stay there, by checksum.
+    there: HashMap<String, u64>,
+    /// The files of the backup before this one.
+    before: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, Entry>,
+    left_out: Vec<String>,
+    /// What is in the model runs but is not backed up.
+    foreign: Vec<String>,
+    sent_files: usize,
+    sent_bytes: u64,
+    bar: ProgressBar,
+}
+
+impl<'a> Shipment<'a> {
+    fn new(place: &'a Place, data: &'a Path) -> Result<Self, BackupError> {
+        let mut there = place.objects()?;
+        let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
+            Some(Ok(manifest)) => manifest.files,
+            Some(Err(error @ BackupError::Manifest { .. })) => {
+                eprintln!("{error}; all files are read anew");
+                Vec::new()
+            }
+            Some(Err(error)) => return Err(error),
+            None => Vec::new(),
+        };
+        let named: HashSet<&str> = before.iter().map(|entry| &*entry.sha256).collect();
+        let fresh_ms = system_ms() - LONGEST_MS;
+        there.retain(|object| object.written_ms > fresh_ms || named.contains(&*object.name));
+        let there = there.into_iter().map(|object| (object.name, object.length)).collect();
+        let before = before.into_iter().map(|entry| (entry.path.clone(), entry)).collect();
+        Ok(Self {
+            place,
+            data,
+            there,
+            before,
+            entries: BTreeMap::new(),
+            left_out: Vec::new(),
+            foreign: Vec::new(),
+            sent_files: 0,
+            sent_bytes: 0,
+            bar: bar_of_bytes(0),
+        })
+    }
+
+    /// The file as the backup before has it, if its object is there.
+    fn known(&self, path: &str, mark: &str) -> Option<&Entry> {
+        let entry = self.before.get(path).filter(|_| !mark.is_empty())?;
+        let is_there = self.there.get(&entry.sha256) == Some(&entry.length);
+        (entry.mark == mark && is_there).then_some(entry)
+    }
+
+    /// Adds a file to the backup, unless it was deleted meanwhile.
+    fn ship(&mut self, source: Source) -> Result<(), BackupError> {
+        let Source { path, length, mark, content } = source;
+        if let Some(known) = self.known(&path, &mark) {
+            let known = known.clone();
+            self.bar.inc(length);
+            self.entries.insert(path, known);
+            return Ok(());
+        }
+        match content {
+            Content::Segment(segment) => {
+                segment.check().map_err(BackupError::Damaged)?;
+                self.send(path, segment.file(), length, mark)
+            }
+            Content::File(at) => {
+                // It may have been replaced since it was listed.
+                let Some((file, length, now)) = open(&at)? else { return Ok(()) };
+                let mark = if mark.is_empty() { mark } else { now };
+                self.send(path, &file, length, mark)
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        path: String,
+        file: &File,
+        length: u64,
+        mark: String,
+    ) -> Result<(), BackupError> {
+        let (sha256, read) = checksum(file).map_err(BackupError::file(&self.data.join(&path)))?;
+        if read != length {
+            return Err(BackupError::Changed(path));
+        }
+        if self.there.get(&sha256) == Some(&length) {
+            self.bar.inc(length);
+        } else {
+            let bar = &self.bar;
+            let put = self
+                .place
+                .put_file(&object(&sha256), &sha256, file, length, |bytes| bar.inc(bytes));
+            put.map_err(|error| match error {
+                SendError::Place(error) => error.into(),
+                SendError::Changed => BackupError::Changed(path.clone()),
+                SendError::Read(error) => BackupError::File { path: self.data.join(&path), error },
+            })?;
+            self.there.insert(sha256.clone(), length);
+            self.sent_files += 1;
+            self.sent_bytes += length;
+        }
+        let modified_ns = if mark.is_empty() { None } else { modified_ns(file) };
+        self.entries.insert(path.clone(), Entry { path, length, sha256, mark, modified_ns });
+        Ok(())
+    }
+
+    /// Adds a model run as it is at one moment: its files are the same before and after they were
+    /// read. A run that is written all the while is taken from the backup before.
+    fn ship_run(&mut self, run: &str) -> Result<(), BackupError> {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                thread::sleep(PAUSE);
+            }
+            let Files { sources: before, foreign } = files(self.data, run)?;
+            let marks = |files: &BTreeMap<String, Source>| -> Vec<(String, String)> {
+                files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
+            };
+            let of_before = marks(&before);
+            self.forget(run);
+            self.bar.inc_length(before.values().map(|source| source.length).sum());
+            for source in before.into_values() {
+                self.ship(source)?;
+            }
+            if marks(&files(self.data, run)?.sources) == of_before {
+                self.foreign.extend(foreign);
+                return Ok(());
+            }
+        }
+        self.forget(run);
+        let inside = format!("{run}/");
+        let of_run = |(path, _): &(&String, &Entry)| path.starts_with(&inside);
+        let old: Vec<Entry> =
+            self.before.iter().filter(of_run).map(|(_, entry)| entry.clone()).collect();
+        let is_whole = old.iter().all(|entry| self.there.get(&entry.sha256) == Some(&entry.length));
+        let instead = if old.is_empty() || !is_whole {
+            "it is not in the backup"
+        } else {
+            self.entries.extend(old.into_iter().map(|entry| (entry.path.clone(), entry)));
+            "it is as in the backup before"
+        };
+        self.left_out.push(format!("{run}: it was written all the while; {instead}"));
+        Ok(())
+    }
+
+    fn forget(&mut self, run: &str) {
+        let inside = format!("{run}/");
+        self.entries.retain(|path, _| !path.starts_with(&inside));
+    }
+}
+
+/// When a file was written, nanoseconds since 1970.
+fn modified_ns(file: &File) -> Option<u64> {
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+    modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().try_into().ok()
+}
+
+/// The SHA-256 of a file and its length.
+pub fn checksum(mut file: &File) -> io::Result<(String, u64)> {
+    file.rewind()?;
+    let (mut hasher, mut buffer, mut length) = (Sha256::new(), vec![0; 1 << 20], 0);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((hex(&hasher.finalize()), length));
+        }
+        hasher.update(&buffer[..read]);
+        length += read as u64;
+    }
+}
+
+impl BackupSummary {
+    /// Writes it as text.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "backup {} of {}", self.name, self.time)?;
+        writeln!(out, "{} files in {} bytes", self.files, self.bytes)?;
+        let Self { sent_files, sent_bytes, .. } = self;
+        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent, the others were there")?;
+        for left_out in &self.left_out {
+            writeln!(out, "left out: {left_out}")?;
+        }
+        for name in &self.foreign {
+            writeln!(out, "not backed up: {name}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "ship_tests.rs"]
+mod tests;

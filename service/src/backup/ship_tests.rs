@@ -1,0 +1,114 @@
+use std::fs;
+
+use mesonet::EmbeddedStore;
+use mesonet::store::EmbeddedOptions;
+use mesonet::store::copy::NOTE;
+use tempfile::TempDir;
+
+use super::super::manifest::Manifest;
+use super::super::name::Name;
+use super::*;
+use crate::record::FOLLOWER;
+
+/// A folder with a record in it, and the address of a place that is not there yet.
+fn record() -> (TempDir, std::path::PathBuf, String) {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    let place = folder.path().join("place").to_str().unwrap().to_owned();
+    (folder, data, place)
+}
+
+/// Nothing is claimed for a folder of which nothing can be backed up, not even to take over.
+fn is_refused(data: &Path, place: &str, text: &str) {
+    for takes_over in [false, true] {
+        let refused = make(data, place, BackupOptions { takes_over, ..BackupOptions::default() })
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains(text), "{refused}");
+    }
+    assert!(!Path::new(place).exists() && !data.join("writer").exists());
+}
+
+#[test]
+fn half_a_copy_is_not_backed_up() {
+    let (_folder, data, place) = record();
+    let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    store.meta_set(NOTE, "unfinished\nembedded:/srv/mesonet\n0 0 - - - 0").unwrap();
+    is_refused(&data, &place, "it is an unfinished copy of embedded:/srv/mesonet");
+    store.meta_set(NOTE, "verified\nembedded:/srv/mesonet\n0 readings").unwrap();
+    assert!(back_up(&data, &place).unwrap());
+}
+
+#[test]
+fn the_folder_of_a_follower_is_not_backed_up() {
+    let (_folder, data, place) = record();
+    let manifest = Manifest {
+        time: 0,
+        version: String::new(),
+        folder: String::new(),
+        writer: String::new(),
+        files: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let name = Name { number: 100_000_001, time_ms: 0, random: 0 };
+    Marker { address: place.clone(), name, manifest }.write(&data).unwrap();
+    is_refused(&data, &place, "the server that it follows makes the backups");
+    fs::remove_file(data.join(FOLLOWER)).unwrap();
+    assert!(back_up(&data, &place).unwrap());
+}
+
+#[test]
+fn a_folder_without_a_record_claims_no_place() {
+    let (_folder, data, place) = record();
+    let above = data.parent().unwrap();
+    is_refused(above, &place, "no record here");
+    fs::create_dir(above.join("empty")).unwrap();
+    is_refused(&above.join("empty"), &place, "no record here");
+}
+
+/// A folder that was unmounted, or moved away and made anew: what was sent to it is not there.
+#[test]
+fn a_place_that_was_exchanged_for_an_empty_one_gets_no_backup() {
+    let (folder, data, address) = record();
+    assert!(back_up(&data, &address).unwrap());
+    let place = Place::open(&address).unwrap();
+    let name = manifests(&place).unwrap().pop().unwrap();
+    let manifest = read(&place, &name).unwrap();
+    check_is_there(&place, &manifest, false).unwrap();
+    let refused = |is_older| check_is_there(&place, &manifest, is_older).unwrap_err().to_string();
+    assert!(refused(true).contains("what was there a moment ago is gone"));
+    fs::rename(&address, folder.path().join("away")).unwrap();
+    fs::create_dir(&address).unwrap();
+    assert!(refused(false).contains("what was there a moment ago is gone"));
+}
+
+#[test]
+fn a_manifest_that_nobody_could_read_is_not_put() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    let name = Name { number: 100_000_001, time_ms: 1_722_711_600_123, random: 1 };
+    let put = |path: &str| {
+        let entry = Entry {
+            path: path.to_owned(),
+            length: 0,
+            sha256: "0".repeat(64),
+            mark: String::new(),
+            modified_ns: None,
+        };
+        let manifest = Manifest {
+            time: name.time_ms,
+            version: String::new(),
+            folder: String::new(),
+            writer: String::new(),
+            files: vec![entry],
+            left_out: Vec::new(),
+        };
+        put_manifest(&place, &name, &manifest).map_err(|error| error.to_string())
+    };
+    let cause = "is damaged: \"a:b\" is not the path of a file in a data folder";
+    assert_eq!(put("a:b"), Err(format!("nothing was backed up: the manifest {cause}")));
+    assert_eq!(manifests(&place).unwrap(), []);
+    put("a").unwrap();
+    assert_eq!(manifests(&place).unwrap(), [name]);
+}

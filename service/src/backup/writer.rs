@@ -1,0 +1,43 @@
+//! Which record may back up to a place: that of its newest backup.
+//!
+//! The backups of another record are refused, unless it is to replace the one before: `backup --take-over`. From then
+//! on the newest backup is of the new record, so the one before is refused. A backup of that one which is under way
+//! meanwhile may still appear; the next backup of the new record is then refused, and needs `--take-over` once more.
+
+use super::BackupError;
+use super::list::{manifests, read};
+use super::manifest::{Manifest, shown};
+use super::name::Name;
+use crate::place::Place;
+
+/// Checks that a record may back up to a place. Returns the newest backup that is there.
+///
+/// # Errors
+/// The newest backup is of another record, or the place cannot be read.
+pub fn check_turn(place: &Place, writer: &str) -> Result<Option<Name>, BackupError> {
+    let mut names = manifests(place)?;
+    let Some(newest) = names.pop() else { return Ok(None) };
+    let refused = |by| {
+        let place = place.address().to_owned();
+        Err(BackupError::Replaced { place, by })
+    };
+    match read(place, &newest) {
+        Ok(manifest) if manifest.writer == writer => Ok(Some(newest)),
+        Ok(Manifest { folder, time, .. }) => {
+            refused(format!("that of {folder}, which was backed up at {}", shown(time)))
+        }
+        // It tells of no record: the one before it does.
+        Err(BackupError::Manifest { error, .. }) => {
+            let mut writers = names.iter().rev().filter_map(|name| read(place, name).ok());
+            match writers.next() {
+                Some(manifest) if manifest.writer == writer => Ok(Some(newest)),
+                _ => refused(format!("one that is not known: {newest} {error}")),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

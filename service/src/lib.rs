@@ -1,0 +1,52 @@
+//! What runs a record of mesonet, without HTTP: the service behind a server, and what bindings share with it.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The record, its origin, its settings, the record of another server | [`record`] |
+//! | Files into the record | [`ingest`] |
+//! | Files from the services that publish them | [`fetch`] |
+//! | Raster products | [`products`] |
+//! | Folders and buckets for backups and archives | [`place`] |
+//! | Backups, restoring them, and following them | [`backup`] |
+//! | Past months as Parquet | [`archive`] |
+//! | A record in another place | [`copy`] |
+//! | How far back a record is kept | [`retention`] |
+//! | API keys | [`keys`] |
+//! | Checking every file | [`verify`] |
+//!
+//! Which folder may import which is in `docs/architecture.md`, and a test holds the code to it.
+#![allow(missing_docs, reason = "fields and variants whose names say what they are")]
+
+#[cfg(feature = "whole")]
+pub mod archive;
+#[cfg(feature = "whole")]
+pub mod backup;
+#[cfg(feature = "whole")]
+pub mod clock;
+#[cfg(feature = "whole")]
+pub mod copy;
+#[cfg(feature = "whole")]
+pub mod fetch;
+#[cfg(feature = "whole")]
+pub mod files;
+#[cfg(feature = "whole")]
+pub mod hex;
+#[cfg(feature = "whole")]
+pub mod ingest;
+#[cfg(feature = "whole")]
+pub mod keys;
+#[cfg(feature = "whole")]
+pub mod password;
+#[cfg(feature = "whole")]
+pub mod place;
+#[cfg(feature = "whole")]
+pub mod products;
+#[cfg(feature = "whole")]
+pub mod progress;
+pub mod record;
+#[cfg(feature = "whole")]
+pub mod retention;
+#[cfg(test)]
+mod testing;
+#[cfg(feature = "whole")]
+pub mod verify;

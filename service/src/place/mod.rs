@@ -1,0 +1,451 @@
+//! Where backups and archives are: a folder, or a bucket of an object store.
+//!
+//! Commands and background threads use it, one call after the other, so its methods wait.
+
+mod address;
+#[cfg(feature = "s3")]
+mod s3;
+mod unfinished;
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use mesonet::durable::create_folder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart,
+};
+use sha2::{Digest, Sha256};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+pub use self::address::{Address, PLACES, absolute, is_address, is_inside};
+pub use self::unfinished::Unfinished;
+use crate::hex::hex;
+
+/// Where the files of the backups are.
+pub const OBJECTS: &str = "objects";
+
+/// Longer files are sent in parts of this length.
+const PART_BYTES: usize = 8 << 20;
+
+/// How many parts are sent at once.
+const PARTS_AT_ONCE: usize = 4;
+
+/// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
+pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a place cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// It is not the address of a place.
+    #[error("\"{0}\" is not a place for backups or archives; it must be {PLACES}")]
+    Address(String),
+    /// There is no such folder.
+    #[error("{0} is not a folder with backups")]
+    NoFolder(String),
+    /// No room is left.
+    #[error("no space is left in {0}; what is there stays whole")]
+    Full(String),
+    /// It cannot be read or written.
+    #[error("{place}: {cause}")]
+    Failed {
+        /// The place.
+        place: String,
+        /// What it said.
+        cause: String,
+    },
+    /// The system gives no threads.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A file that differs from what it should be, or could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// The place cannot be written.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The file cannot be read.
+    #[error("cannot read the file: {0}")]
+    Read(#[from] io::Error),
+    /// The file has changed since its checksum was taken.
+    #[error("the file has changed")]
+    Changed,
+}
+
+/// An object that is there.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The last part of its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub length: u64,
+    /// When it was written, as the place tells.
+    pub written_ms: i64,
+}
+
+/// Where backups, or the files of an archive, are.
+#[derive(Debug)]
+pub struct Place {
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+    /// Unless it is a bucket.
+    folder: Option<PathBuf>,
+    /// As it was given.
+    address: String,
+    runtime: Background,
+    /// How long each step of reading may take; what writes is left to the store's own patience.
+    patience: Duration,
+}
+
+/// How long reading may take where nobody waits for it. The store gives up long before.
+const UNHURRIED: Duration = Duration::from_secs(3600);
+
+/// A runtime that may be dropped anywhere, also where nobody may wait.
+#[derive(Debug)]
+struct Background(Option<Runtime>);
+
+impl Background {
+    fn block_on<F: Future>(&self, work: F) -> F::Output {
+        self.runtime().block_on(work)
+    }
+
+    fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
+        self.runtime().enter()
+    }
+
+    #[allow(clippy::expect_used, reason = "only the destructor takes it")]
+    fn runtime(&self) -> &Runtime {
+        self.0.as_ref().expect("a runtime until it is dropped")
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Place {
+    /// Opens a place that is there.
+    ///
+    /// # Errors
+    /// It is none, or a folder that is not there.
+    pub fn open(address: &str) -> Result<Self, PlaceError> {
+        Self::of(address, false)
+    }
+
+    /// Opens a place to write to; a folder is created.
+    ///
+    /// # Errors
+    /// It is none, or the folder cannot be created.
+    pub fn create(address: &str) -> Result<Self, PlaceError> {
+        Self::of(address, true)
+    }
+
+    fn of(address: &str, create: bool) -> Result<Self, PlaceError> {
+        let (store, prefix, folder) = match Address::of(address) {
+            None => return Err(PlaceError::Address(address.to_owned())),
+            Some(Address::Folder(folder)) => {
+                (open_folder(&folder, create)?, Path::default(), Some(folder))
+            }
+            #[cfg(feature = "s3")]
+            Some(Address::Bucket) => {
+                let (store, prefix) = s3::bucket(address)?;
+                (store, prefix, None)
+            }
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = Background(Some(runtime));
+        let address = address.to_owned();
+        Ok(Self { store, prefix, folder, address, runtime, patience: UNHURRIED })
+    }
+
+    /// Gives up reading after so long: somebody waits for what is read.
+    pub fn patient_for(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The address as it was given.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn path(&self, name: &str) -> Path {
+        let parts = self.prefix.parts().map(|part| part.as_ref().to_owned());
+        parts.chain(name.split('/').map(str::to_owned)).collect()
+    }
+
+    fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, PlaceError> {
+        self.runtime.block_on(work).map_err(|error| self.failed(&error))
+    }
+
+    /// A step of reading, if it comes in time.
+    fn read<T>(
+        &self,
+        patience: Duration,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Result<T, Error>, PlaceError> {
+        // Within the runtime: it has the timer.
+        self.runtime.block_on(async { timeout(patience, work).await }).map_err(|_| {
+            let cause = format!("no answer within {} s", patience.as_secs());
+            PlaceError::Failed { place: self.address.clone(), cause }
+        })
+    }
+
+    fn failed(&self, error: &Error) -> PlaceError {
+        if is_full(error) {
+            return PlaceError::Full(self.address.clone());
+        }
+        PlaceError::Failed { place: self.address.clone(), cause: error.to_string() }
+    }
+
+    /// Puts a small object where none may be. Returns `false` if there is one.
+    ///
+    /// # Errors
+    /// The place cannot be written.
+    pub fn put_new(&self, name: &str, bytes: Vec<u8>) -> Result<bool, PlaceError> {
+        let options = PutOptions::from(PutMode::Create);
+        let path = self.path(name);
+        let put = self.store.put_opts(&path, PutPayload::from(bytes), options);
+        match self.runtime.block_on(put) {
+            Ok(_) => Ok(true),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Puts a file under a name. It appears there when it is whole.
+    ///
+    /// # Errors
+    /// The file cannot be read or has another checksum, or the place cannot be written.
+    pub fn put_file(
+        &self,
+        name: &str,
+        sha256: &str,
+        mut file: &File,
+        length: u64,
+        mut sent: impl FnMut(u64),
+    ) -> Result<(), SendError> {
+        let path = self.path(name);
+        file.rewind()?;
+        if length <= PART_BYTES as u64 {
+            let mut bytes = Vec::with_capacity(length as usize);
+            file.take(length + 1).read_to_end(&mut bytes)?;
+            if hex_sha256(&bytes) != sha256 {
+                return Err(SendError::Changed);
+            }
+            self.wait(self.store.put(&path, PutPayload::from(bytes)))?;
+            sent(length);
+            return Ok(());
+        }
+        let upload = self.wait(self.store.put_multipart(&path))?;
+        let mut upload = {
+            let _inside = self.runtime.enter();
+            WriteMultipart::new_with_chunk_size(upload, PART_BYTES)
+        };
+        let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(read) => read,
+                Err(error) => {
+                    let _ = self.wait(upload.abort());
+                    return Err(error.into());
+                }
+            };
+            if read == 0 {
+                break;
+            }
+            hasher.update(&buffer[..read]);
+            let put = async {
+                upload.wait_for_capacity(PARTS_AT_ONCE).await?;
+                upload.write(&buffer[..read]);
+                Ok(())
+            };
+            self.wait(put)?;
+            sent(read as u64);
+        }
+        if hex(&hasher.finalize()) != sha256 {
+            let _ = self.wait(upload.abort());
+            return Err(SendError::Changed);
+        }
+        self.wait(upload.finish())?;
+        Ok(())
+    }
+
+    /// Hands out the content of an object, piece by piece. Returns `false` if there is none.
+    ///
+    /// # Errors
+    /// The place cannot be read, or `take` fails.
+    pub fn get<E: From<PlaceError>>(
+        &self,
+        name: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let got = self.read(self.patience, self.store.get(&self.path(name)));
+        let mut stream = match got? {
+            Ok(got) => got.into_stream(),
+            Err(Error::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(self.failed(&error).into()),
+        };
+        loop {
+            let piece = self.read(self.patience, stream.try_next())?;
+            match piece.map_err(|error| self.failed(&error))? {
+                Some(piece) => take(&piece)?,
+                None => return Ok(true),
+            }
+        }
+    }
+
+    /// Returns bytes of an object, all of them.
+    ///
+    /// # Errors
+    /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
+    pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
+        let path = self.path(name);
+        let got = self.read(RANGE_PATIENCE, self.store.get_range(&path, bytes))?;
+        got.map(Vec::from).map_err(|error| self.failed(&error))
+    }
+
+    /// Returns the length of an object in bytes; `None` if there is none.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn length(&self, name: &str) -> Result<Option<u64>, PlaceError> {
+        match self.read(self.patience, self.store.head(&self.path(name)))? {
+            Ok(object) => Ok(Some(object.size)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Returns the objects in a folder, but not those in folders of it, where [`get`](Self::get) would
+    /// not find them by their names.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn list(&self, folder: &str) -> Result<Vec<Object>, PlaceError> {
+        self.find(folder, |name| Some(format!("{folder}/{name}")))
+    }
+
+    /// Returns the objects that files are, each where [`object`] has it.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn objects(&self) -> Result<Vec<Object>, PlaceError> {
+        self.find(OBJECTS, |name| is_sha256(name).then(|| object(name)))
+    }
+
+    /// Returns the objects below a folder that are where `at` says that one of their name is.
+    fn find(
+        &self,
+        folder: &str,
+        at: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Object>, PlaceError> {
+        let folder = self.path(folder);
+        let list = self.store.list(Some(&folder)).try_collect::<Vec<_>>();
+        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
+        let object = |object: ObjectMeta| {
+            let name = object.location.filename()?.to_owned();
+            let is_there = self.path(&at(&name)?) == object.location;
+            let written_ms = object.last_modified.timestamp_millis();
+            is_there.then_some(Object { name, length: object.size, written_ms })
+        };
+        Ok(found.into_iter().filter_map(object).collect())
+    }
+
+    /// Returns the names of the folders.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn folders(&self) -> Result<Vec<String>, PlaceError> {
+        let list = self.store.list_with_delimiter(Some(&self.prefix));
+        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
+        let name = |folder: &Path| folder.filename().map(str::to_owned);
+        Ok(found.common_prefixes.iter().filter_map(name).collect())
+    }
+
+    /// Deletes what killed backups have left unfinished and nobody has written to after a time; a bucket
+    /// has nothing of that kind that could be seen here.
+    ///
+    /// # Errors
+    /// The place cannot be read or written.
+    pub fn delete_unfinished(&self, before_ms: i64) -> Result<Unfinished, PlaceError> {
+        let Some(folder) = &self.folder else { return Ok(Unfinished::default()) };
+        unfinished::delete(folder, before_ms).map_err(|error| PlaceError::Failed {
+            place: self.address.clone(),
+            cause: error.to_string(),
+        })
+    }
+
+    /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
+    ///
+    /// # Errors
+    /// The place cannot be read or written.
+    pub fn delete(&self, name: &str, before_ms: i64) -> Result<bool, PlaceError> {
+        let path = self.path(name);
+        match self.runtime.block_on(self.store.head(&path)) {
+            Ok(object) if object.last_modified.timestamp_millis() >= before_ms => Ok(false),
+            Ok(_) => self.wait(self.store.delete(&path)).map(|()| true),
+            Err(Error::NotFound { .. }) => Ok(true),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+}
+
+/// The object that a file with this checksum is.
+pub fn object(sha256: &str) -> String {
+    format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+}
+
+/// Whether a text is a SHA-256 in hexadecimal digits, as we write them.
+pub fn is_sha256(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 64 && text.bytes().all(is_digit)
+}
+
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+    let shown = path.display().to_string();
+    let failed = |cause: String| PlaceError::Failed { place: shown.clone(), cause };
+    if create {
+        create_folder(path).map_err(|error| failed(error.to_string()))?;
+    } else if !path.is_dir() {
+        return Err(PlaceError::NoFolder(shown));
+    }
+    let store =
+        LocalFileSystem::new_with_prefix(path).map_err(|error| failed(error.to_string()))?;
+    // What a backup names must be there after a loss of power too.
+    Ok(Arc::new(store.with_fsync(true)))
+}
+
+/// Whether an error is that of a full disk.
+fn is_full(error: &Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            let kind = error.kind();
+            return matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        }
+        cause = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

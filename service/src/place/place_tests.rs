@@ -1,0 +1,35 @@
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const SHA256: &str = "ab34567890abcdef1234567890abcdef1234567890abcdef1234567890abcdef";
+
+fn place() -> (TempDir, Place) {
+    let folder = TempDir::new().unwrap();
+    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    (folder, place)
+}
+
+fn write(folder: &Path, name: &str) {
+    let at = folder.join(name);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    fs::write(at, "of a backup").unwrap();
+}
+
+/// What somebody has moved or copied is not where it is looked for, so it does not count as there.
+#[test]
+fn an_object_in_another_folder_is_not_there() {
+    let (folder, place) = place();
+    for elsewhere in ["objects/ab.bak", "objects/copy/ab", "objects", "objects/cd", "objects/ab/ab"]
+    {
+        write(folder.path(), &format!("{elsewhere}/{SHA256}"));
+    }
+    write(folder.path(), "objects/no/notes.txt");
+    assert!(place.objects().unwrap().is_empty());
+    write(folder.path(), &object(SHA256));
+    let found = place.objects().unwrap();
+    assert_eq!(found.iter().map(|object| &*object.name).collect::<Vec<_>>(), [SHA256]);
+}

@@ -1,0 +1,15 @@
+//! Raster products: the files that are served, and how they are made from GRIB2.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The files of the data folder, by type, duration and time | [`ProductFiles`] |
+//! | Checks that a file is as it was written | `check.rs` |
+//! | From the fields of a GRIB2 file to files | [`take_in`] |
+
+mod check;
+mod files;
+mod take_in;
+
+pub use check::Place;
+pub use files::{ProductFiles, Stored, span_name};
+pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};

@@ -1,0 +1,99 @@
+//! A store that remembers which stations what came in may have changed.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::{Batch, Reader, StationId, Store};
+
+/// A store, and the stations with new readings or revised verdicts since they were last taken: so
+/// what is shown of all stations is made anew for these alone.
+pub struct ChangedStations {
+    store: Arc<dyn Store>,
+    touched: Mutex<HashSet<StationId>>,
+}
+
+impl ChangedStations {
+    /// Notes what comes into a store from now on.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, touched: Mutex::default() }
+    }
+
+    /// Takes the stations that were touched since the last time.
+    pub fn take(&self) -> HashSet<StationId> {
+        std::mem::take(&mut *self.touched())
+    }
+
+    /// Puts stations back that could not be shown anew.
+    pub fn put_back(&self, stations: HashSet<StationId>) {
+        self.touched().extend(stations);
+    }
+
+    fn touched(&self) -> MutexGuard<'_, HashSet<StationId>> {
+        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for ChangedStations {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        let mut revised = Vec::new();
+        let receipt = self.store.append(batch, &mut |record| {
+            let verdicts = judge(record)?;
+            revised.extend(verdicts.iter().map(|verdicts| verdicts.station));
+            Ok(verdicts)
+        })?;
+        // Not before: what is noted can be seen.
+        let mut touched = self.touched();
+        touched.extend(batch.reports.iter().map(|report| report.station));
+        touched.extend(revised);
+        Ok(receipt)
+    }
+}
+
+impl InFront for ChangedStations {
+    fn behind(&self) -> &dyn Reader {
+        &*self.store
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mesonet::store::{Verdicts, unjudged};
+    use mesonet::{MemoryStore, Quality, Report};
+
+    use super::*;
+    use crate::testing::station;
+
+    #[test]
+    fn stations_with_new_readings_or_revised_verdicts_are_noted_until_they_are_taken() {
+        let store = ChangedStations::new(Arc::new(MemoryStore::default()));
+        let (a, b) = (station("KAAA"), station("KBBB"));
+        let report = Report {
+            station: a.id,
+            ts_ms: 0,
+            revision: 0,
+            present_weather: None,
+            readings: vec![],
+        };
+        let batch = Batch { stations: vec![a.clone(), b.clone()], reports: vec![report] };
+        store.append(&batch, &mut unjudged).unwrap();
+        assert_eq!(store.take(), HashSet::from([a.id]));
+        assert!(store.take().is_empty());
+        let verdicts = || Verdicts {
+            station: b.id,
+            series: mesonet::observation::SeriesId(1),
+            ts_ms: vec![0],
+            quality: vec![Quality::GOOD],
+        };
+        store.append(&Batch::default(), &mut |_| Ok(vec![verdicts()])).unwrap();
+        let touched = store.take();
+        assert_eq!(touched, HashSet::from([b.id]));
+        store.put_back(touched);
+        assert_eq!(store.take().len(), 1);
+        // What is refused changes nothing.
+        let unknown = Batch { stations: vec![], reports: batch.reports };
+        let other = ChangedStations::new(Arc::new(MemoryStore::default()));
+        assert!(other.append(&unknown, &mut unjudged).is_err());
+        assert!(other.take().is_empty());
+    }
+}

@@ -1,0 +1,283 @@
+//! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mesonet::store::copy::NOTE;
+use mesonet::store::{AlertStore, InFront, Judge, Maintained, Receipt, StoreError, StoreHealth};
+use mesonet::time::HOUR_MS;
+use mesonet::{Batch, Iso8601, Reader, Store};
+use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
+
+use super::{
+    ClickHouseAddress, Marks, RecordPlace, RecordSettings, RecordStore, Touched, Upstream,
+    lock_folder, refuse_unfinished,
+};
+use crate::clock::system_ms;
+
+/// When a server last said that it writes to the record.
+const WRITTEN: &str = "written_ms";
+/// How long that holds: a server says it every ten seconds.
+const WRITTEN_MS: i64 = 60_000;
+
+const NOT_REACHED: &str = "the record in ClickHouse cannot be reached";
+const NOT_WRITER: &str =
+    "another server writes the record now; restart this one if it is to write again";
+const ONLY_READS: &str =
+    "this server only reads its record and takes nothing in; send it to the one that writes";
+
+/// The record of a server that writes it.
+#[derive(Debug)]
+struct InClickHouse {
+    store: ClickHouseStore,
+    is_new: bool,
+    /// Locked while the server runs.
+    _folder: File,
+}
+
+impl RecordSettings {
+    /// The options of a record in ClickHouse.
+    ///
+    /// # Errors
+    /// The password cannot be read.
+    pub fn clickhouse(&self, address: &ClickHouseAddress) -> Result<Options, StoreError> {
+        let options = address.options(self.store_password_file.as_deref());
+        options.map_err(|error| StoreError::Storage {
+            path: address.urls.join(", "),
+            cause: error.to_string(),
+        })
+    }
+}
+
+/// Opens a record as its writer.
+pub fn open(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<(Arc<dyn RecordStore>, AlertStore), StoreError> {
+    let options = settings.clickhouse(address)?;
+    refuse_half(&options, address)?;
+    let (folder, is_empty) = lock_folder(&settings.data)?;
+    let store = ClickHouseStore::open(&options)?;
+    let alerts = store.open_alerts()?;
+    let is_new = is_empty && alerts.record().messages.is_empty();
+    for (file, what) in [("mesonet.sqlite", "readings and alerts"), ("keys.sqlite", "API keys")] {
+        if settings.data.join(file).exists() {
+            let folder = settings.data.display();
+            tracing::warn!("the {what} in {folder} are not used: the record is in ClickHouse");
+        }
+    }
+    let kept = InClickHouse { store, is_new, _folder: folder };
+    kept.say_written()?;
+    Ok((Arc::new(kept), alerts))
+}
+
+/// Refuses a record that a server writes to.
+pub fn refuse_if_written(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<(), StoreError> {
+    refuse_written(&settings.clickhouse(address)?, address)
+}
+
+/// Refuses a record that a server writes to.
+pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
+    let written_ms: Option<i64> = read_mark(options, WRITTEN)?.and_then(|text| text.parse().ok());
+    let age_ms = written_ms.map(|written_ms| (system_ms() - written_ms).abs());
+    match age_ms.filter(|&age_ms| age_ms < WRITTEN_MS) {
+        None => Ok(()),
+        Some(age_ms) => {
+            let holder = format!("a server that wrote to it {} s ago", age_ms / 1000);
+            Err(StoreError::Locked { path: address.database.clone(), holder })
+        }
+    }
+}
+
+/// Refuses a copy that is not finished, without opening it: whoever makes it would be refused.
+fn refuse_half(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
+    let place = RecordPlace::ClickHouse(address.clone()).to_string();
+    refuse_unfinished(read_mark(options, NOTE)?.as_deref(), &place)
+}
+
+/// Makes the tables, or brings them up to date. Returns their version before and now.
+pub fn migrate(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<(u32, u32), StoreError> {
+    let done = mesonet_clickhouse::migrate(&settings.clickhouse(address)?)?;
+    Ok((done.from, done.to))
+}
+
+/// Counts the rows and the days that are wholly older than an instant.
+pub fn would_expire(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+    before_ms: i64,
+) -> Result<(u64, usize), StoreError> {
+    let reader = ClickHouseReader::open(&settings.clickhouse(address)?)?;
+    let would = reader.would_expire(before_ms)?;
+    Ok((would.expired_rows, would.expired_days))
+}
+
+/// Opens a record that a command reads.
+pub fn reader(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<Arc<dyn Reader>, StoreError> {
+    let options = settings.clickhouse(address)?;
+    refuse_half(&options, address)?;
+    Ok(Arc::new(ClickHouseReader::open(&options)?))
+}
+
+/// Opens a record that another server writes.
+pub fn beside(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<Arc<dyn Upstream>, StoreError> {
+    let options = settings.clickhouse(address)?;
+    refuse_half(&options, address)?;
+    let as_of_ms = system_ms();
+    let reader = ClickHouseReader::open(&options)?;
+    let failure = Mutex::default();
+    Ok(Arc::new(BesideWriter { reader, as_of_ms: AtomicI64::new(as_of_ms), failure }))
+}
+
+/// The hour in which an instant lies.
+fn whole_hour(ts_ms: i64) -> i64 {
+    ts_ms.div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
+}
+
+impl InClickHouse {
+    fn say_written(&self) -> Result<(), StoreError> {
+        self.store.set_mark(WRITTEN, &system_ms().to_string())
+    }
+}
+
+impl InFront for InClickHouse {
+    fn behind(&self) -> &dyn Reader {
+        &self.store
+    }
+}
+
+impl Store for InClickHouse {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        self.store.append(batch, judge)
+    }
+}
+
+impl Marks for InClickHouse {
+    fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    fn mark(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.store.mark(name)
+    }
+
+    fn set_mark(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        self.store.set_mark(name, value)
+    }
+}
+
+impl RecordStore for InClickHouse {
+    fn health(&self) -> StoreHealth {
+        StoreHealth { newest_ms: self.store.newest_ms(), ..StoreHealth::default() }
+    }
+
+    /// The instant is taken down to the hour, since each is a row.
+    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
+        self.say_written()?;
+        let done = self.store.maintain(retain_from_ms.map(whole_hour))?;
+        Ok(Maintained {
+            expired_segments: done.expired_days,
+            expired_readings: done.expired_rows,
+            ..Maintained::default()
+        })
+    }
+
+    fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.store.retain_from(whole_hour(retain_from_ms))
+    }
+
+    fn trouble(&self) -> Option<&'static str> {
+        match self.store.check() {
+            Ok(()) => None,
+            Err(StoreError::Locked { .. }) => Some(NOT_WRITER),
+            Err(_) => Some(NOT_REACHED),
+        }
+    }
+
+    fn expires_by(&self) -> &'static str {
+        "days"
+    }
+
+    fn close(&self) {
+        if let Err(error) = self.store.set_mark(WRITTEN, "") {
+            tracing::warn!("{error}; commands are refused for a minute");
+        }
+    }
+}
+
+/// The record of a server that only reads it.
+#[derive(Debug)]
+struct BesideWriter {
+    reader: ClickHouseReader,
+    as_of_ms: AtomicI64,
+    /// Why the last look at the record failed.
+    failure: Mutex<Option<String>>,
+}
+
+impl Upstream for BesideWriter {
+    fn reader(&self) -> &dyn Reader {
+        &self.reader
+    }
+
+    fn update(&self) -> Touched {
+        let began_ms = system_ms();
+        let updated = self.reader.update();
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match updated {
+            Ok(changed) => {
+                self.as_of_ms.store(began_ms, Ordering::Relaxed);
+                if failure.take().is_some() {
+                    tracing::info!("reading the record in ClickHouse again");
+                }
+                match changed {
+                    Changed::Nothing => Touched::None,
+                    Changed::Stations(stations) => Touched::Stations(stations),
+                    Changed::Everything => Touched::All,
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if failure.as_ref() != Some(&text) {
+                    let as_of = Iso8601(self.as_of_ms());
+                    tracing::error!("{text}; the record is as of {as_of}");
+                }
+                *failure = Some(text);
+                Touched::None
+            }
+        }
+    }
+
+    fn as_of_ms(&self) -> i64 {
+        self.as_of_ms.load(Ordering::Relaxed)
+    }
+
+    fn alerts(&self) -> &Arc<AlertStore> {
+        self.reader.alerts()
+    }
+
+    fn health(&self) -> StoreHealth {
+        StoreHealth { newest_ms: self.reader.newest_ms(), ..StoreHealth::default() }
+    }
+
+    fn trouble(&self) -> Option<&'static str> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.is_some().then_some(NOT_REACHED)
+    }
+
+    fn takes_nothing(&self) -> &'static str {
+        ONLY_READS
+    }
+}

@@ -1,0 +1,353 @@
+//! The record of a server: its store, on disk or in ClickHouse, and the origin of its data.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | Where a record is | `address.rs` |
+//! | The store on disk | `on_disk.rs` |
+//! | The store in ClickHouse, behind the feature `clickhouse` | `clickhouse.rs` |
+//! | What replaces it without the feature | `no_clickhouse.rs` |
+//! | A folder that cannot be written | `read_only.rs` |
+//! | The record of another server | `upstream.rs` |
+//! | The name by which places know a record | `writer.rs` |
+//! | A copy that is not finished | `unfinished.rs` |
+//! | Which stations something came in for | `changed.rs` |
+//! | A store that takes nothing once the server stops | `stop.rs` |
+//! | The newest reading by the clock | `newest.rs` |
+
+mod address;
+mod changed;
+#[cfg(feature = "clickhouse")]
+mod clickhouse;
+#[cfg(not(feature = "clickhouse"))]
+#[path = "no_clickhouse.rs"]
+mod clickhouse;
+mod newest;
+mod on_disk;
+mod origin;
+mod read_only;
+mod stop;
+mod unfinished;
+mod upstream;
+mod writer;
+
+use std::fmt::Debug;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mesonet::durable::create_folder;
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintained, StoreError, StoreHealth};
+use mesonet::{Reader, Store};
+
+pub use self::address::{ClickHouseAddress, RecordPlace, RecordPlaceError};
+pub use self::changed::ChangedStations;
+#[cfg(feature = "clickhouse")]
+pub use self::clickhouse::refuse_written;
+#[cfg(not(feature = "clickhouse"))]
+pub use self::clickhouse::without_clickhouse;
+pub use self::clickhouse::{migrate, would_expire};
+pub use self::newest::{is_ahead, newest_ms_by};
+pub use self::origin::{Marks, ORIGIN, Origin};
+pub use self::read_only::is_read_only;
+pub use self::stop::StopGuard;
+pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
+pub use self::upstream::{ReadOnlyStore, Touched, Upstream};
+pub use self::writer::{WRITER, check_writer, writer_of_folder};
+
+/// Time of the newest report of the sample, and the time up to which it was taken in.
+const SAMPLE_NEWEST: &str = "sample_newest_ms";
+const SAMPLE_PASSED: &str = "sample_passed_ms";
+
+/// The cutoff of retention and the span that is kept, both in milliseconds.
+const CUTOFF: &str = "retention";
+
+/// What is noted about a record and goes along when it is copied.
+pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
+
+/// The file that says that a folder follows the backups of another record.
+pub const FOLLOWER: &str = "follower";
+
+/// The settings of a record.
+#[derive(Clone, Debug)]
+pub struct RecordSettings {
+    /// Where it is.
+    pub place: RecordPlace,
+    /// The folder of its server: of the record itself, if that is on disk.
+    pub data: PathBuf,
+    /// Options of a store on disk.
+    pub options: EmbeddedOptions,
+    /// The file with the password of ClickHouse.
+    pub store_password_file: Option<PathBuf>,
+    /// Whether another server writes it.
+    pub read_only: bool,
+}
+
+/// How often at most it is found out whether the store takes readings.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// Locks the folder of a server whose record is elsewhere, which is created if missing. Also returns
+/// whether nothing is in it.
+pub fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
+    let path = folder.display().to_string();
+    let failed =
+        |error: io::Error| StoreError::Storage { path: path.clone(), cause: error.to_string() };
+    create_folder(folder).map_err(failed)?;
+    let mut entries = fs::read_dir(folder).map_err(failed)?.filter_map(Result::ok);
+    let is_empty = entries.all(|entry| entry.file_name() == "lock");
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
+    let file = file.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok((file, is_empty)),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { path, holder: "another process".to_owned() })
+        }
+    }
+}
+
+/// What a server needs of the store that its record is in.
+trait RecordStore: Store + Marks + Debug {
+    /// The newest reading, what is damaged, and what of it is in files.
+    fn health(&self) -> StoreHealth;
+
+    /// Does what is due, and deletes what is older than an instant, if one is given.
+    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError>;
+
+    /// Moves the cutoff of retention, forward or back.
+    fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError>;
+
+    /// Finds out what keeps it from taking readings.
+    fn trouble(&self) -> Option<&'static str>;
+
+    /// What is deleted as a whole when it is too old.
+    fn expires_by(&self) -> &'static str;
+
+    /// Says that nobody writes to it any more.
+    fn close(&self) {}
+}
+
+type Tried = (Instant, Option<&'static str>);
+
+/// The record of a server, which it writes.
+#[derive(Clone, Debug)]
+pub struct Record {
+    kept: Arc<dyn RecordStore>,
+    alerts: Arc<AlertStore>,
+    /// How many faults of the store have been logged.
+    logged: Arc<Mutex<usize>>,
+    /// When it was last tried whether it takes readings, and what keeps it from that.
+    tried: Arc<Mutex<Option<Tried>>>,
+}
+
+impl Record {
+    /// Opens the record where the settings have it. Where a server writes to a record in ClickHouse,
+    /// this one takes its place.
+    ///
+    /// # Errors
+    /// Another process has it open, or it cannot be read or written.
+    pub fn open(settings: &RecordSettings) -> Result<Self, StoreError> {
+        match &settings.place {
+            RecordPlace::Embedded(folder) => Self::on_disk(folder, settings.options),
+            RecordPlace::ClickHouse(address) => {
+                let (kept, alerts) = clickhouse::open(address, settings)?;
+                Ok(Self::of(kept, alerts))
+            }
+        }
+    }
+
+    /// Opens the record for a command: where a server writes to it, the command is refused.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); also if a server writes to it.
+    pub fn open_for_command(settings: &RecordSettings) -> Result<Self, StoreError> {
+        if let RecordPlace::ClickHouse(address) = &settings.place {
+            clickhouse::refuse_if_written(address, settings)?;
+        }
+        Self::open(settings)
+    }
+
+    /// Opens the record in a folder, which is created if missing.
+    ///
+    /// # Errors
+    /// Another process has it open, or it cannot be read or written.
+    pub fn on_disk(folder: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
+        let (store, alerts) = on_disk::open(folder, options)?;
+        Ok(Self::of(Arc::new(store), alerts))
+    }
+
+    fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore) -> Self {
+        let (alerts, logged, tried) = (Arc::new(alerts), Arc::default(), Arc::default());
+        let record = Self { kept, alerts, logged, tried };
+        record.log_faults();
+        record
+    }
+
+    /// Opens the record as one that another server writes, or nobody.
+    ///
+    /// # Errors
+    /// It cannot be read, or it is on disk and this process may write to it.
+    pub fn beside(settings: &RecordSettings) -> Result<Arc<dyn Upstream>, StoreError> {
+        match &settings.place {
+            RecordPlace::ClickHouse(address) => clickhouse::beside(address, settings),
+            RecordPlace::Embedded(folder) if is_read_only(folder) => read_only::open(folder),
+            RecordPlace::Embedded(folder) => Err(StoreError::Storage {
+                path: folder.display().to_string(),
+                cause: "a record on disk is read by its own server, or by one with --follow".into(),
+            }),
+        }
+    }
+
+    /// Opens the record for a command that reads it. Nobody may have a folder open meanwhile.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn reader(settings: &RecordSettings) -> Result<Arc<dyn Reader>, StoreError> {
+        match &settings.place {
+            RecordPlace::Embedded(folder) => on_disk::reader(folder, settings.options),
+            RecordPlace::ClickHouse(address) => clickhouse::reader(address, settings),
+        }
+    }
+
+    /// Logs each damage that was found, once.
+    pub fn log_faults(&self) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = self.health().faults;
+        for fault in faults.iter().skip(*logged) {
+            tracing::error!("the record is damaged: {fault}");
+        }
+        *logged = faults.len();
+    }
+
+    /// The store.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.kept) as _
+    }
+
+    /// The alerts.
+    pub fn alerts(&self) -> &Arc<AlertStore> {
+        &self.alerts
+    }
+
+    /// The newest reading, what is damaged, and what of the store is in files.
+    pub fn health(&self) -> StoreHealth {
+        self.kept.health()
+    }
+
+    /// Does what is due, and deletes what is older than an instant, if one is given.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
+        self.kept.maintain(retain_from_ms)
+    }
+
+    /// Moves the cutoff of retention, forward or back, until it is looked at the next time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.kept.retain_from(retain_from_ms)
+    }
+
+    /// Moves the cutoff of retention by order: `i64::MIN` keeps everything.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn move_cutoff(&self, at_ms: i64) -> Result<(), StoreError> {
+        let span_ms = self.noted_cutoff()?.map(|(_, span_ms)| span_ms);
+        match span_ms.filter(|_| at_ms > i64::MIN) {
+            Some(span_ms) => self.note_cutoff(at_ms, span_ms)?,
+            None => self.kept.set_mark(CUTOFF, "")?,
+        }
+        self.retain_from(at_ms)
+    }
+
+    /// The cutoff of retention that was noted last, and how long readings were kept then.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn noted_cutoff(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        let noted = self.kept.mark(CUTOFF)?;
+        Ok(noted.and_then(|noted| {
+            let (at, span) = noted.split_once(' ')?;
+            Some((at.parse().ok()?, span.parse().ok()?))
+        }))
+    }
+
+    /// Notes the cutoff of retention, and how long readings are kept.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_cutoff(&self, at_ms: i64, span_ms: i64) -> Result<(), StoreError> {
+        self.kept.set_mark(CUTOFF, &format!("{at_ms} {span_ms}"))
+    }
+
+    /// The time of the newest alert.
+    pub fn newest_alert_ms(&self) -> Option<i64> {
+        self.alerts.record().messages.last().map(|message| message.sent_ms)
+    }
+
+    /// What of it is deleted as a whole when it is too old: segments, or days.
+    pub fn expires_by(&self) -> &'static str {
+        self.kept.expires_by()
+    }
+
+    /// What keeps the store from taking readings, as found within the last seconds by trying.
+    pub fn trouble(&self) -> Option<&'static str> {
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        match *tried {
+            Some((at, trouble)) if at.elapsed() < TRY_AGAIN => trouble,
+            _ => {
+                let trouble = self.kept.trouble();
+                *tried = Some((Instant::now(), trouble));
+                trouble
+            }
+        }
+    }
+
+    /// Says that this process does not write to it any more.
+    pub fn close(&self) {
+        self.kept.close();
+    }
+
+    /// What the store holds.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn origin(&self) -> Result<Origin, StoreError> {
+        Origin::of(&*self.kept)
+    }
+
+    /// Marks the store as having readings that somebody brought in: from now on its clock is live
+    /// by default.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn make_own(&self) -> Result<(), StoreError> {
+        origin::make_own(&*self.kept)
+    }
+
+    /// Returns the time of the newest report of the sample and the time up to which it was taken
+    /// in, milliseconds since 1970.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn sample_span(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        let read = |name| Ok(self.kept.mark(name)?.and_then(|text| text.parse().ok()));
+        Ok(read(SAMPLE_NEWEST)?.zip(read(SAMPLE_PASSED)?))
+    }
+
+    /// Records that the sample was taken in up to a time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn sample_passed(&self, newest_ms: i64, passed_ms: i64) -> Result<(), StoreError> {
+        if self.origin()? == Origin::New {
+            self.kept.set_mark(ORIGIN, "sample")?;
+        }
+        self.kept.set_mark(SAMPLE_NEWEST, &newest_ms.to_string())?;
+        self.kept.set_mark(SAMPLE_PASSED, &passed_ms.to_string())
+    }
+}

@@ -1,0 +1,50 @@
+//! A store that refuses batches once the server is told to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::{Batch, Reader, Store};
+
+/// A store for files being read in, which can stop between two batches. What was stored before is
+/// kept; the files are read again after the next start, or sent again.
+pub struct StopGuard<'a> {
+    pub store: &'a dyn Store,
+    pub stopped: &'a AtomicBool,
+}
+
+impl Store for StopGuard<'_> {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        if self.stopped.load(Ordering::Relaxed) {
+            let (path, cause) = ("the record".to_owned(), "the server is stopping".to_owned());
+            return Err(StoreError::Storage { path, cause });
+        }
+        self.store.append(batch, judge)
+    }
+}
+
+impl InFront for StopGuard<'_> {
+    fn behind(&self) -> &dyn Reader {
+        self.store
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mesonet::MemoryStore;
+    use mesonet::store::unjudged;
+
+    use super::*;
+    use crate::testing::station;
+
+    #[test]
+    fn what_was_stored_before_is_kept_and_nothing_is_added() {
+        let (known, stopped) = (MemoryStore::default(), AtomicBool::new(false));
+        let store = StopGuard { store: &known, stopped: &stopped };
+        let batch = |name| Batch { stations: vec![station(name)], reports: vec![] };
+        store.append(&batch("KAAA"), &mut unjudged).unwrap();
+        stopped.store(true, Ordering::Relaxed);
+        let refused = store.append(&batch("KBBB"), &mut unjudged).unwrap_err();
+        assert_eq!(refused.to_string(), "the record: the server is stopping");
+        assert_eq!(known.directory().unwrap().stations.len(), 1);
+    }
+}

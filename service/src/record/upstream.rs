@@ -1,0 +1,62 @@
+//! The record of a server that writes none: that of another one, some time behind it.
+
+use std::sync::Arc;
+
+use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError, StoreHealth};
+use mesonet::{Batch, Reader, StationId, Store};
+
+use crate::clock::system_ms;
+
+/// The record of another server, some time behind it.
+pub trait Upstream: Send + Sync {
+    /// The stations and readings.
+    fn reader(&self) -> &dyn Reader;
+
+    /// Takes in what is new, and returns which stations that touches. A record that cannot be read is
+    /// logged once.
+    fn update(&self) -> Touched;
+
+    /// Everything that the other server had acknowledged before this time is in the record.
+    fn as_of_ms(&self) -> i64;
+
+    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    fn behind_s(&self) -> f64 {
+        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
+    }
+
+    /// The alerts.
+    fn alerts(&self) -> &Arc<AlertStore>;
+
+    /// The state of the store.
+    fn health(&self) -> StoreHealth;
+
+    /// What keeps it from being read.
+    fn trouble(&self) -> Option<&'static str>;
+
+    /// What is said to whoever would write to it.
+    fn takes_nothing(&self) -> &'static str;
+}
+
+/// Which stations something new is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    None,
+    Stations(Vec<StationId>),
+    All,
+}
+
+/// The store of a server that writes none.
+pub struct ReadOnlyStore(pub Arc<dyn Upstream>);
+
+impl InFront for ReadOnlyStore {
+    fn behind(&self) -> &dyn Reader {
+        self.0.reader()
+    }
+}
+
+impl Store for ReadOnlyStore {
+    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        let (path, cause) = ("the record".to_owned(), self.0.takes_nothing().to_owned());
+        Err(StoreError::Unavailable { path, cause })
+    }
+}
