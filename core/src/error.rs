@@ -397,7 +397,7 @@ fn kind_of_run_store(error: &model::RunStoreError) -> ErrorKind {
         | E::Tile(_)
         | E::Definition(_)
         | E::Differs(_) => ErrorKind::Invalid,
-        E::Busy(_) | E::Unfetched { .. } => ErrorKind::Unavailable,
+        E::Busy(_) => ErrorKind::Unavailable,
         E::Damaged { .. } => ErrorKind::Damaged,
         E::Storage { .. } => ErrorKind::Internal,
     }

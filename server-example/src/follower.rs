@@ -11,11 +11,10 @@ use mesonet::store::{
 };
 use mesonet::{Batch, Iso8601, Reader, StationId, Store};
 
-use crate::backup::{BackupError, FollowRuns, Mirror, Name};
+use crate::backup::{BackupError, Mirror, Name};
 use crate::clock::system_ms;
 use crate::copy::refuse_unfinished_folder;
 use crate::error::ApiError;
-use crate::shared_keys::FollowedKeys;
 
 /// What a follower says to whoever would write to it.
 const TAKES_NOTHING: &str =
@@ -90,8 +89,6 @@ pub struct Follower {
     folder: PathBuf,
     mirror: Mutex<Mirror>,
     as_of_ms: AtomicI64,
-    /// The API keys.
-    pub keys: FollowedKeys,
     shown: Mutex<Shown>,
     /// Why the last look at the backups failed.
     failure: Mutex<Option<String>>,
@@ -112,8 +109,8 @@ impl Follower {
     ///
     /// # Errors
     /// The folder is not that of a follower or cannot be used, or it is empty and there is no backup.
-    pub fn open(place: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
-        let mut mirror = Mirror::open(place, folder, runs)?;
+    pub fn open(place: &str, folder: &Path) -> Result<Self, BackupError> {
+        let mut mirror = Mirror::open(place, folder)?;
         let updated = mirror.update(|_| Ok(()));
         let as_of_ms = match (updated, mirror.time_ms()) {
             (Ok(_), as_of_ms) => as_of_ms.unwrap_or(0),
@@ -125,7 +122,6 @@ impl Follower {
         };
         let shown = Shown { oldest: mirror.name().cloned(), newest: mirror.name().cloned() };
         let follower = Self {
-            keys: FollowedKeys::open(place, folder)?,
             shown: Mutex::new(shown),
             reader: EmbeddedReader::open(folder)?,
             alerts: Arc::default(),

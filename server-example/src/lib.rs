@@ -18,7 +18,6 @@
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
 //! | The record of another server, which this one only reads | `follower.rs` |
-//! | API keys for several servers | `shared_keys.rs` |
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
 //! | Which stations something came in for | `noted.rs` |
@@ -35,7 +34,7 @@
 //! | The command `migrate` | `migrate.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
-//! | Backups in an object store: the commands `backup`, `restore`, `backups` and `promote` | `backup/` |
+//! | Backups in an object store: the commands `backup`, `restore` and `backups` | `backup/` |
 //! | Past months as Parquet: the command `archive`, and bulk export from there | `archive/` |
 //! | A record in another place: the command `copy` | `copy/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
@@ -43,7 +42,7 @@
 //! | Parameters, encodings, ETags, long bodies | `http/` |
 //! | Figures for a monitoring system | `metrics/` |
 //! | Traces of requests, behind the feature `otel` | `traces/` |
-//! | How many requests an address may send, behind proxies too, with Redis to several servers together | `rate/` |
+//! | How many requests an address may send, behind proxies too | `rate/` |
 //! | Account tokens and API keys: who sends a request | `credentials/` |
 //! | Callers and what they may use | `access.rs` |
 //! | Turns on the cores and memory, in fair shares | `work.rs`, `shares.rs` |
@@ -69,6 +68,7 @@ mod grib_ls;
 mod health;
 mod http;
 pub mod ingest;
+mod key_renewal;
 mod leave;
 mod metrics;
 mod migrate;
@@ -89,7 +89,6 @@ mod routes;
 mod sample;
 mod serve;
 mod services;
-mod shared_keys;
 mod shares;
 mod signals;
 mod snapshots;
@@ -122,8 +121,8 @@ use tower_http::timeout::TimeoutLayer;
 
 pub use archive::{ArchiveError, ArchiveFlags, archive_command};
 pub use backup::{
-    BackupError, BackupFlags, BackupsFlags, FollowRuns, PromoteFlags, RestoreFlags, back_up,
-    backup_command, backups_command, promote_command, restore_command,
+    BackupError, BackupFlags, BackupsFlags, RestoreFlags, back_up, backup_command, backups_command,
+    restore_command,
 };
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};

@@ -12,11 +12,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, PushKey, Scope, ingest_command};
 use mesonet_server::{
     ArchiveFlags, BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags,
-    LogFormat, MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags,
-    RetentionFlags, TokenFlags, VerifyFlags, archive_command, backup_command, backups_command,
-    copy_command, grib_ls_command, health_command, keys_command, migrate_command, models_command,
-    promote_command, quality_command, restore_command, retention_command, serve, token_command,
-    verify_command,
+    LogFormat, MigrateFlags, ModelsCommand, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags,
+    VerifyFlags, archive_command, backup_command, backups_command, copy_command, grib_ls_command,
+    health_command, keys_command, migrate_command, models_command, quality_command,
+    restore_command, retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -99,11 +98,6 @@ enum Command {
     Copy {
         #[command(flatten)]
         flags: CopyFlags,
-    },
-    /// Make the folder of a follower, which has stopped, a record of its own
-    Promote {
-        #[command(flatten)]
-        flags: PromoteFlags,
     },
     /// Make the tables of a record in ClickHouse, or bring them up to date
     Migrate {
@@ -203,7 +197,6 @@ fn main() -> ExitCode {
         Some(Command::Archive { flags }) => archive_command(&flags).map_err(Into::into),
         Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
         Some(Command::Copy { flags }) => copy_command(&flags).map_err(Into::into),
-        Some(Command::Promote { flags }) => promote_command(&flags).map_err(Into::into),
         Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
         Some(Command::Migrate { flags }) => {
             migrate_command(&flags).map(|()| true).map_err(Into::into)

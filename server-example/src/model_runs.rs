@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use arc_swap::ArcSwap;
 use mesonet::model;
-use mesonet::model::{RunStamp, ShardSource};
+use mesonet::model::RunStamp;
 
 use crate::access::Granted;
 
@@ -28,11 +28,6 @@ impl ModelRuns {
             catalogue: ArcSwap::from_pointee(catalogue),
             open: RwLock::default(),
         }
-    }
-
-    /// Has what is not in the folder of a run fetched when it is first read.
-    pub(crate) fn fetching(self, source: Arc<dyn ShardSource>) -> Self {
-        Self { store: self.store.fetching(source), ..self }
     }
 
     /// The folder of the runs.

@@ -16,10 +16,7 @@ pub struct PasswordError {
 ///
 /// # Errors
 /// The file cannot be read, or has more than a line.
-#[cfg_attr(
-    not(any(feature = "clickhouse", feature = "redis")),
-    allow(dead_code, reason = "only these features need one")
-)]
+#[cfg_attr(not(feature = "clickhouse"), allow(dead_code, reason = "only that feature needs one"))]
 pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, PasswordError> {
     let Some(path) = file else { return Ok(std::env::var(variable).ok()) };
     let failed = |cause| PasswordError { path: path.to_owned(), cause };

@@ -16,13 +16,13 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::ingest::{Watch, WatchError};
+use crate::key_renewal::keep_keys;
 use crate::leave::until_told_to_stop;
 use crate::record::{Origin, Record, RecordPlace, is_read_only};
 use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
-use crate::shared_keys::share_keys;
 use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
@@ -250,9 +250,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         state.snapshots.settle(last).map_err(StateError::from)?;
         Ok(SETTLED)
     }));
-    share_keys(beside, state);
-    let rated = Arc::clone(state);
-    beside.spawn(async move { rated.rate.keep_connected().await });
+    keep_keys(beside, state);
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).

@@ -11,7 +11,7 @@ use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
 use crate::archive::Archive;
-use crate::backup::{BackupError, Parts};
+use crate::backup::BackupError;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials::{Credentials, KnownKeys};
@@ -23,7 +23,7 @@ use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
-use crate::rate::{Hops, Rate};
+use crate::rate::{Hops, Window};
 use crate::record::{Record, RecordPlace, known_keys};
 use crate::services::{Kept, Services};
 use crate::snapshots::Snapshots;
@@ -45,7 +45,7 @@ pub struct State {
     /// Which pages may call from a browser.
     pub(crate) cors: ArcSwapOption<CorsLayer>,
     /// How many requests each address has sent.
-    pub(crate) rate: Rate,
+    pub(crate) rate: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
     pub(crate) traces: Traces,
@@ -115,7 +115,7 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let place = config.follow.as_deref().ok_or(StateError::NoPlace)?;
-        let follower = Follower::open(place, &config.data, config.follow_runs)?;
+        let follower = Follower::open(place, &config.data)?;
         let as_of = Iso8601(follower.as_of_ms());
         tracing::info!("following {place}, as of {as_of}: takes nothing in");
         Self::of_another(config, clock, Arc::new(follower), intake)
@@ -145,10 +145,6 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let products = ProductFiles::new(&config.data, config.catalogue()?);
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
-        let models = match &config.follow {
-            Some(place) => models.fetching(Arc::new(Parts::of(place))),
-            None => models,
-        };
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let archive = config.archive.as_deref().map(Archive::new);
@@ -171,7 +167,7 @@ impl State {
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
-            rate: Rate::new(&config)?,
+            rate: Window::new(config.allowance()),
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
             traces: Traces::new(config.otlp_endpoint.as_deref())?,

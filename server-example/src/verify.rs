@@ -297,18 +297,11 @@ impl Verified {
                 } else {
                     store.check_run(&model, run)?
                 };
-                self.model_files += found.documents + found.shards - found.parts;
+                self.model_files += found.documents + found.shards;
                 self.model_bytes += found.bytes;
                 for fault in found.faults {
                     let file = relative(data, &fault.file);
                     self.faults.push(Finding { file, cause: fault.cause, set_aside });
-                }
-                if found.parts > 0 {
-                    let parts = format!(
-                        "models/{model}/{run}: {} files that are here in parts",
-                        found.parts
-                    );
-                    self.not_checked.push(parts);
                 }
                 let surplus = found.surplus.iter().map(|path| relative(data, path));
                 self.not_checked.extend(surplus);

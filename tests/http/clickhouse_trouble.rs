@@ -180,7 +180,6 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
             "error: verify --rebuild is for a record on disk; store is clickhouse:http://",
         ),
         (&["backup", "--to", "backups"], "error: backup is for a record on disk; store is"),
-        (&["promote"], "error: promote is for a record on disk; store is"),
     ] {
         let (ok, _, error) = with(command);
         assert!(!ok && error.starts_with(reason), "{error}");

@@ -1,5 +1,5 @@
 //! A server, its backups and its follower, killed in turn while readings are pushed: nothing that
-//! was acknowledged is lost, and nothing that a backup holds is lost when the follower takes over.
+//! was acknowledged is lost, and nothing that a backup holds is lost when a restored record takes over.
 //!
 //! `MESONET_FOLLOWER_KILLS` is the number of kills, 20 by default.
 
@@ -139,7 +139,7 @@ fn assert_holds(data: &Path, count: u32, what: &str) {
 struct Pair<'a> {
     folder: &'a TempDir,
     feed: &'a Feed,
-    /// The number of folders so far; each follower has a new one.
+    /// The number of folders so far.
     folders: u32,
     writer: Option<(String, Server)>,
     follower: Option<(String, Server)>,
@@ -220,19 +220,19 @@ impl Pair<'_> {
         assert_holds(&self.path().join(to), self.backed_up, "the restored record");
     }
 
-    /// Kills both; the follower's folder is promoted, and has all that the newest backup holds.
+    /// Kills both; a record that is restored has all that the newest backup holds, and takes over.
     fn fail_over(&mut self, chance: &mut Chance) {
         self.back_up();
         chance.pause(1200);
         let (old, server) = self.writer.take().unwrap();
         server.kill();
-        let (new, server) = self.follower.take().unwrap();
+        let (following, server) = self.follower.take().unwrap();
         // It may not have seen the newest backup yet, and may be in the middle of fetching it.
         server.kill();
-        self.start_follower(new.clone());
-        self.follower.take().unwrap().1.kill();
-        run(self.path(), &["promote", "--data", &new]);
-        assert_holds(&self.path().join(&new), self.backed_up, "the promoted record");
+        let new = self.new_folder();
+        run(self.path(), &["restore", "--from", "backups", "--to", &new]);
+        assert_holds(&self.path().join(&new), self.backed_up, "the restored record");
+        run(self.path(), &["backup", "--to", "backups", "--data", &new, "--take-over"]);
         let (ok, _, error) = output(self.path(), &["backup", "--to", "backups", "--data", &old]);
         assert!(!ok && error.contains("has the backups of another record"), "{error}");
         // What the old one acknowledged after the backup is sent again.
@@ -241,8 +241,7 @@ impl Pair<'_> {
         drop(to);
         self.start_writer(new);
         self.back_up();
-        let name = self.new_folder();
-        self.start_follower(name);
+        self.start_follower(following);
     }
 }
 
@@ -297,7 +296,7 @@ fn nothing_acknowledged_is_lost_whoever_is_killed() {
         let [writer, follower, backup, both] = of_kind;
         println!(
             "killed: the server {writer} times, the follower {follower} times, a backup {backup} \
-             times, both with a promotion {both} times; {} reports acknowledged, in {:?}",
+             times, both with a restored record {both} times; {} reports acknowledged, in {:?}",
             feed.count(),
             began.elapsed()
         );

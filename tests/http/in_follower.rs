@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, Method, Request, header};
 use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, unjudged};
 use mesonet::{Intake, Store};
-use mesonet_server::{Clock, Config, FollowRuns, Record, State, app, back_up};
+use mesonet_server::{Clock, Config, Record, State, app, back_up};
 use tempfile::TempDir;
 
 use crate::support::{AIR, Answer, Api, NOW_MS, TestStore, id, reading, station};
@@ -75,7 +75,6 @@ impl Followed {
         let config = Config {
             data: folder.path().to_owned(),
             follow: Some(self.place.to_str().unwrap().to_owned()),
-            follow_runs: FollowRuns::ByRange,
             ..config
         };
         config.check().unwrap();

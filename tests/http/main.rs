@@ -45,11 +45,9 @@ mod every_request;
 #[cfg(unix)]
 mod follower;
 #[cfg(unix)]
-mod follower_bucket;
 #[cfg(unix)]
 mod follower_kills;
 #[cfg(unix)]
-mod follower_runs;
 #[cfg(unix)]
 mod follower_takes_over;
 mod followers;

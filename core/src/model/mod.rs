@@ -72,7 +72,6 @@ pub use self::query::{PointQuery, SeriesQuery};
 pub use self::stamp::{RunStamp, RunStampError};
 pub use self::store::{
     EnsembleMember, FieldInterval, LevelValues, ProductDefinition, PublishedHour, Run, RunCheck,
-    RunDefinition, RunFault, RunLevel, RunProduct, RunStore, RunStoreError, RunWriter, ShardName,
-    ShardSource, move_aside, read_part, write_part,
+    RunDefinition, RunFault, RunLevel, RunProduct, RunStore, RunStoreError, RunWriter, move_aside,
 };
 pub use self::tile::{TileQuery, tile};

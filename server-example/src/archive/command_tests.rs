@@ -355,7 +355,7 @@ fn retention_trusts_no_archive_of_another_record_and_none_that_lacks_files() {
     assert_eq!(covered(&folder, &store, AUGUST).1, format!("{file} is missing"));
 }
 
-/// A follower that was promoted holds the same: nothing is written anew, and yet it is its archive from then on.
+/// A record that was restored holds the same: nothing is written anew, and yet it is its archive from then on.
 #[test]
 fn a_record_that_takes_over_is_the_one_of_the_archive_though_no_month_changes() {
     let (folder, store) = (TempDir::new().unwrap(), worn());

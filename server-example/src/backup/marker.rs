@@ -9,7 +9,6 @@ use mesonet::durable::sync_folder;
 
 use super::BackupError;
 use super::gather::found;
-use super::keys::HELD;
 use super::manifest::Manifest;
 use super::name::Name;
 
@@ -61,18 +60,6 @@ impl Marker {
         let Self { address, name, manifest } = self;
         let head = format!("{address}\n{name}\n");
         replace(folder, MARKER, &[head.as_bytes(), &manifest.encode()].concat())
-    }
-
-    /// Removes it: the folder follows nothing any more.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn remove(folder: &Path) -> Result<(), BackupError> {
-        for name in [EXCHANGED, NEXT, HELD, MARKER] {
-            let path = folder.join(name);
-            found(fs::remove_file(&path)).map_err(BackupError::file(&path))?;
-        }
-        sync_folder(folder).map_err(BackupError::file(folder))
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Only what has changed is fetched. What names others comes after them, and what is no longer named
 //! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
-//! an update that breaks off, or is killed, goes on from there. API keys come by a way of their own
-//! (`keys.rs`).
+//! an update that breaks off, or is killed, goes on from there.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +14,10 @@ use mesonet::durable::{create_folder, sync_folder};
 use super::BackupError;
 use super::address::absolute;
 use super::gather::{How, found, how};
-use super::keys::forget_keys;
 use super::list::{manifests, read};
 use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
 use super::name::Name;
-use super::parts::{self, FollowRuns};
 use super::place::Place;
 use super::restore::write_file;
 use super::ship::checksum;
@@ -36,7 +33,6 @@ pub struct Mirror {
     /// The address of the place, which may go and come back.
     address: String,
     folder: PathBuf,
-    runs: FollowRuns,
     held: Option<Marker>,
     /// The files that are not as `held` says since an update broke off, with the checksum of what
     /// is there; empty if that is not known.
@@ -48,12 +44,11 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Takes a folder, which is new or followed the place before. Model runs that are here whole stay
-    /// so; those of which only parts are here do if that is how `runs` says to have them.
+    /// Takes a folder, which is new or followed the place before.
     ///
     /// # Errors
     /// It is the folder of a record of its own, another process has it open, or it cannot be written.
-    pub fn open(address: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
+    pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
         if !folder.join(MARKER).exists() && has_data(folder)? {
             return Err(BackupError::NotFollower(folder.to_owned()));
         }
@@ -65,7 +60,7 @@ impl Mirror {
             (path, there.map(|(sha256, _)| sha256).unwrap_or_default())
         });
         let exchanged = of_killed.collect();
-        // The command that promotes it may run in another folder.
+        // The next process may run in another folder.
         let (address, folder) = (absolute(address), folder.to_owned());
         if let Some(held) = held.as_ref().filter(|held| held.address != address) {
             tracing::warn!(
@@ -73,10 +68,8 @@ impl Mirror {
                 folder.display(),
                 held.address
             );
-            // Which of the keys are the newer is a matter of one place.
-            forget_keys(&folder)?;
         }
-        Ok(Self { address, folder, runs, held, exchanged, is_sure: false, _lock: lock })
+        Ok(Self { address, folder, held, exchanged, is_sure: false, _lock: lock })
     }
 
     /// Everything that was acknowledged before this time is in the folder; `None` before the first
@@ -119,9 +112,7 @@ impl Mirror {
                 return Err(BackupError::Older { place, newest: name, held });
             }
         }
-        let mut manifest = read(&place, &name)?;
-        // They come by a way of their own, and may be newer here.
-        manifest.files.retain(|file| ![KEYS, KEY_COUNT].contains(&&*file.path));
+        let manifest = read(&place, &name)?;
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
             // From here on the folder is that of a follower, whatever it has.
@@ -156,12 +147,7 @@ impl Mirror {
         clear()?;
         note_exchanged(&self.folder, paths.into_iter())?;
         for file in &missing {
-            let fetched = if self.runs == FollowRuns::ByRange && parts::may_be_part(file) {
-                parts::write(file, &unfinished)
-            } else {
-                write_file(place, &new.name, file, &unfinished, |_| {})
-            };
-            if let Err(error) = fetched {
+            if let Err(error) = write_file(place, &new.name, file, &unfinished, |_| {}) {
                 // Half of a file helps nobody, and takes room. Why it is half is what counts.
                 let _ = clear();
                 return Err(error);
@@ -195,8 +181,7 @@ impl Mirror {
         };
         let length = || fs::metadata(self.folder.join(&file.path)).map(|found| found.len());
         let is_whole = || length().is_ok_and(|found| found == file.length);
-        let is_part = || self.runs == FollowRuns::ByRange && parts::is_part(file, &self.folder);
-        is_there && (changes || is_whole() || is_part())
+        is_there && (changes || is_whole())
     }
 
     /// Deletes what came of other backups and is not in the new one, and the folders that are empty
@@ -243,7 +228,8 @@ fn has_data(folder: &Path) -> Result<bool, BackupError> {
 /// documents that publish them; a database before its count, which may lag; and what the fetchers
 /// have seen last, so that they pass over nothing that the databases lack.
 fn order(path: &str) -> (usize, Reverse<usize>, &str) {
-    let last = ["alerts.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
+    let last =
+        [KEYS, KEY_COUNT, "alerts.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
     let rank = match last.iter().position(|name| *name == path) {
         Some(at) => at + 2,
         None if path.starts_with("fetch/") => last.len() + 2,

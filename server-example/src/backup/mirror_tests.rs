@@ -5,8 +5,6 @@ use tempfile::TempDir;
 use super::super::list::FOLDER;
 use super::super::name::Name;
 use super::super::place::{hex_sha256, object};
-use super::super::promote::promote;
-use super::super::writer::{of_folder, take_over};
 use super::*;
 
 /// A place whose backups hold the files given: paths and texts. Those of databases change.
@@ -26,8 +24,8 @@ impl Backups {
         self.place.address()
     }
 
-    fn add(&self, number: u32, files: &[(&str, &str)]) -> Name {
-        let name = Name { epoch: 1, number, time_ms: 1_722_711_600_000, random: 1 };
+    fn add(&self, number: u64, files: &[(&str, &str)]) -> Name {
+        let name = Name { number: 100_000_000 + number, time_ms: 1_722_711_600_000, random: 1 };
         let entry = |&(path, text): &(&str, &str)| {
             let (sha256, length) = (hex_sha256(text.as_bytes()), text.len() as u64);
             let mut file = tempfile::tempfile().unwrap();
@@ -65,7 +63,7 @@ impl Backups {
     }
 
     fn mirror(&self) -> Mirror {
-        Mirror::open(self.address(), &self.data(), FollowRuns::Whole).unwrap()
+        Mirror::open(self.address(), &self.data()).unwrap()
     }
 
     /// The whole files of the folder and their texts, but for what is the follower's own.
@@ -204,57 +202,13 @@ fn a_follower_does_not_go_back_to_an_older_backup() {
 }
 
 #[test]
-fn a_follower_is_promoted_once_and_replaces_the_record_that_it_followed() {
-    let backups = Backups::new();
-    let (one, data) = (backups.folder.path().join("one"), backups.data());
-    fs::create_dir(&one).unwrap();
-    assert_eq!(take_over(&backups.place, &one).unwrap(), 1);
-    assert!(matches!(promote(&data, false), Err(BackupError::NotFollower(_))));
-    backups.add(1, &FIRST);
-    let mut mirror = backups.mirror();
-    mirror.update(|_| Ok(())).unwrap();
-    assert!(matches!(promote(&data, false), Err(BackupError::Open(_))));
-    drop(mirror);
-    assert_eq!(promote(&data, false).unwrap().epoch.unwrap(), 2);
-    assert!(!data.join("follower").exists());
-    assert!(matches!(promote(&data, false), Err(BackupError::NotFollower(_))));
-    assert_ne!(of_folder(&data).unwrap(), of_folder(&one).unwrap());
-    // Another follower, of the backup of the first record, is told of it.
-    let other = backups.folder.path().join("other");
-    Mirror::open(backups.address(), &other, FollowRuns::Whole).unwrap().update(|_| Ok(())).unwrap();
-    let error = promote(&other, false).unwrap_err().to_string();
-    assert!(
-        error.contains(&format!("taken over by another record, that of {}", data.display())),
-        "{error}"
-    );
-    assert!(other.join("follower").exists());
-    assert_eq!(promote(&other, true).unwrap().epoch.unwrap(), 3);
-}
-
-#[test]
-fn a_follower_whose_place_is_gone_is_promoted_by_force_only() {
-    let backups = Backups::new();
-    backups.add(1, &FIRST);
-    backups.mirror().update(|_| Ok(())).unwrap();
-    fs::rename(backups.address(), backups.folder.path().join("gone")).unwrap();
-    let error = promote(&backups.data(), false).unwrap_err().to_string();
-    assert!(error.contains("is not a folder with backups; so nothing keeps"), "{error}");
-    let promoted = promote(&backups.data(), true).unwrap();
-    assert!(promoted.epoch.is_err());
-    assert_eq!(backups.texts(), as_texts(&FIRST));
-}
-
-#[test]
-fn a_folder_without_a_whole_backup_is_not_promoted() {
+fn a_marker_that_is_damaged_is_named() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     fs::remove_file(backups.object("catalogue one")).unwrap();
     assert!(backups.mirror().update(|_| Ok(())).is_err());
-    assert!(matches!(promote(&backups.data(), true), Err(BackupError::Unfinished(_))));
     fs::write(backups.data().join("follower"), "cut").unwrap();
-    let error = Mirror::open(backups.address(), &backups.data(), FollowRuns::Whole)
-        .unwrap_err()
-        .to_string();
+    let error = Mirror::open(backups.address(), &backups.data()).unwrap_err().to_string();
     assert!(error.ends_with("follower: it is damaged"), "{error}");
 }
 
@@ -266,9 +220,9 @@ fn an_update_after_one_that_broke_off_tells_of_what_that_one_fetched() {
     let mut mirror = backups.mirror();
     assert!(mirror.update(|_| Ok(())).unwrap());
     backups.add(2, &SECOND);
-    let fails = |_: &Name| Err(BackupError::Unfinished(PathBuf::new()));
+    let fails = |_: &Name| Err(BackupError::TooLong);
     assert!(mirror.update(fails).is_err());
-    assert_eq!(mirror.name().unwrap().number, 1);
+    assert_eq!(mirror.name().unwrap().number, 100_000_001);
     assert!(mirror.update(|_| Ok(())).unwrap(), "what is there now is new");
     assert_eq!(backups.texts(), as_texts(&SECOND));
     assert!(!mirror.update(|_| Ok(())).unwrap());
@@ -294,7 +248,7 @@ fn what_is_left_of_a_record_is_not_followed_over() {
         backups.add(1, &FIRST);
         fs::create_dir(backups.data()).unwrap();
         fs::write(backups.data().join(name), "precious").unwrap();
-        let refused = Mirror::open(backups.address(), &backups.data(), FollowRuns::Whole);
+        let refused = Mirror::open(backups.address(), &backups.data());
         assert!(matches!(refused, Err(BackupError::NotFollower(_))), "{name}: {refused:?}");
         assert_eq!(fs::read_to_string(backups.data().join(name)).unwrap(), "precious");
     }
@@ -313,10 +267,8 @@ fn a_follower_that_is_led_to_another_place_follows_that() {
     let (backups, others) = (Backups::new(), Backups::new());
     backups.add(7, &FIRST);
     backups.mirror().update(|_| Ok(())).unwrap();
-    fs::write(backups.data().join("follower.keys"), "0001-00000009 5\n").unwrap();
     let name = others.add(1, &SECOND);
-    let mut mirror = Mirror::open(others.address(), &backups.data(), FollowRuns::Whole).unwrap();
-    assert!(!backups.data().join("follower.keys").exists());
+    let mut mirror = Mirror::open(others.address(), &backups.data()).unwrap();
     assert!(mirror.update(|_| Ok(())).unwrap());
     assert_eq!((mirror.name(), backups.texts()), (Some(&name), as_texts(&SECOND)));
     assert_eq!(Marker::of(&backups.data()).unwrap().unwrap().address, others.address());

@@ -7,13 +7,11 @@
 //! | What a backup holds: its manifest | `manifest.rs` |
 //! | What backups are called, and which is newer | `name.rs` |
 //! | Which record may back up to a place | `writer.rs` |
-//! | API keys, as soon as they change, for followers | `keys.rs` |
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | The command `backup` | `ship.rs` |
 //! | The command `restore` | `restore.rs` |
 //! | The command `backups` | `list.rs` |
 //! | A folder that is kept like the newest backup, for followers | `mirror.rs`, `marker.rs` |
-//! | The command `promote` | `promote.rs` |
 //! | Which backups and files are deleted | `prune.rs`, `unfinished.rs` |
 //!
 //! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
@@ -22,15 +20,12 @@
 
 mod address;
 mod gather;
-mod keys;
 mod list;
 mod manifest;
 mod marker;
 mod mirror;
 mod name;
-mod parts;
 mod place;
-mod promote;
 mod prune;
 mod restore;
 #[cfg(feature = "s3")]
@@ -47,15 +42,12 @@ use mesonet::store::{Fault, StoreError};
 
 pub use address::{PLACES, absolute, is_address, is_inside};
 pub use gather::is_record;
-pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
 pub use manifest::instant;
 pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
-pub use parts::{FollowRuns, Parts};
 pub use place::{Object, Place, PlaceError, RANGE_PATIENCE, SendError, hex_sha256};
-pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, back_up, backup_command};
 pub use writer::{FILE as WRITER, check as check_writer, of_folder as writer_of_folder};
@@ -124,7 +116,7 @@ pub enum BackupError {
     /// The place is that of another record.
     #[error(
         "nothing was backed up: {place} has the backups of another record, {by}. If this one is to \
-         replace it, add --take-over; if not, stop what writes to this one: nobody follows it"
+         replace it, add --take-over"
     )]
     Replaced {
         /// The place.
@@ -132,53 +124,6 @@ pub enum BackupError {
         /// The other record.
         by: String,
     },
-    /// Another follower was promoted before.
-    #[error(
-        "{place} was taken over by another record, {by}, which this folder does not hold; go on following it, or add \
-         --force to replace it"
-    )]
-    TakenOver {
-        /// The place.
-        place: String,
-        /// The other record.
-        by: String,
-    },
-    /// The other server cannot be told that it is replaced.
-    #[error(
-        "{error}; so nothing keeps the other server from being backed up there. With --force the \
-         folder is promoted all the same, and its first backup needs --take-over"
-    )]
-    Unclaimed {
-        /// Why the place cannot be claimed.
-        error: Box<BackupError>,
-    },
-    /// API keys that cannot be used.
-    #[error("the API keys in {place} cannot be used: {object} {cause}")]
-    KeysDamaged {
-        /// The place.
-        place: String,
-        /// The object that holds them.
-        object: String,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// API keys that were replaced were put back, or those that replaced them were deleted.
-    #[error(
-        "the newest API keys in {place} are {}; those here are {held} and stay. To take the older ones all the \
-         same, start the follower in a new folder",
-        .newest.as_deref().unwrap_or("gone")
-    )]
-    KeysOlder {
-        /// The place.
-        place: String,
-        /// The newest that are there.
-        newest: Option<String>,
-        /// Those of the follower.
-        held: String,
-    },
-    /// A follower that has fetched no backup yet.
-    #[error("{} holds no whole backup yet; start the server with --follow until it does", .0.display())]
-    Unfinished(PathBuf),
     /// A backup that took days.
     #[error(
         "the backup took more than three days; make it again: the files of those days are there"
@@ -242,8 +187,7 @@ pub enum BackupError {
     NotFollower(PathBuf),
     /// The folder of a follower, which is backed up by the server that it follows.
     #[error(
-        "nothing was backed up: {} is the folder of a follower; the server that it follows makes the backups. \
-         mesonet-server promote makes the folder a record of its own",
+        "nothing was backed up: {} is the folder of a follower; the server that it follows makes the backups",
         .0.display()
     )]
     OfFollower(PathBuf),
@@ -259,18 +203,6 @@ pub enum BackupError {
         newest: Name,
         /// That of the follower.
         held: Name,
-    },
-    /// A follower's folder without all of its model runs.
-    #[error(
-        "{parts} files of model runs are in {} in parts only; start the server once more with \
-         --follow-runs whole, which fetches them, or use --force: they stay as they are then, and \
-         what is missing cannot be read", .folder.display()
-    )]
-    Parts {
-        /// The folder.
-        folder: PathBuf,
-        /// How many.
-        parts: usize,
     },
     /// Another process has the folder open.
     #[error("{} is in use by another process; only one at a time can have it open", .0.display())]

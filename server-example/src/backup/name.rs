@@ -7,28 +7,37 @@ use mesonet::time::parse_instant;
 
 /// The name of a backup, in letters that every store allows: `0001-00000042-20240803T190000.123Z-1a2b3c4d`.
 ///
-/// Names are ordered as backups replace one another: by the record that may write to the place, then
-/// by their number. The time is that of a clock, which may be wrong or set back, and orders nothing.
+/// Names are ordered by their number, as backups replace one another. The time is that of a clock, which may be
+/// wrong or set back, and orders nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Which of the records that have claimed the place it is of, counted from one.
-    pub epoch: u32,
-    /// Increases from one backup to the next; those that are made at once may have the same.
-    pub number: u32,
+    /// Increases from one backup to the next; those that are made at once may have the same. Less than 10^12.
+    pub number: u64,
     /// The time of the backup.
     pub time_ms: i64,
     /// What keeps backups of one moment apart.
     pub random: u32,
 }
 
+/// A name has the number in two parts, of four and eight digits.
+const LOW: u64 = 100_000_000;
+const LIMIT: u64 = 10_000 * LOW;
+
 impl Name {
+    /// The number of the backup after another one; that of the first if there is none.
+    pub fn next_number(newest: Option<&Self>) -> u64 {
+        newest.map_or(LOW + 1, |newest| (newest.number + 1).min(LIMIT - 1))
+    }
+
     /// Reads a name; `None` for names of other things.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let mut part = || parts.next();
-        let (epoch, number) = (part()?.parse().ok()?, part()?.parse().ok()?);
+        let digits = (part()?, part()?);
+        let (high, low): (u64, u64) = (digits.0.parse().ok()?, digits.1.parse().ok()?);
+        let number = high.checked_mul(LOW)?.checked_add(low).filter(|&number| number < LIMIT)?;
         let (time_ms, random) = (time_ms(part()?)?, u32::from_str_radix(part()?, 16).ok()?);
-        let name = Self { epoch, number, time_ms, random };
+        let name = Self { number, time_ms, random };
         (name.to_string() == text).then_some(name)
     }
 }
@@ -42,10 +51,11 @@ fn time_ms(text: &str) -> Option<i64> {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { epoch, number, time_ms, random } = self;
+        let Self { number, time_ms, random } = self;
+        let (high, low) = (number / LOW, number % LOW);
         let seconds = Iso8601(time_ms.div_euclid(1000) * 1000).to_string().replace(['-', ':'], "");
         let (seconds, ms) = (seconds.trim_end_matches('Z'), time_ms.rem_euclid(1000));
-        write!(f, "{epoch:04}-{number:08}-{seconds}.{ms:03}Z-{random:08x}")
+        write!(f, "{high:04}-{low:08}-{seconds}.{ms:03}Z-{random:08x}")
     }
 }
 
@@ -59,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_what_it_is_the_name_of() {
-        let name = Name { epoch: 2, number: 42, time_ms: TIME_MS, random: 0xab };
+        let name = Name { number: 2 * LOW + 42, time_ms: TIME_MS, random: 0xab };
         assert_eq!(name.to_string(), "0002-00000042-20240803T190000.123Z-000000ab");
         assert_eq!(Name::parse(&name.to_string()), Some(name));
         for other in [
@@ -69,6 +79,8 @@ mod tests {
             "0002-00000042-20240803T190000.123Z",
             "0002-00000042-20240803T190000.123Z-000000ab-1",
             "2-00000042-20240803T190000.123Z-000000ab",
+            "10000-00000042-20240803T190000.123Z-000000ab",
+            "0002-100000042-20240803T190000.123Z-000000ab",
             "0002-42-20240803T190000.123Z-000000ab",
             "0002-+0000042-20240803T190000.123Z-000000ab",
             "0002-00000042-20240803T190000.123Z-+00000ab",
@@ -79,27 +91,41 @@ mod tests {
         }
     }
 
-    /// Neither a clock that was set back nor a backup of the record before makes an older one newest.
     #[test]
     fn a_clock_that_was_set_back_does_not_change_the_order() {
-        let name = |epoch, number, hours: i64| {
+        let name = |number, hours: i64| {
             let time_ms = TIME_MS + hours * 3_600_000;
-            Name { epoch, number, time_ms, random: 7 }
+            Name { number, time_ms, random: 7 }
         };
-        assert!(name(1, 1, 5) < name(1, 2, 0));
-        assert!(name(1, 9, 5) < name(2, 1, 0));
-        assert!(name(1, 1, 0) < name(1, 1, 1));
+        assert!(name(1, 5) < name(2, 0));
+        assert!(name(LOW - 1, 5) < name(LOW, 0));
+        assert!(name(1, 0) < name(1, 1));
+    }
+
+    #[test]
+    fn numbers_go_on_from_the_newest_and_stay_readable() {
+        let next = |number| {
+            Name {
+                number: Name::next_number(Some(&Name { number, time_ms: TIME_MS, random: 7 })),
+                time_ms: TIME_MS,
+                random: 7,
+            }
+            .to_string()
+        };
+        assert_eq!(Name::next_number(None), LOW + 1);
+        assert!(next(LOW + 99).starts_with("0001-00000100-"));
+        assert!(next(2 * LOW - 1).starts_with("0002-00000000-"));
+        assert!(Name::parse(&next(LIMIT - 1)).is_some());
     }
 
     proptest! {
         #[test]
         fn any_name_is_read_as_it_was_written(
-            epoch: u32,
-            number: u32,
+            number in 0..LIMIT,
             time_ms in 0_i64..4_102_444_800_000,
             random: u32,
         ) {
-            let name = Name { epoch, number, time_ms, random };
+            let name = Name { number, time_ms, random };
             prop_assert_eq!(Name::parse(&name.to_string()), Some(name));
         }
 

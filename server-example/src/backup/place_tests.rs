@@ -4,7 +4,6 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::super::list::manifests;
-use super::super::writer::claimed;
 use super::*;
 
 const SHA256: &str = "ab34567890abcdef1234567890abcdef1234567890abcdef1234567890abcdef";
@@ -38,14 +37,10 @@ fn an_object_in_another_folder_is_not_there() {
 }
 
 #[test]
-fn a_backup_or_a_claim_in_a_folder_of_its_own_is_not_there() {
+fn a_backup_in_a_folder_of_its_own_is_not_there() {
     let (folder, place) = place();
     write(folder.path(), &format!("backups/attic/{NAME}"));
-    write(folder.path(), "writers/attic/0007");
     assert_eq!(manifests(&place).unwrap(), []);
-    assert_eq!(claimed(&place).unwrap(), None);
     write(folder.path(), &format!("backups/{NAME}"));
-    write(folder.path(), "writers/0002");
     assert_eq!(manifests(&place).unwrap()[0].to_string(), NAME);
-    assert_eq!(claimed(&place).unwrap(), Some(2));
 }

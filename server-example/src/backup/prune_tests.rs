@@ -30,7 +30,7 @@ fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
         let files = texts.iter().map(entry).collect();
         let (version, folder, writer) = ("0.1.0".to_owned(), "/srv".to_owned(), String::new());
         let manifest = Manifest { time, version, folder, writer, files, left_out: Vec::new() };
-        let name = Name { epoch: 1, number, time_ms: time, random: 1 };
+        let name = Name { number, time_ms: time, random: 1 };
         assert!(place.put_new(&format!("{FOLDER}/{name}"), manifest.encode()).unwrap());
         assert!(!place.put_new(&format!("{FOLDER}/{name}"), Vec::new()).unwrap());
     }

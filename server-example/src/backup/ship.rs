@@ -16,13 +16,12 @@ use sha2::{Digest, Sha256};
 use super::BackupError;
 use super::address::is_inside;
 use super::gather::{Content, Files, Source, files, gather, open};
-use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
 use super::marker::Marker;
 use super::name::Name;
 use super::place::{Place, PlaceError, SendError, object};
-use super::writer::{check_turn, take_over, turn};
+use super::writer::{check_turn, of_folder};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
 use crate::copy::refuse_unfinished_folder;
@@ -47,8 +46,7 @@ pub struct BackupFlags {
     #[arg(long, value_name = "PLACE")]
     pub to: String,
 
-    /// Make this record the one that is backed up there: those of the other one are refused from
-    /// now on
+    /// Back up this record in the place of the other one: backups of that one are refused from now on
     #[arg(long)]
     pub take_over: bool,
 
@@ -131,11 +129,12 @@ struct How {
 fn make(data: &Path, to: &str, how: How) -> Result<Summary, BackupError> {
     refuse_unusable(data, to)?;
     let place = &Place::create(to)?;
-    if how.takes_over {
-        take_over(place, data)?;
-    }
+    let writer = of_folder(data)?;
+    let newest = || {
+        if how.takes_over { Ok(manifests(place)?.pop()) } else { check_turn(place, &writer) }
+    };
     // First: a backup that begins later has a higher number or time, and knows more.
-    let turn = turn(place, data)?;
+    let before = newest()?;
     // Before anything is read, so that all that was acknowledged before is found.
     let time = system_ms();
     // By this name: one that is killed leaves it behind.
@@ -163,7 +162,7 @@ fn make(data: &Path, to: &str, how: How) -> Result<Summary, BackupError> {
         time,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: folder.display().to_string(),
-        writer: turn.writer.clone(),
+        writer: writer.clone(),
         files,
         left_out,
     };
@@ -171,10 +170,11 @@ fn make(data: &Path, to: &str, how: How) -> Result<Summary, BackupError> {
         return Err(BackupError::TooLong);
     }
     let random = getrandom::u32().map_err(io::Error::from)?;
-    let name = Name { epoch: turn.epoch, number: turn.number, time_ms: time, random };
-    // Followers have them of there.
-    put_keys(place, data, &turn)?;
-    check_turn(place, &turn)?;
+    // The other record may have been backed up meanwhile: what replaces it comes after that.
+    let now = newest()?;
+    let last = if how.takes_over { now.as_ref() } else { before.as_ref() };
+    let name = Name { number: Name::next_number(last), time_ms: time, random };
+    check_is_there(place, &manifest, now < before)?;
     // Last: the backup is there from here on.
     put_manifest(place, &name, &manifest)?;
     bar.finish_and_clear();
@@ -198,6 +198,21 @@ fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
     refuse_unfinished_folder(data)?;
     if is_inside(to, data) {
         return Err(BackupError::Inside { place: to.to_owned(), data: data.to_owned() });
+    }
+    Ok(())
+}
+
+/// Checks that what was sent is still in the place, which may have been unmounted, or exchanged for an empty one.
+fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<(), BackupError> {
+    let first = manifest.files.first().map(|file| object(&file.sha256));
+    let is_gone = match first {
+        Some(first) => place.length(&first)?.is_none(),
+        None => false,
+    };
+    if is_gone || is_older {
+        let cause = "what was there a moment ago is gone: it was emptied, or is another one; nothing was backed up";
+        let (place, cause) = (place.address().to_owned(), cause.to_owned());
+        return Err(PlaceError::Failed { place, cause }.into());
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use mesonet::store::copy::NOTE;
 use tempfile::TempDir;
 
 use super::super::manifest::Manifest;
+use super::super::marker::MARKER;
 use super::super::name::Name;
 use super::*;
 
@@ -49,10 +50,10 @@ fn the_folder_of_a_follower_is_not_backed_up() {
         files: Vec::new(),
         left_out: Vec::new(),
     };
-    let name = Name { epoch: 1, number: 1, time_ms: 0, random: 0 };
+    let name = Name { number: 100_000_001, time_ms: 0, random: 0 };
     Marker { address: place.clone(), name, manifest }.write(&data).unwrap();
-    is_refused(&data, &place, "mesonet-server promote");
-    Marker::remove(&data).unwrap();
+    is_refused(&data, &place, "the server that it follows makes the backups");
+    fs::remove_file(data.join(MARKER)).unwrap();
     assert!(back_up(&data, &place).unwrap());
 }
 
@@ -65,11 +66,27 @@ fn a_folder_without_a_record_claims_no_place() {
     is_refused(&above.join("empty"), &place, "no record here");
 }
 
+/// A folder that was unmounted, or moved away and made anew: what was sent to it is not there.
+#[test]
+fn a_place_that_was_exchanged_for_an_empty_one_gets_no_backup() {
+    let (folder, data, address) = record();
+    assert!(back_up(&data, &address).unwrap());
+    let place = Place::open(&address).unwrap();
+    let name = manifests(&place).unwrap().pop().unwrap();
+    let manifest = read(&place, &name).unwrap();
+    check_is_there(&place, &manifest, false).unwrap();
+    let refused = |is_older| check_is_there(&place, &manifest, is_older).unwrap_err().to_string();
+    assert!(refused(true).contains("what was there a moment ago is gone"));
+    fs::rename(&address, folder.path().join("away")).unwrap();
+    fs::create_dir(&address).unwrap();
+    assert!(refused(false).contains("what was there a moment ago is gone"));
+}
+
 #[test]
 fn a_manifest_that_nobody_could_read_is_not_put() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::create(folder.path().to_str().unwrap()).unwrap();
-    let name = Name { epoch: 1, number: 1, time_ms: 1_722_711_600_123, random: 1 };
+    let name = Name { number: 100_000_001, time_ms: 1_722_711_600_123, random: 1 };
     let put = |path: &str| {
         let entry = Entry {
             path: path.to_owned(),

@@ -185,40 +185,10 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
 
 #[test]
 fn what_is_followed_is_outside_the_folder_of_the_record() {
-    for (line, got) in [
-        ("--data d --follow d/backups", "follow is \"d/backups\""),
-        ("--data d --followed-at ./d", "followed_at is \"./d\""),
-    ] {
+    for (line, got) in [("--data d --follow d/backups", "follow is \"d/backups\"")] {
         let message = format!("{got}; it must be outside the folder of the record");
         assert_eq!(load(line).unwrap_err(), message);
     }
-}
-
-#[test]
-fn redis_is_an_address_without_a_password() {
-    for (line, with_the_feature) in [
-        (
-            "--rate-redis redis://:secret@127.0.0.1:6379",
-            "rate_redis is an address with a password; it must be without it: the password is in the \
-             file that rate_redis_password_file names, or in REDISCLI_AUTH",
-        ),
-        (
-            "--rate-redis 127.0.0.1:6379",
-            "rate_redis is an address of another form; it must be redis://[USER@]HOST:PORT[/DB], the \
-             same with rediss:// for TLS, or unix:/PATH",
-        ),
-    ] {
-        let without = "rate_redis is an address; it must be left out: this server was built without the \
-                       feature redis";
-        let message = if cfg!(feature = "redis") { with_the_feature } else { without };
-        assert_eq!(load(line).unwrap_err(), message);
-    }
-    assert_eq!(
-        load("--rate-redis-password-file a").unwrap_err(),
-        "rate_redis_password_file is a file; it must be left out without rate_redis"
-    );
-    let line = "--rate-redis redis://me@127.0.0.1:6379/1 --rate-redis-password-file a";
-    assert_eq!(load(line).is_ok(), cfg!(feature = "redis"));
 }
 
 #[test]
@@ -367,7 +337,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 58);
+    assert_eq!(count, 53);
 }
 
 #[test]

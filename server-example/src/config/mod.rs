@@ -26,11 +26,11 @@ use crate::door::{Certificate, Limits, Pace, TlsError};
 use crate::fetch::InvalidSetting;
 use crate::ingest::made_tables;
 use crate::password::PasswordError;
-use crate::rate::{Allowance, Hops, RedisAddress, RedisAddressError};
+use crate::rate::{Allowance, Hops};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 38] = [
+const NEED_RESTART: [&str; 33] = [
     "data",
     "store",
     "store_password_file",
@@ -39,9 +39,6 @@ const NEED_RESTART: [&str; 38] = [
     "seal_readings",
     "follow",
     "follow_every_s",
-    "follow_runs",
-    "follow_keys_every_s",
-    "followed_at",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -67,8 +64,6 @@ const NEED_RESTART: [&str; 38] = [
     "idle_timeout_s",
     "leave_s",
     "min_bytes_per_s",
-    "rate_redis",
-    "rate_redis_password_file",
 ];
 
 /// The form of the log.
@@ -142,7 +137,7 @@ pub enum ConfigError {
     /// The certificate cannot serve.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The password of Redis cannot be read.
+    /// The password of ClickHouse cannot be read.
     #[error(transparent)]
     Password(#[from] PasswordError),
     /// Traces cannot be sent to the collector that is named.
@@ -275,33 +270,6 @@ impl Config {
             waiting: self.rate_waiting,
             longest_wait: Duration::from_millis(self.rate_wait_ms),
         }
-    }
-
-    /// Where several servers count the requests of an address together; `None` if each counts by itself.
-    ///
-    /// # Errors
-    /// It has a password, or another form.
-    pub(crate) fn redis(&self) -> Result<Option<RedisAddress>, ConfigError> {
-        let Some(text) = &self.rate_redis else { return Ok(None) };
-        let refused = |got: &str, allowed| {
-            InvalidSetting { key: "rate_redis", got: got.to_owned(), allowed }.into()
-        };
-        if !cfg!(feature = "redis") {
-            let allowed = "left out: this server was built without the feature redis";
-            return Err(refused("an address", allowed));
-        }
-        text.parse().map(Some).map_err(|error| match error {
-            RedisAddressError::Password => refused(
-                "an address with a password",
-                "without it: the password is in the file that rate_redis_password_file names, or in \
-                 REDISCLI_AUTH",
-            ),
-            // Not the address itself: it may contain a password.
-            RedisAddressError::Form => refused(
-                "an address of another form",
-                "redis://[USER@]HOST:PORT[/DB], the same with rediss:// for TLS, or unix:/PATH",
-            ),
-        })
     }
 
     /// The limits for connections.

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LogFormat;
-use crate::backup::FollowRuns;
 use crate::fetch::FetchConfig;
 use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
@@ -136,17 +135,9 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
-        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
-        /// asked for is fetched when it is first asked for
-        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
         /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
         /// what that takes in a second later, and takes nothing in
         read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
-        /// How often a follower looks for newer API keys
-        follow_keys_every_s: u64 = 2, "MESONET_FOLLOW_KEYS_EVERY_S", "SECONDS";
-        /// Where the backups of this server are, if others follow it: API keys are put there as soon
-        /// as they change
-        followed_at: String, "MESONET_FOLLOWED_AT", "PLACE", by default "none";
     }
 
     /// The service: its address, its paths, its clock and its callers.
@@ -259,13 +250,6 @@ settings! {
         rate_waiting: usize = 50, "MESONET_RATE_WAITING", "N";
         /// Longest wait of a request for its turn
         rate_wait_ms: u64 = 10_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
-        /// Redis in which several servers count the requests of an address together:
-        /// redis://USER@HOST:PORT/DB (USER@ and /DB may be left out), rediss:// for TLS, or unix:/PATH
-        rate_redis: String, "MESONET_RATE_REDIS", "ADDRESS",
-            by default "none: each server counts by itself";
-        /// File with the password of Redis, one line
-        rate_redis_password_file: PathBuf, "MESONET_RATE_REDIS_PASSWORD_FILE", "FILE",
-            by default "the environment variable REDISCLI_AUTH, else none";
         /// Addresses and networks of proxies that are trusted to say whom they serve,
         /// comma-separated
         #[arg(value_delimiter = ',')]

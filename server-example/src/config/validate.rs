@@ -218,25 +218,17 @@ impl Config {
                 "left out where files are watched or fetched: a follower takes nothing in";
             return refused("follow", &"a place", allowed);
         }
-        for (key, place) in [("follow", &self.follow), ("followed_at", &self.followed_at)] {
-            let Some(place) = place else { continue };
+        if let Some(place) = &self.follow {
             let got = format!("\"{place}\"");
             if !is_address(place) {
-                return refused(key, &got, PLACES);
+                return refused("follow", &got, PLACES);
             }
             if is_inside(place, &self.data) {
-                return refused(key, &got, "outside the folder of the record");
+                return refused("follow", &got, "outside the folder of the record");
             }
         }
         if !(1..=86_400).contains(&self.follow_every_s) {
             return refused("follow_every_s", &self.follow_every_s, "1 to 86400");
-        }
-        if !(1..=3_600).contains(&self.follow_keys_every_s) {
-            return refused("follow_keys_every_s", &self.follow_keys_every_s, "1 to 3600");
-        }
-        if self.follow.is_some() && self.followed_at.is_some() {
-            let allowed = "left out with follow: a follower has the API keys of the other server";
-            return refused("followed_at", &"a place", allowed);
         }
         Ok(())
     }
@@ -269,10 +261,6 @@ impl Config {
         }
         if self.rate_wait_ms > 60_000 {
             return refused("rate_wait_ms", &self.rate_wait_ms, "0 to 60000");
-        }
-        if self.redis()?.is_none() && self.rate_redis_password_file.is_some() {
-            let allowed = "left out without rate_redis";
-            return refused("rate_redis_password_file", &"a file", allowed);
         }
         Ok(())
     }

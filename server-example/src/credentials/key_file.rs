@@ -9,7 +9,7 @@ use mesonet::durable::sync_folder;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use super::api_key::KeyDigest;
-use super::key_count::{FILE as COUNT, KeyCount, checksum};
+use super::key_count::{FILE as COUNT, KeyCount};
 use super::key_record::{ApiKey, KeyRecord, KeysError};
 
 /// The file in the folder of the record.
@@ -243,14 +243,6 @@ impl KeyFile {
             Ok((_, got)) => Err(KeysError::Version { path, got }),
             Err(error) => Err(KeysError::Database { path, error }),
         }
-    }
-
-    /// A checksum of the keys, whoever has used them: the same as long as none is issued or revoked.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub fn state(&self) -> Result<String, KeysError> {
-        Ok(checksum(&self.all()?))
     }
 
     /// A number that changes with each change by another process or connection.

@@ -102,11 +102,6 @@ impl KnownKeys {
         !self.is_trusted() && KeyDigest::of(credential).is_some()
     }
 
-    /// The valid keys; another allocation after each change.
-    pub fn valid(&self) -> Arc<ValidKeys> {
-        self.valid.load_full()
-    }
-
     /// Takes in what the record of keys says now.
     ///
     /// # Errors

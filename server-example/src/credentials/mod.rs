@@ -38,9 +38,7 @@ pub use issuer::FILE as DEVELOPMENT_KEY;
 pub use issuer::{TokenError, TokenFlags, token_command};
 pub use key_count::FILE as KEY_COUNT;
 pub use key_file::{FILE as KEYS, KeyFile, KeyFolder};
-pub use key_record::{
-    ApiKey, KeyEntry, KeyRecord, KeysError, SharedKeyRecord, ValidKeys, Validity,
-};
+pub use key_record::{ApiKey, KeyEntry, KeyRecord, KeysError, SharedKeyRecord, Validity};
 pub use key_set::Source;
 pub use keys_command::{KeysCommandError, KeysFlags, keys_command};
 pub use known_keys::{KnownKeys, LOOK};

@@ -30,12 +30,6 @@ impl Party {
             address @ IpAddr::V4(_) => address,
         })
     }
-
-    /// The address, or the first one of the network.
-    #[cfg(feature = "redis")]
-    pub fn first(self) -> IpAddr {
-        self.0
-    }
 }
 
 /// The party of a request that did not arrive over a connection.

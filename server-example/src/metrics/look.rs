@@ -43,10 +43,7 @@ pub(super) struct Looked {
     writable: Gauge,
     newest_age: Real,
     feed_age: Family<By, Real>,
-    redis_up: Gauge,
-    rated_alone: Counter,
     behind: Real,
-    keys_behind: Real,
     certificate_until: Real,
 }
 
@@ -85,17 +82,9 @@ impl Looked {
         let text = "Age of the newest report that was read since the start, by kind of file";
         let named = own.feed_age.clone();
         registry.register_with_unit("ingest_newest_report_age", text, Unit::Seconds, named);
-        let text = "1 if Redis counts the requests of each address for several servers together";
-        registry.register("rate_redis_up", text, own.redis_up.clone());
-        let text = "Requests that this server counted alone, though Redis was to count them";
-        registry.register("rate_alone_requests", text, own.rated_alone.clone());
         let text =
             "How far a server is behind the one whose record it reads; 0 if it reads its own";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
-        let text =
-            "How long ago the API keys of a follower were the newest; 0 if the server follows none";
-        let named = own.keys_behind.clone();
-        registry.register_with_unit("follower_keys_behind", text, Unit::Seconds, named);
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
@@ -115,17 +104,10 @@ impl Metrics {
             counter.inner().store(count, Ordering::Relaxed);
         }
         looked.answer_memory.set(state.workers.turns().memory_used() as i64);
-        if let Some(health) = state.rate.shared_health() {
-            looked.redis_up.set(health.is_up.into());
-            looked.rated_alone.inner().store(health.alone, Ordering::Relaxed);
-        }
         let record = state.services.record();
         let follower = state.services.follower();
         if let Some(follower) = follower {
             looked.behind.set(follower.behind_s());
-        }
-        if let Some(follower) = state.services.of_backups() {
-            looked.keys_behind.set(follower.keys.behind_s());
         }
         let of_record = record.map(Record::health);
         if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {

@@ -74,12 +74,6 @@ impl Window {
         self.counts().allowance = allowance;
     }
 
-    /// What is allowed.
-    #[cfg(feature = "redis")]
-    pub fn allowance(&self) -> Allowance {
-        self.counts().allowance
-    }
-
     /// Counts a request that came at a time. A refused one does not count.
     pub fn take(&self, party: Party, now: Instant) -> Turn {
         let mut counts = self.counts();
@@ -107,28 +101,6 @@ impl Window {
         }
         insert(times, turn);
         Turn::At(turn)
-    }
-
-    /// Counts a request that came at a time and got its turn elsewhere.
-    #[cfg(feature = "redis")]
-    pub fn note(&self, party: Party, now: Instant, turn: Turn) {
-        let turn = match turn {
-            Turn::Now => now,
-            Turn::At(turn) => turn,
-            Turn::Refused => return,
-        };
-        let mut counts = self.counts();
-        // Others do not share a count for what was counted one by one elsewhere.
-        if !counts.has_room(party, now) {
-            return;
-        }
-        let Allowance { requests, waiting, .. } = counts.allowance;
-        let times = counts.times.entry(Counted::One(party)).or_default();
-        insert(times, turn);
-        // Older ones decide nothing.
-        while times.len() > requests + waiting {
-            times.pop_front();
-        }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -246,27 +218,6 @@ mod tests {
         window.set(waits(1));
         // After the turn that was given for 10,000, not after the request of 2.
         assert_eq!(take(10_001), Turn::At(at(start, 20_000)));
-    }
-
-    #[cfg(feature = "redis")]
-    #[test]
-    fn what_got_its_turn_elsewhere_counts_here_too() {
-        let (window, start) = (Window::new(ALLOWANCE), Instant::now());
-        for _ in 0..149 {
-            window.note(party(1), start, Turn::Now);
-        }
-        window.note(party(1), start, Turn::Refused);
-        window.note(party(1), start, Turn::At(at(start, 100)));
-        assert_eq!(window.take(party(1), at(start, 200)), Turn::At(at(start, 10_000)));
-        assert_eq!(window.take(party(2), at(start, 200)), Turn::Now);
-        // Neither a caller without end nor many callers take more room than by themselves.
-        for number in 0..40_000 {
-            window.note(party(number), start, Turn::Now);
-            window.note(party(3), start, Turn::Now);
-        }
-        let counts = window.counts.lock().unwrap();
-        assert_eq!(counts.times.len(), MAX_PARTIES);
-        assert_eq!(counts.times[&Counted::One(party(3))].len(), 200);
     }
 
     #[test]

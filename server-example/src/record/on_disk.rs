@@ -22,8 +22,8 @@ pub(super) fn open(
     options: EmbeddedOptions,
 ) -> Result<(EmbeddedStore, AlertStore), StoreError> {
     if dir.join(MARKER).exists() {
-        let cause = "it is the folder of a follower; start the server with --follow, or make it a \
-                     record of its own with mesonet-server promote";
+        let cause = "it is the folder of a follower; start the server with --follow, or restore a backup \
+                     into a new folder";
         let (path, cause) = (dir.display().to_string(), cause.to_owned());
         return Err(StoreError::Storage { path, cause });
     }

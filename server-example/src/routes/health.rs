@@ -72,10 +72,6 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     behind_s: Option<i64>,
-    /// Of a follower: how long ago its API keys were the newest, seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    keys_behind_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,
 }
@@ -129,7 +125,6 @@ fn readiness(state: &State) -> Readiness {
         newest_age_s: newest_ms.map(age_s),
         as_of: follower.map(|follower| Iso8601(follower.as_of_ms())),
         behind_s: follower.map(|follower| follower.behind_s() as i64),
-        keys_behind_s: state.services.of_backups().map(|follower| follower.keys.behind_s() as i64),
         faults,
     }
 }

@@ -163,14 +163,6 @@ pub enum RunStoreError {
         /// What is wrong with it.
         cause: String,
     },
-    /// A shard of which only parts are here, and the others cannot be had.
-    #[error("{file}: only parts of it are here, and the others cannot be fetched: {cause}")]
-    Unfetched {
-        /// The file.
-        file: String,
-        /// Why they cannot be had.
-        cause: String,
-    },
     /// The file system reports an error.
     #[error("{path}: {cause}")]
     Storage {
@@ -187,8 +179,4 @@ pub(super) fn storage(path: &Path, error: &io::Error) -> RunStoreError {
 
 pub(super) fn damaged(path: &Path, cause: &impl ToString) -> RunStoreError {
     RunStoreError::Damaged { file: path.display().to_string(), cause: cause.to_string() }
-}
-
-pub(super) fn unfetched(path: &Path, cause: &impl ToString) -> RunStoreError {
-    RunStoreError::Unfetched { file: path.display().to_string(), cause: cause.to_string() }
 }

@@ -52,7 +52,7 @@ fn open_shard(
 ) -> Result<Shard, RunStoreError> {
     let slot = manifest.slots()[hour];
     let layout = layout(&manifest.definition, product, slot);
-    Shard::open(&shard_path(folder, product, slot), layout, product, &[], None)
+    Shard::open(&shard_path(folder, product, slot), layout, product, &[])
 }
 
 /// Reads planes of the shard of a published hour.

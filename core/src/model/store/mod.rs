@@ -38,7 +38,6 @@ mod error;
 mod growth;
 mod members;
 mod packing;
-mod part;
 mod reader;
 mod shard;
 mod unfinished;
@@ -52,7 +51,6 @@ pub use definition::{
 };
 pub use error::RunStoreError;
 pub use packing::LevelValues;
-pub use part::{ShardName, ShardSource, read_part, write_part};
 pub use reader::{Run, RunLevel, RunProduct};
 pub use verify::{RunCheck, RunFault, move_aside};
 pub use writer::RunWriter;
@@ -60,7 +58,6 @@ pub use writer::RunWriter;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::durable::sync_folder;
 use crate::model::RunStamp;
@@ -114,20 +111,12 @@ use error::storage;
 #[derive(Clone, Debug)]
 pub struct RunStore {
     folder: PathBuf,
-    source: Option<Arc<dyn ShardSource>>,
 }
 
 impl RunStore {
     /// Returns the store in a folder, which is created when the first run is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), source: None }
-    }
-
-    /// Has what is not there of shards of which only parts are in the folder
-    /// ([`write_part`]) fetched when it is first read, and kept.
-    #[must_use]
-    pub fn fetching(self, source: Arc<dyn ShardSource>) -> Self {
-        Self { source: Some(source), ..self }
+        Self { folder: folder.into() }
     }
 
     /// Returns the folder of the store.
@@ -158,7 +147,7 @@ impl RunStore {
     pub fn runs(&self, model: &str) -> Result<Vec<RunStamp>, RunStoreError> {
         let mut runs = Vec::new();
         for run in self.begun(model)? {
-            match Run::open(&self.run_folder(model, run)?, None) {
+            match Run::open(&self.run_folder(model, run)?) {
                 Ok(opened) if opened.published().is_empty() => {}
                 // It was removed meanwhile.
                 Err(RunStoreError::UnknownRun { .. }) => {}
@@ -186,7 +175,7 @@ impl RunStore {
     /// # Errors
     /// If the run does not exist, or its definition is damaged.
     pub fn run(&self, model: &str, run: RunStamp) -> Result<Run, RunStoreError> {
-        Run::open(&self.run_folder(model, run)?, self.source.clone())
+        Run::open(&self.run_folder(model, run)?)
     }
 
     /// Opens the latest run of a model.

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::arrays::DOCUMENT;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::damaged;
-use super::part::ShardSource;
 use super::shard::{Layout, Shard};
 use super::zarr::{DocumentState, Manifest};
 use crate::grid::{NativeGrid, NativeGridError};
@@ -43,8 +42,6 @@ pub struct Run {
     present: Vec<bool>,
     /// In the same order, whether a shard was set aside as damaged.
     lost: Vec<bool>,
-    /// Where shards are fetched of which only parts are in the folder.
-    source: Option<Arc<dyn ShardSource>>,
 }
 
 /// A product of an open run.
@@ -92,10 +89,7 @@ pub struct RunLevel<'a> {
 }
 
 impl Run {
-    pub(super) fn open(
-        folder: &Path,
-        source: Option<Arc<dyn ShardSource>>,
-    ) -> Result<Self, RunStoreError> {
+    pub(super) fn open(folder: &Path) -> Result<Self, RunStoreError> {
         let Some((manifest, state)) = Manifest::read_state(folder)? else {
             let name = |path: Option<&Path>| {
                 let name = path.and_then(Path::file_name).unwrap_or_default();
@@ -120,18 +114,7 @@ impl Run {
         }
         let shards = present.iter().map(|_| OnceLock::new()).collect();
         let folder = folder.to_owned();
-        Ok(Self {
-            folder,
-            state,
-            definition,
-            grid,
-            published,
-            slots,
-            shards,
-            present,
-            lost,
-            source,
-        })
+        Ok(Self { folder, state, definition, grid, published, slots, shards, present, lost })
     }
 
     /// Returns the definition of the run.
@@ -426,7 +409,7 @@ impl<'a> RunProduct<'a> {
         let published = run.published.iter().find(|published| published.hour == hour);
         let missing = published.and_then(|hour| hour.partial.get(&definition.name));
         let missing = missing.map_or(&[][..], Vec::as_slice);
-        let shard = Shard::open(&path, layout, definition, missing, run.source.as_ref())?;
+        let shard = Shard::open(&path, layout, definition, missing)?;
         Ok(place.get_or_init(|| Box::new(shard)))
     }
 

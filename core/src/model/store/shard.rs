@@ -5,18 +5,16 @@
 #![allow(unsafe_code, reason = "mapping a file; the reason stands below")]
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::{Mmap, MmapOptions};
+use memmap2::Mmap;
 
 use super::content::Content;
 use super::definition::ProductDefinition;
-use super::error::{RunStoreError, damaged, storage, unfetched};
-use super::part::{Part, ShardSource, read_part};
+use super::error::{RunStoreError, damaged, storage};
 use crate::grid::Encoding;
 
 /// The rows and columns of a chunk.
@@ -30,10 +28,6 @@ const ENTRY: usize = 16;
 /// The offset and length of a chunk that is left out because it is empty (Zarr v3, codec
 /// `sharding_indexed`).
 pub(super) const EMPTY: u64 = u64::MAX;
-/// What is fetched before the index, for what a shard says of its content: 4,000 planes.
-const BEFORE_INDEX: usize = 1 << 16;
-/// The most bytes that are fetched at once.
-const FETCH: usize = 4 << 20;
 
 /// The sizes of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,53 +84,32 @@ pub(super) struct Shard {
     index: usize,
     /// One bit for each chunk whose checksum was found to be right.
     whole: Vec<AtomicU64>,
-    /// If chunks are fetched when they are first read.
-    part: Option<Part>,
 }
 
 impl Shard {
     /// Maps a shard and checks its length and the checksum of its index. Of the planes of the
-    /// product, `missing` are not published. What is not here of it is fetched from the source.
+    /// product, `missing` are not published.
     pub(super) fn open(
         path: &Path,
         layout: Layout,
         product: &ProductDefinition,
         missing: &[usize],
-        source: Option<&Arc<dyn ShardSource>>,
     ) -> Result<Self, RunStoreError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => damaged(path, &"it is missing"),
             _ => storage(path, &error),
         };
-        let mut file = File::open(path).map_err(failed)?;
-        let mut of_part = read_part(&file).map_err(failed)?;
-        if of_part.is_some() && source.is_some() {
-            // Another file may have the name by now: all that follows is of this one.
-            file = File::options().read(true).write(true).open(path).map_err(failed)?;
-            of_part = read_part(&file).map_err(failed)?;
-        }
-        let (part, length) = match (of_part, source) {
-            (None, _) => (None, file.metadata().map_err(failed)?.len()),
-            (Some((length, shard)), Some(source)) => {
-                let file = file.try_clone().map_err(failed)?;
-                (Some(Part::new(file, shard, source)), length)
-            }
-            (Some(_), None) => return Err(unfetched(path, &"only a follower can fetch them")),
-        };
+        let file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
         let least = layout.index_bytes();
         if length < least as u64 {
             return Err(damaged(path, &format!("{length} bytes long; expected {least} or more")));
         }
         // SAFETY: mapped bytes must not change while they are borrowed. A shard is written under
-        // another name, renamed once it is complete, and never written again; of a part only bytes
-        // change that nobody reads yet, see `bring`. As with every mapped file, nothing here can
+        // another name, renamed once it is complete, and never written again. As with every mapped file, nothing here can
         // prevent someone else from overwriting or truncating it meanwhile.
-        let bytes =
-            unsafe { MmapOptions::new().len(length as usize).map(&file) }.map_err(failed)?;
+        let bytes = unsafe { Mmap::map(&file) }.map_err(failed)?;
         let index = bytes.len() - least;
-        if let Some(part) = &part {
-            bring_index(path, part, &bytes, index)?;
-        }
         let (entries, checksum) = bytes[index..].split_at(least - CHECKSUM);
         if checksum != crc32c::crc32c(entries).to_le_bytes() {
             return Err(damaged(path, &"its index is not the one that was written"));
@@ -175,7 +148,7 @@ impl Shard {
             wanted.iter().enumerate().map(published).collect()
         });
         let path = path.to_owned();
-        Ok(Self { path, layout, encoding, packed, planes, bytes, index, whole, part })
+        Ok(Self { path, layout, encoding, packed, planes, bytes, index, whole })
     }
 
     /// Returns whether the file has the planes and the packing of its product, no more and no less.
@@ -230,12 +203,6 @@ impl Shard {
         for chunk_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {
             let top = chunk_row * SIDE;
             let inside_rows = rows.start.max(top)..rows.end.min(top + SIDE);
-            if let Some(part) = &self.part {
-                // Neighbours lie side by side: they are fetched together.
-                let first = chunk_row * self.layout.chunk_columns();
-                let of_row = columns.start / SIDE..columns.end.div_ceil(SIDE);
-                self.bring(part, first + of_row.start..first + of_row.end)?;
-            }
             for chunk_column in columns.start / SIDE..columns.end.div_ceil(SIDE) {
                 let left = chunk_column * SIDE;
                 let inside = columns.start.max(left)..columns.end.min(left + SIDE);
@@ -268,11 +235,8 @@ impl Shard {
         }
     }
 
-    /// Checks the checksum of every chunk again; of a part, after fetching what is missing.
+    /// Checks the checksum of every chunk again.
     pub(super) fn check(&self) -> Result<(), RunStoreError> {
-        if let Some(part) = &self.part {
-            self.bring(part, 0..self.layout.chunks())?;
-        }
         (0..self.layout.chunks()).try_for_each(|chunk| {
             let Some(start) = self.start(chunk) else { return Ok(()) };
             self.check_chunk(chunk, start)
@@ -285,63 +249,20 @@ impl Shard {
         let chunk = row * self.layout.chunk_columns() + column;
         let Some(start) = self.start(chunk) else { return Ok(None) };
         if !self.is_whole(chunk) {
-            match &self.part {
-                None => self.check_chunk(chunk, start)?,
-                Some(part) => self.bring(part, chunk..chunk + 1)?,
-            }
+            self.check_chunk(chunk, start)?;
             self.note_whole(chunk);
         }
         Ok(Some(self.bytes[start..start + self.layout.chunk_bytes()].as_chunks().0))
     }
 
-    // The bits publish nothing else: the bytes were there all along, or another thread that finds
-    // its bit unset looks for itself, under the lock.
+    // The bits publish nothing else: the bytes were there all along.
     #[inline]
     fn is_whole(&self, chunk: usize) -> bool {
-        self.whole[chunk / 64].load(Ordering::Acquire) & 1 << (chunk % 64) != 0
+        self.whole[chunk / 64].load(Ordering::Relaxed) & 1 << (chunk % 64) != 0
     }
 
     fn note_whole(&self, chunk: usize) {
-        self.whole[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Release);
-    }
-
-    /// Fetches those of some chunks that are not here, and writes them into the file.
-    fn bring(&self, part: &Part, chunks: Range<usize>) -> Result<(), RunStoreError> {
-        let mut missing: Vec<(usize, usize)> = Vec::new();
-        let unknown = chunks.filter(|&chunk| !self.is_whole(chunk));
-        for (chunk, start) in unknown.filter_map(|chunk| Some((chunk, self.start(chunk)?))) {
-            // A process before may have fetched it.
-            let _unchanged = part.lock();
-            match self.check_chunk(chunk, start) {
-                Ok(()) => self.note_whole(chunk),
-                Err(_) => missing.push((chunk, start)),
-            }
-        }
-        missing.sort_unstable_by_key(|&(_, start)| start);
-        missing.dedup_by_key(|&mut (_, start)| start);
-        let length = self.layout.chunk_bytes() + CHECKSUM;
-        let most = (FETCH / length).max(1);
-        let mut left = &missing[..];
-        while let Some(&(_, start)) = left.first() {
-            let side_by_side =
-                left.iter().enumerate().take_while(|(at, (_, own))| *own == start + at * length);
-            let (now, later) = left.split_at(side_by_side.count().min(most));
-            left = later;
-            let end = start + now.len() * length;
-            let failed = |error: io::Error| unfetched(&self.path, &error);
-            let bytes = part.fetch(start..end).map_err(failed)?;
-            for ((chunk, start), bytes) in now.iter().zip(bytes.chunks_exact(length)) {
-                let (integers, checksum) = bytes.split_at(length - CHECKSUM);
-                self.compare(*chunk, *start, integers, checksum)?;
-            }
-            let mut file = part.lock();
-            file.seek(SeekFrom::Start(start as u64)).map_err(failed)?;
-            file.write_all(&bytes).map_err(failed)?;
-            for (chunk, _) in now {
-                self.note_whole(*chunk);
-            }
-        }
-        Ok(())
+        self.whole[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
     }
 
     /// Returns where a chunk begins. The index was checked when the shard was opened.
@@ -371,27 +292,6 @@ impl Shard {
         let cause = format!("chunk {chunk}, bytes {start} to {end}, is not as it was written");
         Err(damaged(&self.path, &cause))
     }
-}
-
-/// Fetches the index of a shard and what it says of its content, unless they are here.
-fn bring_index(path: &Path, part: &Part, bytes: &[u8], index: usize) -> Result<(), RunStoreError> {
-    let failed = |error: io::Error| unfetched(path, &error);
-    let mut file = part.lock();
-    let is_right = |bytes: &[u8]| {
-        let (entries, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
-        checksum == crc32c::crc32c(entries).to_le_bytes()
-    };
-    // The content stands before the index, and is written with it.
-    if is_right(&bytes[index..]) && Content::read(&bytes[..index]).is_some() {
-        return Ok(());
-    }
-    let start = index.saturating_sub(BEFORE_INDEX);
-    let fetched = part.fetch(start..bytes.len()).map_err(failed)?;
-    if !is_right(&fetched[index - start..]) {
-        return Err(damaged(path, &"its index is not the one that was written"));
-    }
-    file.seek(SeekFrom::Start(start as u64)).map_err(failed)?;
-    file.write_all(&fetched).map_err(failed)
 }
 
 /// Returns the offset and length of an index entry.

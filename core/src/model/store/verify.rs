@@ -21,10 +21,7 @@ pub struct RunCheck {
     pub documents: usize,
     /// The number of shards: one for each product at an hour.
     pub shards: usize,
-    /// How many of them are here in parts only, and were not looked at: what is here of them is
-    /// checked when it is read.
-    pub parts: usize,
-    /// The length of all others in bytes.
+    /// Their length in bytes.
     pub bytes: u64,
     /// The faults found.
     pub faults: Vec<RunFault>,
@@ -207,11 +204,9 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
             let file = shard_path(folder, product, slot);
             let layout = layout(&manifest.definition, product, slot);
             found.shards += 1;
-            let opened = Shard::open(&file, layout, product, &[], None);
+            let opened = Shard::open(&file, layout, product, &[]);
             match opened.and_then(|shard| shard.check()) {
                 Ok(()) => found.bytes += length(&file),
-                // What is here of it is looked at when it is read.
-                Err(RunStoreError::Unfetched { .. }) => found.parts += 1,
                 Err(RunStoreError::Damaged { cause, .. }) => {
                     found.faults.push(RunFault { file: file.clone(), cause });
                     damaged.push(Damage::Shard(file.clone(), product.name.clone(), hour.hour));

@@ -1,0 +1,40 @@
+//! API keys that other processes issue and revoke: those of a running server are kept the newest.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::credentials::LOOK;
+use crate::serve::repeat;
+use crate::state::State;
+
+/// Starts what keeps the keys of a server the newest. What goes wrong is logged once.
+pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
+    // A record in ClickHouse is waited for, which costs no core.
+    beside.spawn(repeat(
+        Arc::clone(state),
+        None::<String>,
+        |_| Duration::ZERO,
+        |state, trouble| {
+            let Some(keys) = &state.credentials.keys else { return Ok(LOOK) };
+            match keys.renew() {
+                Ok(_) => {
+                    if trouble.take().is_some() {
+                        tracing::info!("the API keys are the newest again");
+                    }
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    if trouble.as_ref() != Some(&text) {
+                        tracing::error!(
+                            "the API keys that are known go on, also those that were revoked since: {text}"
+                        );
+                    }
+                    *trouble = Some(text);
+                }
+            }
+            Ok(LOOK)
+        },
+    ));
+}
