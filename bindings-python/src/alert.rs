@@ -11,9 +11,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
-use crate::error::refused;
+use crate::error::{json, refused};
 use crate::feed::{File, holds_alerts, kind_of, told};
-use crate::record::json;
 
 /// The messages of files, each id once, in the order they were sent; and the zones whose outlines
 /// are known.

@@ -18,6 +18,16 @@ pub fn refused(error: impl Display) -> PyErr {
     MesonetError::new_err(error.to_string())
 }
 
+/// An error as a text, for what works without the interpreter.
+pub fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// A value as JSON.
+pub fn json(of: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(of).map_err(text)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MesonetError", module.py().get_type::<MesonetError>())
 }

@@ -16,19 +16,16 @@ use mesonet::{
     BBox, ClosedWindow, EmbeddedStore, Intake, Iso8601, LonLat, Reader, Station, StationId, Step,
     Variable,
 };
+use mesonet_service::origin::make_own;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::alert::zones_of;
-use crate::error::refused;
+use crate::error::{json, refused, text};
 use crate::feed::counts;
 use crate::record_tables;
 use crate::table::ArrowTable;
-
-/// The name under which a server keeps whose readings a record holds, and that of its sample.
-const ORIGIN: &str = "origin";
-const SAMPLE: &str = "sample";
 
 /// An open folder. It is closed by the process that opened it: a fork shares its lock and its
 /// databases, which closing them there would take from the other.
@@ -186,10 +183,8 @@ impl Record {
             };
             let receipt = open.intake.read_file(&**store, &content[..], &file).map_err(text)?;
             // A server's clock does not stand still over readings that somebody brought in.
-            if receipt.readings.added > 0
-                && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE)
-            {
-                store.meta_set(ORIGIN, "own").map_err(text)?;
+            if receipt.readings.added > 0 {
+                make_own(&**store).map_err(text)?;
             }
             store.maintain(&Maintenance::default()).map_err(text)?;
             Ok(receipt)
@@ -369,14 +364,6 @@ impl Record {
 fn on_record(store: &dyn Reader, station: StationId) -> Result<(), String> {
     let known = store.directory().map_err(text)?.get(station).is_some();
     known.then_some(()).ok_or_else(|| format!("no station has the id \"{station}\""))
-}
-
-pub fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
-
-pub fn json(of: &impl serde::Serialize) -> Result<String, String> {
-    serde_json::to_string(of).map_err(text)
 }
 
 fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {

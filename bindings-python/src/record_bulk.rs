@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::error::refused;
-use crate::record::{Open, Record, text};
+use crate::error::text;
+use crate::record::{Open, Record};
 use crate::table::export;
 
 /// How much of a file is written at once.

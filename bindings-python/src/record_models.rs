@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 
 use crate::alert::{clock, collection};
 use crate::error::refused;
-use crate::record::{Record, json, text};
+use crate::error::{json, text};
+use crate::record::Record;
 
 /// A window, a box, a place, codes of zones, and whether only active ones are meant.
 type Asked = (

@@ -13,7 +13,7 @@ use mesonet::query::{Cell, ObservationSeries, Readings};
 use mesonet::store::Directory;
 use mesonet::{BaseQuality, IntervalType, ReasonQuality, Station};
 
-use crate::record::text;
+use crate::error::text;
 
 /// A column with its name, and whether it may lack values.
 type Column = (&'static str, ArrayRef, bool);

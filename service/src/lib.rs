@@ -2,17 +2,18 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The record, its origin, its settings, the record of another server | [`record`] |
-//! | Files into the record | [`ingest`] |
-//! | Files from the services that publish them | [`fetch`] |
-//! | Raster products | [`products`] |
-//! | Folders and buckets for backups and archives | [`place`] |
-//! | Backups, restoring them, and following them | [`backup`] |
-//! | Past months as Parquet | [`archive`] |
-//! | A record in another place | [`copy`] |
-//! | How far back a record is kept | [`retention`] |
-//! | API keys | [`keys`] |
-//! | Checking every file | [`verify`] |
+//! | Whose data a record holds | [`origin`] |
+//! | The record, its settings, the record of another server | `record` |
+//! | Files into the record | `ingest` |
+//! | Files from the services that publish them | `fetch` |
+//! | Raster products | `products` |
+//! | Folders and buckets for backups and archives | `place` |
+//! | Backups, restoring them, and following them | `backup` |
+//! | Past months as Parquet | `archive` |
+//! | A record in another place | `copy` |
+//! | How far back a record is kept | `retention` |
+//! | API keys | `keys` |
+//! | Checking every file | `verify` |
 //!
 //! Which folder may import which is in `docs/architecture.md`, and a test holds the code to it.
 #![allow(missing_docs, reason = "fields and variants whose names say what they are")]
@@ -35,6 +36,7 @@ pub mod hex;
 pub mod ingest;
 #[cfg(feature = "whole")]
 pub mod keys;
+pub mod origin;
 #[cfg(feature = "whole")]
 pub mod password;
 #[cfg(feature = "whole")]
@@ -43,6 +45,7 @@ pub mod place;
 pub mod products;
 #[cfg(feature = "whole")]
 pub mod progress;
+#[cfg(feature = "whole")]
 pub mod record;
 #[cfg(feature = "whole")]
 pub mod retention;

@@ -77,6 +77,7 @@ mod load;
 mod marks;
 mod options;
 mod reader;
+mod replicas;
 mod rows;
 mod schema;
 mod sql;

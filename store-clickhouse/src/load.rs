@@ -13,7 +13,10 @@ use crate::known::{Known, SeriesTable, StationState, Visible};
 use crate::link::{Link, Place};
 use crate::rows::{BatchRow, EarlierPlacesRow, List, SeriesRow, StationKey, StationRow};
 use crate::sql;
-use crate::write::{BATCHES, COMMITTED};
+
+pub(crate) const COMMITTED: u8 = 2;
+
+pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
 
 /// The last committed batch; that of an empty record has the number 0.
 pub(crate) fn newest_committed(link: &Link) -> Result<BatchRow, StoreError> {

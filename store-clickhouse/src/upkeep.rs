@@ -8,10 +8,11 @@ use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
 use crate::link::{Link, Place};
+use crate::load::BATCHES;
 use crate::marks::Marks;
 use crate::rows::PartitionRow;
 use crate::sql;
-use crate::write::{Additions, BATCHES, Writer};
+use crate::write::{Additions, Writer};
 
 /// As the table `batches` is divided.
 const BATCHES_IN_PARTITION: u64 = 65_536;

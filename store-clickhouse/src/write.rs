@@ -12,17 +12,14 @@ use mesonet::{Batch, Reading, Series, StationId};
 use crate::fence::Fence;
 use crate::known::{Known, SeriesTable};
 use crate::link::{At, Found, Link, Place};
-use crate::load::{earlier_places_row, load, newest_committed, station_row};
+use crate::load::{BATCHES, COMMITTED, earlier_places_row, load, newest_committed, station_row};
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
 
 const BEGUN: u8 = 1;
-pub(crate) const COMMITTED: u8 = 2;
 /// Found without its end by the next writer: what is written of it later does not count either.
 const ABANDONED: u8 = 3;
-
-pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
 
 /// Rows of one insert, and days of it: a day is a partition, and ClickHouse refuses a block with
 /// more than a hundred.

@@ -1,4 +1,4 @@
-//! `docs/architecture.md` draws which folders of the core import which, and the code keeps to it.
+//! `docs/architecture.md` draws which folders of each crate import which, and the code keeps to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,24 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package has a parent").to_owned()
 }
 
-/// The table under "Imports": each row names a folder and what it imports.
-fn drawn() -> Vec<(String, BTreeSet<String>)> {
+/// The crates with a table, and at least so many files.
+const CRATES: [(&str, usize); 6] = [
+    ("core", 250),
+    ("service", 80),
+    ("server-example", 100),
+    ("store-clickhouse", 15),
+    ("bindings-python", 15),
+    ("bindings-wasm", 10),
+];
+
+/// The table of a crate under "Imports": each row names a folder and what it imports.
+fn drawn(of: &str) -> Vec<(String, BTreeSet<String>)> {
     let document = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    let table = document.split("## Imports").nth(1).expect("a chapter \"Imports\"");
+    let table = document.split("\n## Imports").nth(1).expect("a chapter \"Imports\"");
     let table = table.split("\n## ").next().unwrap();
+    let title = format!("\n### `{of}`\n");
+    let table = table.split(&title).nth(1).unwrap_or_else(|| panic!("a table of {of}"));
+    let table = table.split("\n### ").next().unwrap();
     let rows = table.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -87,40 +100,46 @@ fn read_tree<'a>(text: &'a str, start: &[String], found: &mut BTreeSet<Vec<Strin
     }
 }
 
-/// The folder, or file, of `core/src` that a file belongs to.
+/// The folder, or file, of the sources that a file belongs to.
 fn room(path: &Path, src: &Path) -> String {
     let first = path.strip_prefix(src).unwrap().components().next().unwrap();
     Path::new(first.as_os_str()).file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
-#[test]
-fn the_folders_of_the_core_import_what_the_drawing_allows() {
-    let src = root().join("core/src");
+fn check_folders(of: &str) {
+    let src = root().join(of).join("src");
     let mut files = Vec::new();
     rust_files(&src, &mut files);
     let mut imports = Graph::new();
     for path in files.iter().filter(|path| !is_test(path)) {
         let room = room(path, &src);
-        if room == "lib" {
+        if ["lib", "main"].contains(&&*room) {
             continue;
         }
         let of_room = imports.entry(room.clone()).or_default();
         let paths = paths_after(&code(path), "crate::");
         of_room.extend(paths.into_iter().map(|mut path| path.remove(0)).filter(|to| *to != room));
     }
-    let drawn = drawn();
+    let drawn = drawn(of);
     let rooms: Vec<&String> = drawn.iter().map(|(room, _)| room).collect();
     assert_eq!(
         rooms.iter().copied().collect::<BTreeSet<_>>(),
         imports.keys().collect::<BTreeSet<_>>(),
-        "docs/architecture.md names each folder of core/src once"
+        "docs/architecture.md names each folder of {of}/src once"
     );
     for (at, (room, allowed)) in drawn.iter().enumerate() {
         let real = &imports[room];
-        assert_eq!(real, allowed, "{room}: the imports of the code and those of the drawing");
+        assert_eq!(real, allowed, "{of}/{room}: the imports of the code and those of the drawing");
         for to in allowed {
-            assert!(rooms[..at].contains(&to), "{room} imports {to}, which is not above it");
+            assert!(rooms[..at].contains(&to), "{of}/{room} imports {to}, which is not above it");
         }
+    }
+}
+
+#[test]
+fn the_folders_of_each_crate_import_what_the_drawing_allows() {
+    for (of, _) in CRATES {
+        check_folders(of);
     }
 }
 
@@ -187,10 +206,41 @@ fn circle(graph: &Graph) -> Option<Vec<String>> {
 }
 
 #[test]
-fn the_files_of_the_core_import_one_another_in_one_direction() {
-    let graph = files(&root().join("core/src"));
-    assert!(graph.len() > 150, "{}", graph.len());
-    assert_eq!(circle(&graph), None, "a circle of imports");
+fn the_files_of_each_crate_import_one_another_in_one_direction() {
+    for (of, least) in CRATES {
+        let graph = files(&root().join(of).join("src"));
+        assert!(graph.len() >= least, "{of}: {} files", graph.len());
+        assert_eq!(circle(&graph), None, "a circle of imports in {of}");
+    }
+}
+
+/// A crate depends on those below it only.
+#[test]
+fn the_crates_depend_on_one_another_in_one_direction() {
+    let floors = [
+        ("core", &[][..]),
+        ("store-clickhouse", &["core"]),
+        ("service", &["core", "store-clickhouse"]),
+        ("server-example", &["core", "service"]),
+        ("bindings-python", &["core", "service"]),
+        ("bindings-wasm", &["core"]),
+    ];
+    let packages = [
+        ("core", "mesonet"),
+        ("store-clickhouse", "mesonet-clickhouse"),
+        ("service", "mesonet-service"),
+        ("server-example", "mesonet-server"),
+    ];
+    for (of, allowed) in floors {
+        let manifest = fs::read_to_string(root().join(of).join("Cargo.toml")).unwrap();
+        let needs = manifest.split("[dev-dependencies]").next().unwrap();
+        for (folder, package) in packages {
+            let named =
+                |line: &str| line.split(['.', ' ', '=']).next() == Some(package) && line != package;
+            let depends = needs.lines().any(named);
+            assert_eq!(depends, allowed.contains(&folder), "{of} and {folder}");
+        }
+    }
 }
 
 #[test]

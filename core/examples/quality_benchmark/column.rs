@@ -43,7 +43,7 @@ pub struct Feed<'a> {
     pub watched: &'a [StationId],
 }
 
-/// Something that finds faults. To add a column, implement it and put it into [`columns`].
+/// Something that finds faults. To add a column, implement it and put it into `columns` of `main.rs`.
 pub trait Column: Sync {
     fn name(&self) -> &'static str;
 
@@ -51,12 +51,8 @@ pub trait Column: Sync {
     fn flags(&self, feed: Feed<'_>) -> Flags;
 }
 
-pub fn columns(checker: &Checker) -> Vec<Box<dyn Column>> {
-    vec![Box::new(Mesonet(checker.clone())), Box::new(crate::madis::Madis)]
-}
-
 /// This library: the intake into a store.
-struct Mesonet(Checker);
+pub struct Mesonet(pub Checker);
 
 impl Column for Mesonet {
     fn name(&self) -> &'static str {

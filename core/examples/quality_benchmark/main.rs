@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use column::{Column, Feed, Flags, columns};
+use column::{Column, Feed, Flags, Mesonet};
 use faults::Fault;
 use mesonet::StationId;
 use mesonet::check::Checker;
@@ -60,7 +60,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(dump::write(&path, &worlds, &faults, seed)?);
     }
     let checker = Checker::with_limits(limits.as_deref())?;
-    let columns = columns(&checker);
+    let columns: Vec<Box<dyn Column>> =
+        vec![Box::new(Mesonet(checker.clone().into_owned())), Box::new(madis::Madis)];
     if missed {
         let networks = worlds.iter().enumerate().filter(|(_, world)| world.is_network());
         for (at, world) in networks {

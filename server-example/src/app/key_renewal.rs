@@ -1,11 +1,12 @@
 //! API keys that other processes issue and revoke: those of a running server are kept the newest.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::app::serve::repeat;
+use super::background::repeat;
 use crate::state::State;
 use mesonet_service::keys::LOOK;
 
@@ -17,7 +18,7 @@ pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
         None::<String>,
         |_| Duration::ZERO,
         |state, trouble| {
-            let Some(keys) = &state.credentials.keys else { return Ok(LOOK) };
+            let Some(keys) = &state.credentials.keys else { return Ok::<_, Infallible>(LOOK) };
             match keys.renew() {
                 Ok(_) => {
                     if trouble.take().is_some() {

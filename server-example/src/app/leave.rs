@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::reload::reload;
-use crate::app::serve::SHUTDOWN_GRACE;
 use crate::app::signals::{Signals, Told};
 use crate::config::Flags;
 use crate::connections::Certificate;
 use crate::state::State;
+
+/// How long answers under way may take once the server is told to stop.
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Reloads at SIGHUP, until another signal tells to stop and the time to leave is over.
 pub async fn until_told_to_stop(

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | The router with all its layers | `router.rs` |
 //! | The start, and what runs beside the requests | `serve.rs` |
+//! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
 //! | What a running server takes anew: settings, certificate | `reload.rs` |
 //! | The folder that is watched | `watch.rs` |
@@ -14,6 +15,7 @@
 //! | How far back a running server keeps its record | `retention.rs` |
 //! | The log and the figures of requests | `request_line.rs` |
 
+mod background;
 mod figures;
 mod identify;
 mod into_store;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mesonet::access::Plan;
 use mesonet::store::{Maintained, StoreError};
@@ -11,10 +11,11 @@ use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::background::{repeat, rest};
+use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
 use super::watch::{Watch, WatchError};
 use super::{figures, retention};
 use crate::app::key_renewal::keep_keys;
-use crate::app::leave::until_told_to_stop;
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
@@ -39,9 +40,6 @@ const TICK: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(2);
 const MAINTENANCE: Duration = Duration::from_secs(10);
 
-/// How long it waits after a failure, for example a full disk.
-const AFTER_FAILURE: Duration = Duration::from_secs(30);
-
 /// How often the server looks for stations that something came in for: their details are wanted
 /// within a second.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -49,14 +47,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How long the details must stay the same to be compressed thoroughly.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Share of one core that background work may take: one part in this many.
-const SHARE: u32 = 10;
-
 /// Most connections to `/metrics`.
 const OF_METRICS: usize = 16;
-
-/// How long answers under way may take once the server is told to stop.
-pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a server could not start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -186,7 +178,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);
-            Ok(LOOK)
+            Ok::<_, ServeError>(LOOK)
         }));
     }
     if let Some(watch) = watch {
@@ -228,31 +220,31 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
             advance(state, &replayed, timeline.as_mut())?;
             state.refresh_alerts()?;
-            Ok(TICK)
+            Ok::<_, ServeError>(TICK)
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
     }
     if state.services.follower().is_some() {
         beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
             state.refresh_alerts()?;
-            Ok(TICK)
+            Ok::<_, ServeError>(TICK)
         }));
         let config = state.config();
         let every =
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
         let look = move |state: &State, (): &mut ()| {
             state.follow()?;
-            Ok(every)
+            Ok::<_, ServeError>(every)
         };
         beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
     }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
-        Ok(GLANCE)
+        Ok::<_, ServeError>(GLANCE)
     }));
     beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
         state.snapshots.settle(last).map_err(StateError::from)?;
-        Ok(SETTLED)
+        Ok::<_, ServeError>(SETTLED)
     }));
     keep_keys(beside, state);
 }
@@ -393,40 +385,6 @@ fn start(
 /// Formats the day of an instant.
 fn date(ts_ms: i64) -> String {
     Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
-}
-
-/// Repeats background work until the server stops: off the threads that serve connections, with the
-/// pause that each round asks for, and at least that of `rest` after what a round took.
-pub async fn repeat<T: Send + 'static>(
-    state: Arc<State>,
-    mut own: T,
-    rest: fn(Duration) -> Duration,
-    work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
-) {
-    while !state.services.is_stopping() {
-        let (state, work, started) = (Arc::clone(&state), work.clone(), Instant::now());
-        let round = tokio::task::spawn_blocking(move || {
-            let pause = work(&state, &mut own).unwrap_or_else(|error| {
-                tracing::error!("{error}");
-                AFTER_FAILURE
-            });
-            (own, pause)
-        });
-        let pause;
-        (own, pause) = match round.await {
-            Ok(done) => done,
-            Err(error) => {
-                tracing::error!("background work has ended: {error}");
-                return;
-            }
-        };
-        tokio::time::sleep(pause.max(rest(started.elapsed()))).await;
-    }
-}
-
-/// The pause after background work, so that it takes its share of a core.
-pub fn rest(took: Duration) -> Duration {
-    took * SHARE
 }
 
 /// The pause after an update of the details: short enough that they are current within a second, and

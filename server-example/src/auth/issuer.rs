@@ -18,7 +18,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::key_set::Key;
+use super::key::Key;
 use super::provider;
 
 /// The issuer and the audience of its tokens.

@@ -11,6 +11,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
+use super::key::Key;
 use super::{issuer, provider};
 use mesonet_service::fetch;
 
@@ -29,19 +30,6 @@ const PAUSE_OF_FILE: Duration = Duration::from_secs(1);
 
 /// The age at which a key set is read again, so that a key that was taken out of it ends.
 const MAX_AGE: Duration = Duration::from_secs(15 * 60);
-
-/// A key, and whose tokens it checks.
-#[derive(Clone)]
-pub struct Key {
-    /// The key.
-    pub decoding: DecodingKey,
-    /// Its only algorithm.
-    pub algorithm: Algorithm,
-    /// What `iss` must be.
-    pub issuer: Arc<str>,
-    /// What `aud` must hold.
-    pub audience: Arc<str>,
-}
 
 /// Where a key set comes from, and whose tokens it checks.
 #[derive(Clone, Debug, PartialEq, Eq)]

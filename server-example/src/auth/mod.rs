@@ -12,6 +12,7 @@
 
 pub mod access;
 mod issuer;
+mod key;
 mod key_set;
 mod provider;
 mod token;

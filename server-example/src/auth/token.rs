@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::key_set::Key;
+use super::key::Key;
 
 /// Longest token.
 pub const MAX_TOKEN_BYTES: usize = 8_192;

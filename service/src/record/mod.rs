@@ -23,7 +23,6 @@ mod clickhouse;
 mod clickhouse;
 mod newest;
 mod on_disk;
-mod origin;
 mod read_only;
 mod stop;
 mod unfinished;
@@ -49,12 +48,13 @@ pub use self::clickhouse::refuse_written;
 pub use self::clickhouse::without_clickhouse;
 pub use self::clickhouse::{migrate, would_expire};
 pub use self::newest::{is_ahead, newest_ms_by};
-pub use self::origin::{Marks, ORIGIN, Origin};
 pub use self::read_only::is_read_only;
 pub use self::stop::StopGuard;
 pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
 pub use self::upstream::{ReadOnlyStore, Touched, Upstream};
 pub use self::writer::{WRITER, check_writer, writer_of_folder};
+use crate::origin::make_own;
+pub use crate::origin::{Marks, ORIGIN, Origin};
 
 /// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
@@ -326,7 +326,7 @@ impl Record {
     /// # Errors
     /// It cannot be written.
     pub fn make_own(&self) -> Result<(), StoreError> {
-        origin::make_own(&*self.kept)
+        make_own(&*self.kept)
     }
 
     /// Returns the time of the newest report of the sample and the time up to which it was taken
