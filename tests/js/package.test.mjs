@@ -39,6 +39,17 @@ test("publint and Are The Types Wrong find nothing in the package", () => {
   }
 });
 
+test("its version and addresses are those of the repository", () => {
+  const workspace = readFileSync(new URL("../../Cargo.toml", import.meta.url), "utf8");
+  const [, version] = workspace.match(/^version = "(.*)"$/m);
+  const [, address] = workspace.match(/^repository = "(.*)"$/m);
+  const about = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  assert.equal(about.version, version);
+  assert.equal(about.homepage, `${address}#readme`);
+  assert.deepEqual(about.bugs, { url: `${address}/issues` });
+  assert.deepEqual(about.repository, { type: "git", url: `git+${address}.git`, directory: "bindings-wasm/js" });
+});
+
 test("code that uses it type-checks, and misuse does not", () => {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
   run("node", [tsc, "-p", `${here}types`]);

@@ -4,6 +4,8 @@ import importlib.metadata
 import subprocess
 import sys
 import tarfile
+import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.licenses import canonicalize_license_expression
@@ -38,6 +40,19 @@ def test_the_metadata_are_of_known_words():
     oldest = about["Requires-Python"].removeprefix(">=")
     assert f"Programming Language :: Python :: {oldest}" in named
     assert about["Description-Content-Type"].startswith("text/markdown")
+
+
+def test_the_addresses_are_those_of_the_repository():
+    workspace = (Path(__file__).parents[2] / "Cargo.toml").read_text(encoding="utf-8")
+    repository = tomllib.loads(workspace)["workspace"]["package"]["repository"]
+    addresses = dict(named.split(", ", 1) for named in importlib.metadata.metadata("mesonet").get_all("Project-URL"))
+    assert addresses == {
+        "Homepage": repository,
+        "Documentation": f"{repository}/tree/HEAD/docs",
+        "Repository": repository,
+        "Issues": f"{repository}/issues",
+        "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md",
+    }
 
 
 def test_the_wheel_holds_types_and_licences_and_no_sources(uploads):
