@@ -37,7 +37,7 @@ mod state;
 #[path = "../../service/src/testing.rs"]
 mod testing;
 
-pub use app::{ServeError, app, serve};
+pub use app::{ServeError, app, judge_sample, serve};
 pub use auth::{DEVELOPMENT_KEY, DevelopmentAccount, TokenError, development_token, key_file};
 pub use config::{
     CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags, ReplayStart,

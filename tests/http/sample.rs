@@ -1,15 +1,18 @@
 //! The bundled reports, complete: what is too large to write down is compared with the library.
 
+use std::fs;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use mesonet::query::{Caps, ReadingsQuery, readings};
-use mesonet::store::unjudged;
+use mesonet::store::copy::compare;
+use mesonet::store::{EmbeddedReader, unjudged};
 use mesonet::time::HOUR_MS;
 use mesonet::{ClosedWindow, StationId, Step, Store, Variable};
 use mesonet_server::{Config, Timeline, sample};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::support::{Api, TestStore};
 
@@ -132,4 +135,28 @@ fn a_replay_shows_nothing_from_its_future() {
     assert_eq!(update_time(evening_ms), "2024-08-03T20:00:00Z");
     store.append(&timeline.pass(evening_ms), &mut unjudged).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
+}
+
+/// The record that a server begins with is what the bundled reports give, verdict for verdict. `MESONET_REFRESH=1`
+/// writes it anew.
+#[test]
+fn the_record_of_the_sample_is_that_of_the_reports() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/record.sqlite.zst");
+    let (judged, bundled) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    mesonet_server::judge_sample(judged.path()).unwrap();
+    let database = |folder: &TempDir| folder.path().join("mesonet.sqlite");
+    if std::env::var_os("MESONET_REFRESH").is_some() {
+        let bytes = fs::read(database(&judged)).unwrap();
+        fs::write(file, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+    }
+    let bytes = zstd::decode_all(&fs::read(file).unwrap()[..]).unwrap();
+    fs::write(database(&bundled), bytes).unwrap();
+    let [judged, bundled] = [&judged, &bundled].map(|of| EmbeddedReader::open(of.path()).unwrap());
+    let compared = compare(&judged, &bundled, &mut |_| {}).unwrap();
+    assert!(
+        compared.is_equal(),
+        "it is of other reports or checks: make it with MESONET_REFRESH=1"
+    );
+    assert!(compared.original.readings > 60_000);
+    assert_eq!(bundled.health().faults, []);
 }

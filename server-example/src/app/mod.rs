@@ -35,4 +35,4 @@ mod signals;
 mod watch;
 
 pub use router::app;
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, judge_sample, serve};

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::app::signals::Signals;
 use crate::config::ReplayStart;
 use crate::config::{Config, ConfigError, Flags};
 use crate::connections::{Certificate, Door, Limits, Table, raise_file_limit};
+use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::state::alert_clocks::Ahead;
@@ -301,6 +303,14 @@ fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), Ser
         let clock = of_read_only(&config);
         return Ok((State::of_another(config, clock, beside, intake)?, None));
     }
+    if let RecordPlace::Embedded(folder) = config.place()
+        && matches!(config.now, None | Some(ReplayStart::Sample))
+        && config.limits.is_none()
+        && let Err(error) = put_sample_record(&folder)
+    {
+        // The store tells better what is wrong with a folder; else the reports are judged now.
+        tracing::warn!("the record of the sample cannot be written: {error}");
+    }
     let record = Record::open(&config.record())?;
     if let place @ RecordPlace::ClickHouse(_) = config.place() {
         tracing::info!("writing to {place}");
@@ -380,6 +390,17 @@ fn start(
         summary.refused,
     );
     Ok((clock, Some(timeline)))
+}
+
+/// Judges the sample into a record in a new folder, as of its newest report: by this `sample/record.sqlite.zst` is made.
+///
+/// # Errors
+/// The folder cannot be written, or the sample is damaged.
+pub fn judge_sample(folder: &Path) -> Result<(), ServeError> {
+    let record = Record::on_disk(folder, EmbeddedOptions::default())?;
+    start(None, &record, &Intake::default())?;
+    record.close();
+    Ok(())
 }
 
 /// Formats the day of an instant.

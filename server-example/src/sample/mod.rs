@@ -2,6 +2,7 @@
 
 pub mod models;
 pub mod product;
+pub mod record;
 pub mod replay;
 
 use std::io::BufReader;
