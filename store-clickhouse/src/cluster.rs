@@ -1,4 +1,5 @@
-//! A cluster: which nodes have a shard, which of them can be asked, and whether one lacks anything.
+//! A cluster: which nodes have a shard, which of them can be asked, and whether a node lacks
+//! anything.
 //!
 //! The argument that an answer is whole is in the documentation of the crate.
 
@@ -17,7 +18,7 @@ use crate::options::Options;
 use crate::sql;
 use crate::standing::{CONNECT, GREETING, Identity};
 
-/// On how many replicas a block is before it is acknowledged.
+/// How many replicas must have a block before it is acknowledged.
 pub(crate) const QUORUM: usize = 2;
 
 /// How long to wait for replicas to fetch what they lack, and between two looks.
@@ -30,9 +31,9 @@ const LOOKS: usize = 8;
 /// The cluster as it was when its tables were made.
 pub(crate) struct Cluster {
     name: String,
-    /// The macros `{shard}` of its shards, in the order by which stations are divided.
+    /// The macros `{shard}` of its shards, in the order used to divide the stations.
     shards: OnceLock<Vec<String>>,
-    /// Where to begin to look for a node, so that processes begin at different ones.
+    /// Where the search for a node begins, so that processes begin at different nodes.
     first: usize,
     quorum_timeout_ms: String,
 }
@@ -43,7 +44,7 @@ impl Cluster {
         for (what, text) in [("a cluster", name), ("its database", options.database.as_str())] {
             if text.is_empty() || !text.chars().all(of_path) {
                 return Err(format!(
-                    "{text:?} cannot be the name of {what}: letters, digits, _, - and . can"
+                    "{text:?} cannot be the name of {what}; use letters, digits, _, - and ."
                 ));
             }
         }
@@ -64,7 +65,7 @@ impl Cluster {
     }
 
     pub(crate) fn set_shards(&self, shards: Vec<String>) {
-        // Who is second has read the same.
+        // A second caller has read the same shards.
         let _ = self.shards.set(shards);
     }
 
@@ -73,11 +74,12 @@ impl Cluster {
     }
 }
 
-/// Settings of newer releases that are switched off, so that each insert is written when it is acknowledged and
-/// waits for its own quorum: by default a current release gathers inserts for a while.
+/// Settings of newer releases that are switched off. By default a current release gathers inserts
+/// for a while. With these off, each insert is written when it is acknowledged, and waits for its
+/// own quorum.
 const NEWER_SETTINGS: [&str; 2] = ["insert_quorum_parallel", "async_insert"];
 
-/// Why a node was not the one to ask.
+/// Why a node could not be asked.
 enum Refusal {
     /// It is of another shard.
     Elsewhere,
@@ -145,7 +147,7 @@ impl Link {
         }
     }
 
-    /// Asks one replica of a table, once it lacks nothing of what came before.
+    /// Asks one replica of a table, once it lacks nothing of what was inserted before.
     pub(crate) fn on_this<T>(
         &self,
         node: &Node,
@@ -167,7 +169,7 @@ impl Link {
         }
     }
 
-    /// The nodes, those that are avoided last.
+    /// The nodes; nodes to be avoided come last.
     fn in_turn(&self) -> Vec<At> {
         let first = self.cluster.as_ref().map_or(0, |cluster| cluster.first);
         let count = self.nodes.len();
@@ -176,7 +178,8 @@ impl Link {
         nodes
     }
 
-    /// The node to which a block is sent, which answers; another one for each attempt if there is.
+    /// The node to send a block to: one that answers, and a different one for each attempt if there
+    /// are several.
     pub(crate) fn reachable(&self, place: Place, attempt: u32) -> Result<At, StoreError> {
         if self.cluster.is_none() {
             return Ok(At(0));
@@ -201,7 +204,7 @@ impl Link {
         let of_shard = |shard| self.cluster.as_ref().map(|cluster| cluster.shard(shard));
         let shard = shard.and_then(of_shard).map(|shard| format!(" of shard {shard}"));
         let causes = match causes {
-            [] => "no address is of one".to_owned(),
+            [] => "no address belongs to one".to_owned(),
             causes => causes.join("; "),
         };
         let shard = shard.unwrap_or_default();
@@ -239,7 +242,7 @@ impl Link {
         Ok(())
     }
 
-    /// What a node says of itself, which does not change.
+    /// What a node says about itself; it does not change.
     pub(crate) fn identity(&self, node: &Node) -> Result<Identity, Error> {
         if let Some(identity) = node.standing.identity() {
             return Ok(identity);
@@ -270,7 +273,7 @@ impl Link {
         Ok(settings)
     }
 
-    /// Which of the newer settings the release of a node knows: an older one refuses them.
+    /// Which of the newer settings the release of a node knows. An older release refuses them.
     fn newer_settings(&self, node: &Node) -> Result<Vec<&'static str>, Error> {
         if let Some(known) = node.standing.newer_settings() {
             return Ok(known);
@@ -290,7 +293,8 @@ impl Link {
             return Ok(());
         }
         if let Some(up_to) = up_to {
-            // What it has seen of the batches it has also seen of the tables written before.
+            // Tables are written before their batch is committed, so a replica that has seen the
+            // batch has also seen them.
             let newest: Vec<u64> = self.fetch(node, sql::NEWEST_COMMITTED, self.timeout)?;
             if newest.first().is_none_or(|newest| *newest < up_to) {
                 return Err(Refusal::Lags("has not seen the last batch".to_owned()));
@@ -354,9 +358,10 @@ impl Link {
         Ok(count.first().is_none_or(|count| *count > 0).then_some(0))
     }
 
-    /// Makes sure that rows are on as many replicas as if their insert had been acknowledged. If they were
-    /// sent more than once, it may have been by a replica that has only seen that they are there
-    /// already; if they were found, it may not have been yet, and they may go again.
+    /// Makes sure that rows are on as many replicas as an acknowledged insert needs. If the rows
+    /// were sent more than once, the acknowledgement may come from a replica that only saw that it
+    /// had them already. If the rows were found by a read, they may not have been acknowledged yet,
+    /// and may disappear again.
     pub(crate) fn confirm(&self, place: Place, found: &Found) -> Result<(), StoreError> {
         if self.cluster.is_none() {
             return Ok(());
