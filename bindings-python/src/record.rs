@@ -1,4 +1,5 @@
-//! A record in process: the store in a folder, read beside whoever writes it, or written alone.
+//! A record in process: the store in a folder, read while another process writes it, or opened as
+//! its only writer.
 
 use std::path::PathBuf;
 use std::process;
@@ -26,12 +27,12 @@ use crate::feed::counts;
 use crate::record_tables;
 use crate::table::ArrowTable;
 
-/// The name under which a server keeps whose readings a record holds, and that of its sample.
+/// The name under which a server notes whose readings a record holds, and the name of its sample.
 const ORIGIN: &str = "origin";
 const SAMPLE: &str = "sample";
 
-/// An open folder. It is closed by the process that opened it: a fork shares its lock and its
-/// databases, which closing them there would take from the other.
+/// An open folder. Only the process that opened it closes it: a fork shares the lock and the
+/// databases, and closing them in the fork would take them from the first process.
 pub struct Open {
     process: u32,
     files: Option<Files>,
@@ -62,7 +63,7 @@ impl Open {
         }
     }
 
-    /// The alerts on record, and what is damaged of them.
+    /// The alerts on record, and which of them are damaged.
     pub fn alerts(&self) -> Result<mesonet::store::AlertRecord, StoreError> {
         match self.files() {
             Files::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
@@ -115,7 +116,7 @@ type Asked = (
     (u64, u64),
 );
 
-/// A JSON text and how many damaged blocks it lacks.
+/// A JSON text, and how many damaged blocks are missing from it.
 type Told = (String, u64);
 
 #[pymethods]
@@ -148,7 +149,7 @@ impl Record {
         Ok(Self { folder, process, zones, open: Mutex::new(Some(Arc::new(open))) })
     }
 
-    /// Closes the folder, once what still reads from it is done.
+    /// Closes the folder once all reads from it are done.
     fn close(&self, py: Python<'_>) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(open));
@@ -185,7 +186,7 @@ impl Record {
                 ..FeedFile::new(&name, received_ms)
             };
             let receipt = open.intake.read_file(&**store, &content[..], &file).map_err(text)?;
-            // A server's clock does not stand still over readings that somebody brought in.
+            // Imported readings do not hold back the clock of a server.
             if receipt.readings.added > 0
                 && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE)
             {
@@ -198,7 +199,7 @@ impl Record {
         told(py, &receipt)
     }
 
-    /// Seals what is fresh, merges and sets damaged files aside.
+    /// Seals fresh readings, merges segments, and sets damaged files aside.
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.opened()?;
         py.detach(|| match open.files() {
@@ -349,7 +350,7 @@ impl Record {
             .ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
     }
 
-    /// Reads without the GIL, and counts the damaged blocks that the answer lacks.
+    /// Reads without the GIL, and counts the damaged blocks that are missing from the answer.
     pub fn read<T: Send>(
         &self,
         py: Python<'_>,

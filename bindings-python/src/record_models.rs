@@ -50,7 +50,7 @@ fn record_alerts(
     Ok(told)
 }
 
-/// The models of a record with their runs, latest first.
+/// The models of a record with their runs, latest run first.
 #[pyfunction]
 #[pyo3(signature = (record, /))]
 fn record_models(py: Python<'_>, record: &Record) -> PyResult<Vec<(String, Vec<String>)>> {
@@ -66,7 +66,7 @@ fn record_models(py: Python<'_>, record: &Record) -> PyResult<Vec<(String, Vec<S
     py.detach(runs).map_err(refused)
 }
 
-/// A model, its run if not the latest, and names of products.
+/// A model, its run if it is not the latest, and names of products.
 type Named = (String, Option<String>, Vec<String>);
 
 /// A cell by row and column, or by longitude and latitude.

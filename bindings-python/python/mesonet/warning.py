@@ -1,10 +1,11 @@
-"""What the package warns of."""
+"""The warnings of the package."""
 
 __all__ = ["MesonetWarning"]
 
 
 class MesonetWarning(UserWarning):
-    """A result that is right and may not be what was wanted: a file without readings, rows without a place.
+    """A result that is right but may not be what you wanted: a file without readings, rows without
+    a place.
 
     >>> import warnings, mesonet
     >>> with warnings.catch_warnings(record=True) as warned:
