@@ -207,7 +207,7 @@ impl Record {
                 let all = Maintenance { seal_all: true, ..Maintenance::default() };
                 store.maintain(&all).map(|_| ()).map_err(text)
             }
-            Files::Read(_) => Err("only a record that is open for writing is sealed".to_owned()),
+            Files::Read(_) => Err("only a record that is open for writing can seal".to_owned()),
         })
         .map_err(refused)
     }

@@ -128,7 +128,7 @@ fn write_whole(
 ) -> Result<(), String> {
     let said = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            format!("{} is there already; it was not overwritten", path.display())
+            format!("{} exists already; it was not overwritten", path.display())
         }
         _ => format!("{}: {error}", path.display()),
     };

@@ -110,7 +110,7 @@ impl Model {
         let Some(catalogue) = &self.catalogue else { return Ok(Winds::AsTheyAre) };
         let source = catalogue.get(&self.name).ok_or_else(|| {
             refused(format!(
-                "which products of \"{}\" are winds is not known; winds=\"grid\" gives them as they are",
+                "it is not known which products of \"{}\" are winds; winds=\"grid\" gives them as they are",
                 self.name
             ))
         })?;

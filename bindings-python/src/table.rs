@@ -293,7 +293,7 @@ fn zeros<T: Clone + Default>(room: usize) -> Result<Vec<T>, String> {
 
 fn column_index(schema: &SchemaRef, name: &str) -> Result<usize, Refusal> {
     if matches!(name, AGE | ROW) {
-        let text = format!("no column may be named {name}: the result has one of that name");
+        let text = format!("no column may be named {name}: the result has a column of that name");
         return Err(Refusal::Value(text));
     }
     let fields = schema.fields();

@@ -154,7 +154,7 @@ REFUSED = {
     "kind": (lambda: mesonet.read_cap(METAR), "content: of kind metar-bulletin; read_cap reads cap"),
     "other alerts": (lambda: mesonet.read_cap(ACTIVE), "of kind nws-alerts; read_cap reads cap"),
     "cut": (lambda: mesonet.read_cap(gzip.decompress(TORNADO[0].read_bytes())[:900]), "content"),
-    "mixed": (lambda: mesonet.read_any([METAR, TORNADO[0]]), "read by themselves; got content of kind metar-bulletin, 1_T"),
+    "mixed": (lambda: mesonet.read_any([METAR, TORNADO[0]]), "read separately; got content of kind metar-bulletin, 1_T"),
     "unknown": (lambda: mesonet.read_any(b"hello"), "of no known kind; known are"),
     "unknown beside alerts": (lambda: mesonet.read_any([TORNADO[0], b"hello"]), "alerts and no readings|of no known kind"),
     "GRIB": (lambda: mesonet.read_any(b"GRIB"), "read_grib reads it"),

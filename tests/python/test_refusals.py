@@ -64,7 +64,7 @@ VALUES = {
     ),
     "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
     "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),
-    "message": (lambda: mesonet.read_grib(b"hello"), "no message of GRIB"),
+    "message": (lambda: mesonet.read_grib(b"hello"), "it holds no GRIB message"),
 }
 
 

@@ -186,7 +186,7 @@ def read_any(
     holding = {kind[1] for kind in kinds if kind}
     if len(holding) > 1:
         told = ", ".join(f"{name} of kind {kind[0]}" for (name, *_), kind in zip(files, kinds) if kind)
-        raise _mesonet.MesonetError(f"files of readings and files of alerts are read by themselves; got {told}")
+        raise _mesonet.MesonetError(f"files of readings and files of alerts must be read separately; got {told}")
     if holding == {True} and None not in kinds:
         return _made(files, zones)
     return readings_of(files)

@@ -216,11 +216,11 @@ def read_grib(source: Source) -> GribFile:
     'the message is cut short: got 16 of 256 octets'
     >>> mesonet.read_grib(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: no message of GRIB is in it
+    mesonet.MesonetError: content: it holds no GRIB message
     """
     [(name, content, *_)] = files_of([source], None, None)
     if content and b"GRIB" not in content:
-        raise _mesonet.MesonetError(f"{name}: no message of GRIB is in it")
+        raise _mesonet.MesonetError(f"{name}: it holds no GRIB message")
     return GribFile(_mesonet.GribFile(content))
 
 

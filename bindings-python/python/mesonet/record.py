@@ -349,7 +349,7 @@ def _said(damaged: int) -> int:
     if damaged:
         blocks = "1 damaged block holds" if damaged == 1 else f"{damaged} damaged blocks hold"
         warnings.warn(
-            f"{blocks}, or may hold, readings of this answer, which lacks them; health() names the damage",
+            f"{blocks}, or may hold, readings that this answer lacks; health() names the damage",
             DamagedWarning,
             stacklevel=3,
         )
