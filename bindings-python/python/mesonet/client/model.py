@@ -147,7 +147,7 @@ class Tile:
     address: tuple[int, int, int]
     """z, x, y."""
     run: str
-    """The run that the values are of."""
+    """The run of the values."""
     values: "NDArray[np.float64]" = field(repr=False)
     """Rows from north to south, columns from west to east; NaN where there is no value."""
 
