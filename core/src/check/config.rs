@@ -1,4 +1,4 @@
-//! The limits of the checks: data, each with its source.
+//! The limits of the checks: data, each limit with its source.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) struct ConsistencyLimits {
     pub average: Option<RuleLimits>,
 }
 
-/// A text of limits as written: what is absent is left unchanged.
+/// A text of limits as written: absent entries leave the limits unchanged.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
