@@ -337,7 +337,7 @@ fn tables_of_reports() {
     assert_eq!((all.len(), summary.refused), (0, 1));
     assert_eq!(
         summary.refusals[0].reason.to_string(),
-        "0284-08-03T20:00:00Z is before 1750; observations with instruments are of later"
+        "0284-08-03T20:00:00Z is before 1750; instrument observations are later"
     );
 
     // A peak wind that a special report and the hourly one both state is one reading.
