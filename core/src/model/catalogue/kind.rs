@@ -77,9 +77,7 @@ pub(super) struct Rest(pub u64);
 
 /// The error for a text that is not such a digest.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "invalid rest \"{0}\": it must be 16 figures of base 16, as written when a model is made"
-)]
+#[error("invalid rest \"{0}\": it must be 16 figures of base 16, as written when a model is made")]
 pub(super) struct RestError(String);
 
 impl FromStr for Rest {
