@@ -44,8 +44,9 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
 pub fn kind_of(name: &str, content: &[u8], kind: Option<&str>) -> Result<Kind, String> {
     match kind {
         Some(kind) => kind.parse().map_err(|error: FeedKindError| error.to_string()),
-        None => Kind::detect(name, content)
-            .ok_or_else(|| format!("{name}: of no known kind; known are {}", names().join(", "))),
+        None => Kind::detect(name, content).ok_or_else(|| {
+            format!("{name}: its kind is unknown; known are {}", names().join(", "))
+        }),
     }
 }
 

@@ -190,7 +190,8 @@ impl MetarColumns {
 }
 
 fn refusal(kind: Option<Kind>) -> String {
-    let of = kind.map_or_else(|| "of no known kind".to_owned(), |kind| format!("of kind {kind}"));
+    let of =
+        kind.map_or_else(|| "its kind is unknown".to_owned(), |kind| format!("its kind is {kind}"));
     let [csv, xml, bulletin] = [Kind::AwcCsv, Kind::AwcXml, Kind::MetarBulletin].map(Kind::name);
     format!("content: {of}; readMetars reads {csv}, {xml}, {bulletin}")
 }

@@ -147,7 +147,7 @@ def read_cap(source: Source | Iterable[Source], *, zones: Zones | None = None) -
     >>> import mesonet
     >>> mesonet.read_cap(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_cap reads cap
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_cap reads cap
     """
     return _alerts("read_cap", ("cap",), source, zones)
 
@@ -158,7 +158,7 @@ def read_nws_alerts(source: Source | Iterable[Source], *, zones: Zones | None = 
     >>> import mesonet
     >>> mesonet.read_nws_alerts(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_nws_alerts reads nws-alerts
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_nws_alerts reads nws-alerts
     """
     return _alerts("read_nws_alerts", ("nws-alerts",), source, zones)
 

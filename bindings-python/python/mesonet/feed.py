@@ -122,14 +122,14 @@ def read_feed(
 
     Values are in the canonical unit of their variable, or as reported if the unit is ambiguous.
     Nothing is checked or derived. A report that cannot be read is left out and counted
-    (:class:`FeedFile`). A file raises :class:`mesonet.MesonetError` if its kind is not known, if it
+    (:class:`FeedFile`). A file raises :class:`mesonet.MesonetError` if its kind is unknown, if it
     holds alerts, if it breaks off, or if none of its reports can be read; then no file is returned.
     A file without reports, or without readings in them, causes a :class:`mesonet.MesonetWarning`.
 
     >>> import mesonet
     >>> mesonet.read_feed(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of no known kind; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
+    mesonet.MesonetError: content: its kind is unknown; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
     """
     return readings_of(files_of(source, received, kind))
 
@@ -157,7 +157,7 @@ def read_swob(source: Source | Iterable[Source], *, received: Instant | None = N
     >>> import mesonet
     >>> mesonet.read_swob(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_swob reads swob, geomet-swob
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_swob reads swob, geomet-swob
     """
     return _of_kinds("read_swob", ("swob", "geomet-swob"), source, received)
 
@@ -217,7 +217,7 @@ def read_ghcnh(source: Source | Iterable[Source], *, received: Instant | None = 
     >>> import mesonet
     >>> mesonet.read_ghcnh(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_ghcnh reads ghcnh
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_ghcnh reads ghcnh
     """
     return _of_kinds("read_ghcnh", ("ghcnh",), source, received)
 
@@ -231,7 +231,7 @@ def read_nws(source: Source | Iterable[Source], *, received: Instant | None = No
     >>> import mesonet
     >>> mesonet.read_nws(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_nws reads nws-observation
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_nws reads nws-observation
     """
     return _of_kinds("read_nws", ("nws-observation",), source, received)
 
@@ -246,7 +246,7 @@ def read_eccc_hourly(
     >>> import mesonet
     >>> mesonet.read_eccc_hourly(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_eccc_hourly reads eccc-hourly
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_eccc_hourly reads eccc-hourly
     """
     return _of_kinds("read_eccc_hourly", ("eccc-hourly",), source, received)
 
@@ -305,8 +305,8 @@ def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
             # The reader of the kind says what is wrong.
             [kind] = kinds
         if kind not in kinds:
-            of = f"of kind {kind}" if kind else "of no known kind"
-            raise _mesonet.MesonetError(f"{name}: {of}; {reader} reads {', '.join(kinds)}")
+            its = f"its kind is {kind}" if kind else "its kind is unknown"
+            raise _mesonet.MesonetError(f"{name}: {its}; {reader} reads {', '.join(kinds)}")
         with_kinds.append((name, content, received_ms, kind))
     return with_kinds
 
@@ -316,18 +316,18 @@ def readings_of(files: list[File]) -> FeedReadings:
     for (name, *_), of in zip(files, told, strict=True):
         if of["refused"] and not of["read"]:
             raise _mesonet.MesonetError(
-                f"{name}: of kind {of['kind']}, none of its {of['refused']} reports can be read; "
+                f"{name}: its kind is {of['kind']}; none of its {of['refused']} reports can be read; "
                 f"the first: {of['refusals'][0]}"
             )
     read = summaries(files, told)
     for file in read:
         if file.read and not file.readings:
-            _warn(file, f"with no readings of {file.read} report{'' if file.read == 1 else 's'}")
+            _warn(file, f"it has no readings in {file.read} report{'' if file.read == 1 else 's'}")
     return FeedReadings(table, read)
 
 
 def _warn(file: FeedFile, what: str) -> None:
-    warnings.warn(f"{file.name}: of kind {file.kind}, {what}", MesonetWarning, stacklevel=2)
+    warnings.warn(f"{file.name}: its kind is {file.kind}; {what}", MesonetWarning, stacklevel=2)
 
 
 def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, ...]:
@@ -349,7 +349,7 @@ def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, 
     for file in read:
         if not file.read:
             refused = f": {file.refused} left out, the first: {file.refusals[0]}" if file.refused else ""
-            _warn(file, f"with nothing in it{refused}")
+            _warn(file, f"it holds nothing{refused}")
     return read
 
 

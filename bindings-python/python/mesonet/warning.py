@@ -12,5 +12,5 @@ class MesonetWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     feed = mesonet.read_iem(b"station,valid,tmpf\\n")
     >>> len(feed), str(warned[0].message)
-    (0, 'content: of kind iem-asos, with nothing in it')
+    (0, 'content: its kind is iem-asos; it holds nothing')
     """

@@ -154,8 +154,8 @@ impl Config {
                 return Err(CheckConfigError {
                     line: line_of(text, name.span().start),
                     reason: format!(
-                        "\"{}\" is no entry that can be left out; allowed are those of the limits \
-                         that ship, for example step.airTemperature",
+                        "\"{}\" is not an entry that can be left out; allowed are those of the \
+                         limits that ship, for example step.airTemperature",
                         name.get_ref()
                     ),
                 });

@@ -151,7 +151,7 @@ pub enum GridDefinitionError {
         got: f64,
     },
     /// Parallels for which the cone is a cylinder.
-    #[error("the parallels {0} and {1} make no cone; allowed are two whose sum is not 0")]
+    #[error("the parallels {0} and {1} do not make a cone; their sum must not be 0")]
     Parallels(f64, f64),
     /// A member that is missing or has the wrong type.
     #[error("{name} of a grid must be {allowed}; got {got}")]

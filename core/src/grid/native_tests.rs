@@ -73,7 +73,7 @@ fn invalid_definitions_are_refused() {
                 parallels: [-30.0, 30.0],
             });
         }),
-        "the parallels -30 and 30 make no cone; allowed are two whose sum is not 0"
+        "the parallels -30 and 30 do not make a cone; their sum must not be 0"
     );
 }
 

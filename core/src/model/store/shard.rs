@@ -142,7 +142,7 @@ impl Shard {
             return Err(damaged(path, &"its index is not the one that was written"));
         }
         let Some((content, owner, stated)) = Content::read(&bytes[..index]) else {
-            return Err(damaged(path, &"what it says of its content is not what was written"));
+            return Err(damaged(path, &"the content that it states is not what was written"));
         };
         if owner != layout.owner {
             return Err(damaged(path, &"it is the shard of another product, hour or run"));
