@@ -186,7 +186,8 @@ impl Record {
                 ..FeedFile::new(&name, received_ms)
             };
             let receipt = open.intake.read_file(&**store, &content[..], &file).map_err(text)?;
-            // Imported readings do not hold back the clock of a server.
+            // A server stops its clock over its sample, but not over readings that somebody brought
+            // in.
             if receipt.readings.added > 0
                 && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE)
             {

@@ -293,8 +293,8 @@ impl Link {
             return Ok(());
         }
         if let Some(up_to) = up_to {
-            // Tables are written before their batch is committed, so a replica that has seen the
-            // batch has also seen them.
+            // A replica that has seen the batch has also seen the tables that were written before
+            // it.
             let newest: Vec<u64> = self.fetch(node, sql::NEWEST_COMMITTED, self.timeout)?;
             if newest.first().is_none_or(|newest| *newest < up_to) {
                 return Err(Refusal::Lags("has not seen the last batch".to_owned()));

@@ -1,7 +1,7 @@
 //! Official alerts: the content of a message, independent of its format, and the shape that callers
 //! get.
 //!
-//! An [`Message`] is one message of a chain, in all of its languages. An [`Alert`] is the
+//! A [`Message`] is one message of a chain, in all of its languages. An [`Alert`] is the
 //! service's answer for it: one language, with the state that follows from the whole chain.
 
 mod chain;

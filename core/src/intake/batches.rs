@@ -231,8 +231,8 @@ impl FileBatches {
                 placed_elsewhere.add(&name_of(&station));
             }
             pending.batch.stations.extend(changed.cloned());
-            // All reports of a station are taken in one of the two passes; if some are taken in
-            // both, all are taken again. So they come in the order of the files.
+            // All reports of a station are taken in the same pass, or once more in the second pass
+            // if some were already taken in the first. So they come in the order of the files.
             if again != places.late().contains(&report.station) {
                 return Ok(());
             }

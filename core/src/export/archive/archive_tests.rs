@@ -204,7 +204,7 @@ fn damage_is_found_wherever_it_is() {
         let read = archived(&file, &whole, record, &span_ms);
         assert!(read.unwrap_err().to_string().contains("does not match its checksum"), "{at}");
     }
-    // The index that names the file holds the checksum of the tail. Even without it nothing may
+    // The caller that names the file has the checksum of the tail. Even without it nothing may
     // panic.
     for at in (groups_end..file.len()).step_by(3) {
         let mut file = file.clone();

@@ -188,8 +188,8 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         self.add_within(name, bytes, u64::MAX);
     }
 
-    /// Notes that the file added last is not whole, for a reason outside its bytes: its archive
-    /// broke off.
+    /// Notes that the file added last is not whole, for a reason outside its bytes: the compressed
+    /// file around it broke off.
     pub fn break_off(&mut self, reason: &str) {
         if let Some(file) = self.files.last_mut() {
             file.is_broken = true;
