@@ -22,7 +22,7 @@ struct AlertMessages {
     zones: Zones,
 }
 
-/// Id, status, when it was sent, what it refers to and what follows it.
+/// Id, status, time sent, what the message refers to, and what follows it.
 type Told = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
 /// West, south, east and north.
 type Sides = (f64, f64, f64, f64);

@@ -40,12 +40,13 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     Ok((table.finish().map_err(|error| error.to_string())?, summaries))
 }
 
-/// The kind of a file: the one that is named, or the one that its content and name tell.
+/// The kind of a file: the named kind, or the kind that its content and name show.
 pub fn kind_of(name: &str, content: &[u8], kind: Option<&str>) -> Result<Kind, String> {
     match kind {
         Some(kind) => kind.parse().map_err(|error: FeedKindError| error.to_string()),
-        None => Kind::detect(name, content)
-            .ok_or_else(|| format!("{name}: of no known kind; known are {}", names().join(", "))),
+        None => Kind::detect(name, content).ok_or_else(|| {
+            format!("{name}: its kind is unknown; known are {}", names().join(", "))
+        }),
     }
 }
 
@@ -53,7 +54,7 @@ pub fn holds_alerts(kind: Kind) -> bool {
     matches!(kind, Kind::Cap | Kind::NwsAlerts)
 }
 
-/// The kind of a file, and whether it holds alerts; `None` if it is of no known kind.
+/// The kind of a file, and whether it holds alerts; `None` if the kind is not known.
 #[pyfunction]
 #[pyo3(signature = (name, content, /))]
 #[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
@@ -65,7 +66,7 @@ fn names() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
-/// How often each name was counted.
+/// How many times each name was counted.
 pub fn counts(of: &Tally) -> Vec<(String, u64)> {
     of.iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }

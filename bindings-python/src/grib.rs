@@ -9,13 +9,13 @@ use pyo3::types::PyDict;
 
 use crate::error::refused;
 
-/// The content of a file. Its fields are found again by their numbers: nothing of them is copied.
+/// The content of a file. Its fields are found again by their numbers, without a copy.
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct GribFile(PyBackedBytes);
 
-/// A field or a broken message: what it says of itself, or why it cannot be read.
+/// A field or a broken message: its description, or why it cannot be read.
 type Entry<'py> = (Option<Bound<'py, PyDict>>, Option<String>);
-/// What a field says of itself, or why it cannot be read.
+/// The description of a field, or why it cannot be read.
 type Told<'py> = Result<Bound<'py, PyDict>, String>;
 
 #[pymethods]
@@ -26,8 +26,8 @@ impl GribFile {
         Self(content)
     }
 
-    /// For each field and each broken message, in the order of the file: what it says of itself, or
-    /// why it cannot be read.
+    /// For each field and each broken message, in the order of the file: its description, or why it
+    /// cannot be read.
     fn inventory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Entry<'py>>> {
         let told = fields(&self.0).map(|field| match field {
             Ok(field) => match told(py, &field)? {

@@ -1,4 +1,5 @@
-//! A record in process: the store in a folder, read beside whoever writes it, or written alone.
+//! A record in process: the store in a folder, read while another process writes it, or opened as
+//! its only writer.
 
 use std::path::PathBuf;
 use std::process;
@@ -27,8 +28,8 @@ use crate::feed::counts;
 use crate::record_tables;
 use crate::table::ArrowTable;
 
-/// An open folder. It is closed by the process that opened it: a fork shares its lock and its
-/// databases, which closing them there would take from the other.
+/// An open folder. Only the process that opened it closes it: a fork shares the lock and the
+/// databases, and closing them in the fork would take them from the first process.
 pub struct Open {
     process: u32,
     files: Option<Files>,
@@ -59,7 +60,7 @@ impl Open {
         }
     }
 
-    /// The alerts on record, and what is damaged of them.
+    /// The alerts on record, and which of them are damaged.
     pub fn alerts(&self) -> Result<mesonet::store::AlertRecord, StoreError> {
         match self.files() {
             Files::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
@@ -112,7 +113,7 @@ type Asked = (
     (u64, u64),
 );
 
-/// A JSON text and how many damaged blocks it lacks.
+/// A JSON text, and how many damaged blocks are missing from it.
 type Told = (String, u64);
 
 #[pymethods]
@@ -145,7 +146,7 @@ impl Record {
         Ok(Self { folder, process, zones, open: Mutex::new(Some(Arc::new(open))) })
     }
 
-    /// Closes the folder, once what still reads from it is done.
+    /// Closes the folder once all reads from it are done.
     fn close(&self, py: Python<'_>) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(open));
@@ -193,7 +194,7 @@ impl Record {
         told(py, &receipt)
     }
 
-    /// Seals what is fresh, merges and sets damaged files aside.
+    /// Seals fresh readings, merges segments, and sets damaged files aside.
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.opened()?;
         py.detach(|| match open.files() {
@@ -201,7 +202,7 @@ impl Record {
                 let all = Maintenance { seal_all: true, ..Maintenance::default() };
                 store.maintain(&all).map(|_| ()).map_err(text)
             }
-            Files::Read(_) => Err("only a record that is open for writing is sealed".to_owned()),
+            Files::Read(_) => Err("only a record that is open for writing can seal".to_owned()),
         })
         .map_err(refused)
     }
@@ -344,7 +345,7 @@ impl Record {
             .ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
     }
 
-    /// Reads without the GIL, and counts the damaged blocks that the answer lacks.
+    /// Reads without the GIL, and counts the damaged blocks that are missing from the answer.
     pub fn read<T: Send>(
         &self,
         py: Python<'_>,

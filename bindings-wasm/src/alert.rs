@@ -1,4 +1,4 @@
-//! Official alerts: their messages, and what has become of them at a time.
+//! Official alerts: their messages, and the state of the messages at a time.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl AlertMessages {
         told(&summary)
     }
 
-    /// The messages, in the core's names of their members.
+    /// The messages, with the member names of the core.
     pub fn messages(&self) -> Result<String, JsError> {
         let record = self.store.record();
         let messages: Vec<&Message> = record.messages.iter().map(AsRef::as_ref).collect();

@@ -137,7 +137,7 @@ fn a_database_that_cannot_be_used_is_refused_at_the_start_with_the_reason() {
     let gate = Gate::before(&url);
     gate.talk_nonsense();
     let nonsense = refusal(&place(&gate.to(&options)), &[]);
-    let said = format!("database {}: it does not answer as ClickHouse does", options.database);
+    let said = format!("database {}: it does not answer like ClickHouse", options.database);
     assert!(nonsense.ends_with(&said), "{nonsense}");
     let wrong = refusal(&place(&options), &[("CLICKHOUSE_PASSWORD", "hunter2")]);
     assert!(wrong.contains("password") && !wrong.contains("hunter2"), "{wrong}");

@@ -42,7 +42,7 @@ fn entries_can_be_left_out() {
     assert!(config.consistency.wind_gust.is_some());
     assert_eq!(
         refused("\nwithout = [\n  \"range.airTemperature\",\n  \"range.nothing\"]"),
-        "line 4 of the limits: \"range.nothing\" is no entry that can be left out; allowed are \
+        "line 4 of the limits: \"range.nothing\" is not an entry that can be left out; allowed are \
          those of the limits that ship, for example step.airTemperature"
     );
 }

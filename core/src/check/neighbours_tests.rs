@@ -86,8 +86,8 @@ fn a_mountain_need_not_be_like_its_valleys() {
     assert_eq!(out, [Quality::GOOD; 7]);
 }
 
-/// Two that are equally wrong, side by side, condemn nobody, and are found themselves where there
-/// are enough others.
+/// Two neighbouring stations that are equally wrong condemn no other, and are found themselves if
+/// there are enough others.
 #[test]
 fn one_or_two_bad_neighbours_condemn_no_good_one() {
     let sites = sites(&[200.0; 9]);
@@ -110,7 +110,7 @@ fn one_or_two_bad_neighbours_condemn_no_good_one() {
     }
 }
 
-/// A value that is itself bad says nothing about its neighbours, however many there are.
+/// A bad value says nothing about its neighbours, however many there are.
 #[test]
 fn doubtful_and_worse_values_do_not_count() {
     let sites = sites(&[200.0; 9]);
@@ -135,7 +135,7 @@ fn doubtful_and_worse_values_do_not_count() {
     assert_eq!(out, verdict);
 }
 
-/// A station pressure is compared as an altimeter setting, whatever the altitude.
+/// A station pressure is compared as an altimeter setting, at any altitude.
 #[test]
 fn station_pressures_are_compared_as_altimeter_settings() {
     let altitudes_m = [200.0, 210.0, 190.0, 240.0, 150.0, 230.0, 180.0];
@@ -152,7 +152,7 @@ fn station_pressures_are_compared_as_altimeter_settings() {
     assert!((found(&report, "fromNeighbours") - 1013.0).abs() < 0.01);
 }
 
-/// A gradient is no error: pressure falls by 10 hPa in 120 km, as around a tropical storm.
+/// A gradient is not an error: pressure falls by 10 hPa in 120 km, as around a tropical storm.
 #[test]
 fn a_steady_gradient_is_not_doubtful() {
     let sites = sites(&[10.0; 7]);
@@ -160,7 +160,7 @@ fn a_steady_gradient_is_not_doubtful() {
     assert_eq!(check(Variable::Mslp, &sites, &value, Quality::GOOD), [Quality::GOOD; 7]);
 }
 
-/// Where the neighbours differ from each other more than is usual, more is allowed.
+/// If the neighbours differ from each other more than usual, more is allowed.
 #[test]
 fn where_values_differ_much_more_is_allowed() {
     let sites = sites(&[10.0; 9]);
@@ -238,7 +238,7 @@ fn own(limits: &str) -> Checker {
     Checker::new(Config::from_toml(&text).unwrap())
 }
 
-/// What the check says about a value, among others on its east at their distances, nearest first.
+/// The result of the check for a value, with others to the east at their distances, nearest first.
 fn judged(checker: &Checker, value: f64, others: &[(f64, Held)]) -> CheckReport {
     let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
     let spot = |km: f64| Spot::new(LonLat::new(km / 111.2, 0.0).unwrap(), Some(0.0));
@@ -295,8 +295,8 @@ fn a_value_of_another_time_weighs_less() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever the values, the verdict is no worse than Doubtful, never better than it was, and
-    /// does not depend on a number that is added to all of them.
+    /// For any values, the verdict is no worse than Doubtful and never better than before, and does
+    /// not change if a number is added to all values.
     #[test]
     fn the_verdict_is_at_most_doubtful_and_only_of_differences(
         stations in prop::collection::vec(

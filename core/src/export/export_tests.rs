@@ -218,7 +218,7 @@ fn readings_arriving_between_two_pages_move_none_of_their_rows() {
         stamps.collect::<Vec<_>>()
     };
     let at = |ms: i64| Iso8601(ms).to_string();
-    // A planned page ends where it was planned to.
+    // A planned page ends where it was planned to end.
     assert_eq!(times(first), [0, 5, 10, 20, 30].map(at));
     let second = Page::plan(&store, &request, Some(&cursor)).unwrap();
     let cursor = second.next_cursor().unwrap().to_owned();
@@ -441,7 +441,7 @@ fn a_long_page_comes_in_pieces() {
     }
 }
 
-/// Every row once had the place where its station is now.
+/// A past bug: every row had the present place of its station.
 #[test]
 fn each_row_has_the_place_of_its_time_in_every_format() {
     // More than a batch of Arrow between two of the moves, and a move within a batch.

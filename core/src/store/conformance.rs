@@ -1,5 +1,5 @@
-//! What every store must do, as functions over the trait: the same suite runs against each, also
-//! against stores of other crates (feature `conformance`).
+//! The rules of every store, as functions over the trait. The same suite runs against each store,
+//! also against stores of other crates (feature `conformance`).
 //!
 //! ```
 //! use mesonet::MemoryStore;
@@ -158,7 +158,7 @@ fn no_description_takes_an_identifier_away(store: &dyn Store) {
     for ids in [&[icao][..], &[], &[wmo], &[]] {
         store.append(&described(ids), &mut unjudged).unwrap();
     }
-    // A description that says less than is known is not news.
+    // A description that says less than is already known is not news.
     let generation = store.directory().unwrap().generation;
     store.append(&described(&[icao]), &mut unjudged).unwrap();
     let directory = store.directory().unwrap();
@@ -341,15 +341,15 @@ fn a_qualifier_is_part_of_a_reading(store: &dyn Store) {
     assert_eq!(append(qualified(30, 0, less)), Receipt { replaced: 1, ..Receipt::default() });
     assert_eq!(append(qualified(20, 0, trace)), Receipt { overtaken: 1, ..Receipt::default() });
     assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
-    // A verdict leaves it as it is.
+    // A verdict leaves the qualifier unchanged.
     let (station, series) = (StationId::new("TEST", "A"), temperature().id());
     let verdicts = Verdicts { station, series, ts_ms: vec![40], quality: vec![Quality::GOOD] };
     store.append(&Batch::default(), &mut |_| Ok(vec![verdicts.clone()])).unwrap();
     assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
 }
 
-/// Reports of different times leave the same record, in any order and in any batches: a property,
-/// tested with a number of cases, each of which takes two empty stores.
+/// Reports of different times leave the same record, in any order and in any batches. This property
+/// is tested with a number of cases; each case takes two empty stores.
 ///
 /// # Panics
 /// The rule is broken.
@@ -398,7 +398,8 @@ fn two_series_with_one_id_are_never_mixed(store: &dyn Store) {
     assert_eq!(receipt, Receipt { unchanged: 2, ..Receipt::default() });
 }
 
-/// A rule that a store keeps; given an empty one, it panics if the store breaks the rule.
+/// A rule that a store keeps: a function that takes an empty store and panics if the store breaks
+/// the rule.
 pub type Rule = fn(&dyn Store);
 
 /// Passes the names of the rules on to another macro.
@@ -429,7 +430,7 @@ macro_rules! with_rules {
 
 macro_rules! table {
     (; $($rule:ident,)*) => {
-        /// The rules with their names, but for [`any_order_gives_the_same_record`].
+        /// The rules with their names, except [`any_order_gives_the_same_record`].
         pub const RULES: &[(&str, Rule)] = &[$((stringify!($rule), $rule),)*];
     };
 }

@@ -52,7 +52,7 @@ fn store(readings: &[(usize, i64, usize)]) -> Arc<MemoryStore> {
     Arc::new(store)
 }
 
-/// A store that has dropped what is older than an instant, which moves whenever it is looked at.
+/// A store that has dropped readings older than an instant; the instant moves at each look.
 struct Forgetful {
     all: Arc<MemoryStore>,
     from_ms: AtomicI64,
@@ -130,7 +130,7 @@ fn before(mut slice: SeriesSlice<'_>, end_ms: i64) -> SeriesSlice<'_> {
 
 type Found = Vec<(usize, Vec<(i32, i64, f64)>)>;
 
-/// What a reader hands out. A series may come in any number of slices.
+/// The readings that a reader hands out. A series may come in any number of slices.
 fn found(reader: &dyn Reader, variables: &[Variable], window: ClosedWindow) -> Found {
     let stations = [StationId::new("TEST", "B"), StationId::new("TEST", "A")];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Readers that hand on what another one says.
+//! Readers that pass on the answers of another reader.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, Visit
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
-/// A store in front of another, whose record is that of the other. It is a [`Reader`] by that, so
-/// that only [`append`](super::Store::append) is left to write.
+/// A store in front of another, with the same record. This makes it a [`Reader`], so that only
+/// [`append`](super::Store::append) remains to be implemented.
 ///
 /// ```
 /// use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
@@ -34,7 +34,7 @@ use crate::time::ClosedWindow;
 /// # Ok::<(), StoreError>(())
 /// ```
 pub trait InFront {
-    /// The reader whose record it has.
+    /// The reader that has the record.
     fn behind(&self) -> &dyn Reader;
 }
 
@@ -77,7 +77,8 @@ impl<T: InFront> Reader for T {
     }
 }
 
-/// The reader of the moment: each answer is of one reader, whatever takes its place meanwhile.
+/// The current reader: each answer comes from one reader, even if another takes its place in the
+/// meantime.
 impl<R: Reader> Reader for ArcSwap<R> {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         self.load().directory()

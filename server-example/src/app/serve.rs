@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mesonet::access::Plan;
-use mesonet::store::{Maintained, StoreError};
+use mesonet::store::{EmbeddedOptions, Maintained, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

@@ -18,7 +18,7 @@ use crate::time::HOUR_MS;
 /// The packed values of a level.
 #[derive(Clone, Debug)]
 enum Level {
-    /// All values are this one.
+    /// All values are the same.
     All(i16),
     /// Row by row.
     Each(Vec<i16>),
@@ -33,11 +33,11 @@ impl Level {
     }
 }
 
-/// The most values of a product at an hour, with all its levels: they are in memory at once, and
+/// The most values of a product at an hour, with all its levels. They are in memory at once, and
 /// take 512 MiB.
 const MAX_VALUES: usize = 1 << 28;
 
-/// How much clocks may differ: a run that starts later than that after now is a mistake.
+/// How much clocks may differ. A run that starts further in the future is a mistake.
 const MAX_AHEAD_MS: i64 = HOUR_MS;
 
 /// The files with fields of each valid time.
@@ -46,12 +46,12 @@ type Files = BTreeMap<i64, BTreeSet<usize>>;
 impl<S: Read + Write + Seek> Delivery<'_, S> {
     /// Writes the fields of the files into the store and publishes them, run by run; then removes
     /// the runs beyond the number and the length that the catalogue keeps. Calls `on_field` before
-    /// unpacking each field.
+    /// each field is unpacked.
     ///
     /// `published_ms` is the current time, in milliseconds since 1970 (UTC). Runs that start in the
-    /// future are refused. Of each run, either all hours with fields in the delivery are published,
-    /// or none. What is published of a product of an hour does not change; levels that it lacks have
-    /// no values until they arrive.
+    /// future are refused. For each run, either all hours with fields in the delivery are
+    /// published, or none. The published part of a product at an hour does not change; levels that
+    /// it lacks have no values until they arrive.
     pub fn write(mut self, published_ms: i64, mut on_field: impl FnMut()) -> DeliveryReport {
         let mut runs = Vec::new();
         for (run, delivered) in std::mem::take(&mut self.runs) {
@@ -198,7 +198,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             let levels: Vec<Option<LevelValues<'_>>> =
                 levels.iter().map(|level| level.as_ref().map(Level::as_values)).collect();
             match writer.add_levels(hour, &product.name, &levels) {
-                // Other products of the run are not affected.
+                // The other products of the run are not affected.
                 Err(error @ RunStoreError::Damaged { .. }) => {
                     for (_, kept) in &new {
                         self.refuse(kept.origin, error.clone().into());
@@ -228,7 +228,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         Ok((!hours.is_empty()).then_some(WrittenRun { run, hours, of_hours, products }))
     }
 
-    /// Notes at the hours of a run which of the files were broken, or are whole now.
+    /// Notes at the hours of a run which files were broken, or are whole now.
     fn note_files(
         &self,
         writer: &mut RunWriter,
@@ -248,7 +248,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         Ok(())
     }
 
-    /// Returns the packing of each product whose packing is chosen by the range of its fields.
+    /// Returns the packing of each product whose packing depends on the range of its fields.
     fn encodings(
         &mut self,
         plan: &RunPlan,
@@ -262,7 +262,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let range = ranges.entry(slot.product).or_default();
             match self.add_range(*kept, range) {
-                // Whether it can be unpacked shows again when it is written.
+                // A field that cannot be unpacked is reported when it is written.
                 Err(error) if !error.is_temporary() => {}
                 added => added?,
             }
@@ -305,7 +305,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             let mut loss = PackingLoss::default();
             let level = match self.level(*kept, product, columns, &mut loss) {
                 Ok(level) => level,
-                // It may be readable another time, and what is published does not change.
+                // It may be readable another time, but the published part does not change.
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
                     self.refuse(kept.origin, error);
@@ -391,8 +391,8 @@ fn place(writer: &RunWriter, valid_ms: i64, name: &str) -> Option<(usize, Produc
     Some((hour, product.clone()))
 }
 
-/// Returns how many of the fields of a product at an hour, which are sorted by their interval, have
-/// the shortest.
+/// Returns how many of the fields of a product at an hour, sorted by interval, have the shortest
+/// interval.
 fn of_shortest_interval(fields: &[(Slot, Kept)]) -> usize {
     let shortest = fields.first().and_then(|(slot, _)| slot.interval);
     fields.partition_point(|(slot, _)| slot.interval == shortest)

@@ -17,7 +17,7 @@ fn on_record(store: &dyn Store) -> Station {
     store.directory().unwrap().get(station("A").id).unwrap().station.clone()
 }
 
-/// Until when the station was where, by longitude, and where it is.
+/// The earlier places of the station, as times and longitudes, and its present longitude.
 fn track(store: &dyn Store) -> (Vec<(i64, f64)>, f64) {
     let station = on_record(store);
     let earlier = station.earlier_places.as_slice().iter();
@@ -52,7 +52,7 @@ pub(super) fn no_description_takes_an_earlier_place_away(store: &dyn Store) {
     let mut again = moved.clone();
     again.move_to(at(-80.0), 15);
     describe(store, &again);
-    // One that was made before that comes late.
+    // A description that was made earlier comes late.
     describe(store, &moved);
     assert_eq!(track(store), (vec![(5, -100.0), (15, -90.0)], -80.0));
 }

@@ -52,7 +52,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
         said("B", 10, 0, &["Snow"]),
     ]);
     assert_eq!(receipt.added, 4, "only readings are counted");
-    // Late ones take their place in time, and a report with nothing but weather is one.
+    // Late reports take their place in time, and a report with only weather counts.
     append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
     let mist = "Light rain and Mist".to_owned();
     let expected = [(10, mist.clone()), (20, mist.clone()), (30, String::new())];
@@ -88,7 +88,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
         })
         .unwrap();
     assert_eq!(seen.last(), Some(&(50, "Hail".to_owned())));
-    // It is no series of a station, and no scan finds it.
+    // Weather is not a series of a station, and no scan finds it.
     let directory = store.directory().unwrap();
     assert_eq!(directory.get(id).unwrap().series.len(), 1);
     let selection = Selection { stations: &[id], variables: Variable::ALL, window };

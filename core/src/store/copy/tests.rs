@@ -57,7 +57,7 @@ enum Event {
     Batch(Vec<Report>, bool),
     /// Verdicts on readings of a station and a series.
     Judged(usize, usize, Vec<(i64, usize)>),
-    /// All is sealed, and perhaps readings are dropped.
+    /// Everything is sealed, and readings may be dropped.
     Sealed(Option<i64>),
 }
 
@@ -136,7 +136,7 @@ fn in_memory(events: &[Event]) -> MemoryStore {
     store
 }
 
-/// Everything that a record answers with.
+/// Everything that a record can answer.
 #[derive(Debug, PartialEq)]
 struct Held {
     stations: Vec<Arc<StationRecord>>,
@@ -366,9 +366,9 @@ fn a_difference_is_named_with_its_station_series_and_month() {
         missing.iter().any(|what| what.ends_with("2024-09: 1 in the original, 0 in the copy")),
         "{missing:?}"
     );
-    assert!(missing.iter().any(|what| what.contains("its last report is of another time")));
+    assert!(missing.iter().any(|what| what.contains("its last report has another time")));
     let none = differing(&MemoryStore::default());
-    assert!(none.iter().any(|what| what.contains("it is missing in the copy")), "{none:?}");
+    assert!(none.iter().any(|what| what.contains("it is missing from the copy")), "{none:?}");
 }
 
 #[test]
@@ -472,7 +472,8 @@ fn a_damaged_original_is_never_copied_as_whole() {
     assert_eq!(unfinished(&copy.note(NOTE).unwrap().unwrap()), Some("it"));
 }
 
-/// Readings that were dropped leave when their series appeared, and the weather of the last report.
+/// When readings are dropped, the first appearance of their series stays known, and so does the
+/// weather of the last report.
 #[test]
 fn what_dropped_readings_left_behind_is_copied() {
     let original = Temporary::new(SMALL);

@@ -1,4 +1,4 @@
-//! The counts beside the databases reveal that a database is older than what was acknowledged.
+//! The counts beside the databases reveal that a database is older than the acknowledged changes.
 
 use std::fs;
 

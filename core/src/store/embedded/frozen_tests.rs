@@ -1,4 +1,4 @@
-//! Copies of a store, made while it is written, merged and closed.
+//! Copies of a store that are made while it is written, merged and closed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ fn whole(dir: &Path) -> TempDir {
     copy
 }
 
-/// What was appended before a copy began is in it, each batch whole, whatever the writer does.
+/// A copy contains everything appended before it began, each batch whole, whatever the writer does.
 #[test]
 fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_batches() {
     let store = Temporary::new(SMALL);
@@ -39,7 +39,7 @@ fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_bat
                     NAMES.map(|name| report(name, round, 0, &[round as f64, 2.0], Quality::GOOD));
                 store.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
                 acknowledged.store(round, Ordering::SeqCst);
-                // A checkpoint may meet a copy that is being read: it is made later.
+                // A checkpoint that meets a copy in progress is made later.
                 let _ = store.maintain(&Maintenance::default());
             }
             done.store(true, Ordering::SeqCst);
@@ -69,7 +69,7 @@ fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_bat
     assert_eq!((own.generation, &own.stations), (other.generation, &other.stations));
 }
 
-/// Verdicts that were revised, alerts, and the texts beside the readings are in a copy.
+/// A copy contains revised verdicts, alerts, and the texts stored with the readings.
 #[test]
 fn a_copy_has_all_kinds_of_data_and_writes_nothing_to_the_folder() {
     let mut store = Temporary::new(SMALL);
@@ -102,8 +102,8 @@ fn a_copy_has_all_kinds_of_data_and_writes_nothing_to_the_folder() {
     }
 }
 
-/// What its content is told by is in the catalogue: the same file has it in every copy, another has
-/// another.
+/// The digest of a segment is in the catalogue: the same file has the same digest in every copy,
+/// and a different file has a different digest.
 #[test]
 fn a_segment_is_told_by_its_content_and_damage_to_it_is_found() {
     let mut store = Temporary::new(SMALL);
@@ -140,7 +140,7 @@ fn a_segment_is_told_by_its_content_and_damage_to_it_is_found() {
     assert!(lost.starts_with("segments/00000001.arrow: it is missing; put it back"), "{lost}");
 }
 
-/// That acknowledged batches are missing is not forgotten by copying.
+/// A copy does not forget that acknowledged batches are missing.
 #[test]
 fn a_loss_that_nobody_has_seen_is_still_told_by_the_copy() {
     let mut store = Temporary::new(SMALL);

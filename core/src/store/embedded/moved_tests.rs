@@ -1,4 +1,4 @@
-//! Where stations were before they moved survives whatever becomes of the files.
+//! The earlier places of stations survive whatever happens to the files.
 
 use std::fs;
 
@@ -15,7 +15,8 @@ use crate::store::{MemoryStore, unjudged};
 /// A step of a property test.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Reports at a time, and where a station is from then on, said by who knows of its moves or not.
+    /// Reports at a time, and the place of a station from then on, in a description with or without
+    /// moves.
     Append {
         name: usize,
         ts_ms: i64,

@@ -17,7 +17,8 @@ fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
     assert_eq!((read.generation, read.places_generation), (own.generation, own.places_generation));
 }
 
-/// What a batch adds, seals, merges and drops is seen at the next refresh, whole, and not before.
+/// The effects of a batch, of sealing, merging and dropping, are visible at the next refresh,
+/// whole, and not before.
 #[test]
 fn a_reader_follows_a_writer() {
     let store = Temporary::new(SMALL);
@@ -36,7 +37,7 @@ fn a_reader_follows_a_writer() {
         let retain_from_ms = (round == 30).then_some(12);
         store.maintain(&Maintenance { retain_from_ms, seal_all: round % 7 == 0 }).unwrap();
         if retain_from_ms.is_none() {
-            // Files that are merged meanwhile are still open.
+            // Files that are merged in the meantime are still open.
             same(&reader, &store);
         }
         reader.refresh().unwrap();
@@ -65,8 +66,8 @@ fn writers_come_and_go() {
     same(&reader, &store);
 }
 
-/// Two stores that went on from one state have batches of the same numbers. A reader whose files are
-/// exchanged for those of the other shows the other, and nothing of the first.
+/// Two stores that continued from one state have batches with the same numbers. A reader whose
+/// files are replaced by those of the other store shows the other store, and nothing of the first.
 #[test]
 fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     let one = Temporary::new(SMALL);
@@ -90,7 +91,7 @@ fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     assert_eq!(held(&reader), held(&*one));
     let (one, other) = ((&*one, one.dir.path()), (&other, of_other.path()));
     for ((store, dir), round) in [(other, 1), (one, 2), (other, 3), (other, 4)] {
-        // As many batches as the one that is shown has, then one more, and so on.
+        // As many batches as the shown store has, then one more, and so on.
         append(store, NAMES[1], 1000 + round, round as f64);
         show(dir);
         let before = reader.directory().unwrap();
@@ -102,7 +103,7 @@ fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     }
 }
 
-/// The files of a folder that nobody writes to are not touched, and none is created.
+/// The files of a folder without a writer are not touched, and none is created.
 #[test]
 fn a_reader_writes_nothing() {
     let mut store = Temporary::new(SMALL);
@@ -134,7 +135,7 @@ fn a_folder_without_a_record_is_refused() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// A damaged segment costs what is in it, and each answer says so.
+/// A damaged segment costs the readings in it, and each answer says so.
 #[test]
 fn damage_is_told() {
     let mut store = Temporary::new(SMALL);
@@ -154,7 +155,7 @@ fn damage_is_told() {
     assert_eq!(reader.health().faults[0].file, "segments/00000001.arrow");
 }
 
-/// Short looks of readers do not keep a writer from starting: it waits for them.
+/// Short looks of readers do not prevent a writer from starting: it waits for them.
 #[test]
 fn readers_do_not_keep_a_writer_out() {
     let mut store = Temporary::new(SMALL);
@@ -180,7 +181,8 @@ fn readers_do_not_keep_a_writer_out() {
     assert!(reader.join().unwrap() > 0);
 }
 
-/// Whoever is refused is told by whom: a reader that looks for long is none that writes.
+/// The error names the holder of the folder: a reader with a long look is named as a reader, not as
+/// a writer.
 #[test]
 fn a_reader_that_does_not_end_is_named_as_one() {
     let mut store = Temporary::new(SMALL);

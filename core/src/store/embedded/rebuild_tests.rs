@@ -22,8 +22,8 @@ fn lose_catalogue(dir: &Path) {
     }
 }
 
-/// Whatever was appended, sealed and merged, a rebuilt store has the same content and gives the
-/// same answers, and treats what comes next in the same way.
+/// Whatever was appended, sealed and merged, a rebuilt store has the same content, gives the same
+/// answers, and treats later batches in the same way.
 #[test]
 fn a_rebuilt_store_is_unchanged() {
     let acts = prop::collection::vec(any_act(), 1..20);

@@ -1,4 +1,4 @@
-//! Opening a store never deletes or hides anything that may be someone's data.
+//! Opening a store never deletes or hides anything that may be data.
 
 use std::fs;
 use std::path::PathBuf;
@@ -313,8 +313,8 @@ fn change(dir: &Path, sql: &str) {
     rusqlite::Connection::open(dir.join(DATABASE)).unwrap().execute_batch(sql).unwrap();
 }
 
-/// Version 1 had the columns of a segment in another order, and before version 5 there was none of
-/// qualifiers.
+/// Version 1 had the columns of a segment in another order, and before version 5 there was no
+/// column of qualifiers.
 #[test]
 fn a_segment_with_the_columns_of_an_older_version_is_read() {
     for older in
@@ -369,7 +369,7 @@ fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec
     assert!(now == (expected, vec![]), "{older:?} {:?}", now.1);
 }
 
-/// A name that leads nowhere is not a catalogue that is missing: the folder may hold one.
+/// A link that leads nowhere is not a missing catalogue: the folder may hold a catalogue.
 #[cfg(unix)]
 #[test]
 fn a_catalogue_that_cannot_be_looked_at_is_an_error() {

@@ -1,4 +1,5 @@
-//! Tests of the on-disk store by its files: what survives, what is found damaged, what is refused.
+//! Tests of the on-disk store through its files: what survives, what is found damaged, what is
+//! refused.
 
 use std::fs;
 
@@ -149,8 +150,8 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Whatever comes in, and whatever is sealed, merged and reopened meanwhile, the store on disk
-/// holds and answers the same as the store in memory.
+/// The store on disk holds and answers the same as the store in memory, whatever comes in, and
+/// whatever is sealed, merged and reopened in between.
 #[test]
 fn the_store_on_disk_matches_the_store_in_memory() {
     let acts = prop::collection::vec(any_act(), 1..25);
@@ -294,7 +295,7 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     assert_eq!(store.directory().unwrap().stations.len(), 3);
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
 
-    // What was not deleted is served again, and what was is missing with a word.
+    // Readings that were not deleted are served again; deleted readings are reported as missing.
     for reopened in [false, true] {
         store.retain_from(5).unwrap();
         if reopened {
@@ -314,7 +315,7 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     assert_eq!(damage_of(&store).blocks(), 0);
 }
 
-/// A folder like that of a store, which nobody has open.
+/// A folder like that of a store that no process has open.
 fn copied(store: &Temporary) -> std::path::PathBuf {
     let to = store.dir.path().join("copy");
     let frozen = EmbeddedStore::freeze(store.dir.path(), {
@@ -337,7 +338,7 @@ fn damage_of(store: &Temporary) -> crate::store::Damage {
     store.scan(&selection, &mut |_, _| {}).unwrap()
 }
 
-/// An export whose last reading is as old as the cutoff lost the readings of that time.
+/// A past bug: an export whose last reading is as old as the cutoff lost the readings of that time.
 #[test]
 fn readings_at_the_cutoff_are_in_a_window_that_ends_there() {
     let mut store = Temporary::new(EmbeddedOptions::default());
@@ -408,7 +409,7 @@ fn a_damaged_segment_is_reported_and_set_aside() {
         assert_eq!(held(&store).len(), 1, "{harm}: what is intact can still be read");
         assert_eq!(store.health().faults, report.faults);
         let set_aside = store.maintain(&Maintenance::default()).unwrap().set_aside;
-        // What is not there may come back.
+        // A missing file may come back.
         let is_deleted = harm == "deleted";
         assert_eq!(set_aside, if is_deleted { vec![] } else { report.faults.clone() });
         assert_eq!(store.health().segments, 1 + usize::from(is_deleted));

@@ -1,4 +1,4 @@
-//! Checks write nothing, whatever lies beside the databases.
+//! Checks write nothing, whatever files are beside the databases.
 
 use std::collections::BTreeMap;
 use std::fs;

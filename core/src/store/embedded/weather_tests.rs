@@ -1,4 +1,4 @@
-//! The present weather of every report survives what readings survive.
+//! The present weather of every report survives everything that readings survive.
 
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
@@ -57,7 +57,7 @@ fn it_survives_a_restart_and_is_dropped_with_the_readings_of_its_time() {
     let cut = Maintenance { retain_from_ms: Some(20), seal_all: true };
     store.maintain(&cut).unwrap();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
-    // What is too old comes in no more.
+    // Weather that is too old is no longer taken in.
     store.append(&batch(vec![said(10, &["Rain"])]), &mut unjudged).unwrap();
     store.reopen();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
@@ -78,7 +78,7 @@ fn words_that_are_damaged_are_named_and_missed_and_come_back() {
     damaged(&mut store);
     store.reopen();
     assert_eq!(store.health().faults.len(), 1);
-    // The reading says that there was something, and the answer that it is missing.
+    // The reading shows that there was weather, and the answer says that it is missing.
     let (found, missing) = weather(&*store);
     assert_eq!((found, missing), (of(&[(10, "Rain"), (30, "Snow")]).0, 1));
     // The same words again heal it, though the report is on record.
@@ -88,7 +88,7 @@ fn words_that_are_damaged_are_named_and_missed_and_come_back() {
     store.reopen();
     assert_eq!((weather(&*store), store.health().faults), (more, vec![]));
 
-    // So does a rebuild, by the segments.
+    // A rebuild from the segments heals it too.
     let mut store = some();
     seal(&mut store);
     damaged(&mut store);
