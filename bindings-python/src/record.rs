@@ -10,7 +10,8 @@ use mesonet::intake::{FeedFile, FileReceipt};
 use mesonet::observation::{SeriesFilter, SeriesId};
 use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
 use mesonet::store::{
-    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, InFront, Maintenance, StoreError, Watched,
+    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, Maintenance, ReaderWrapper, StoreError,
+    Watched,
 };
 use mesonet::zone::Zones;
 use mesonet::{
@@ -72,8 +73,8 @@ impl Open {
     }
 }
 
-impl InFront for Open {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Open {
+    fn wrapped(&self) -> &dyn Reader {
         match self.files() {
             Files::Read(reader) => &**reader,
             Files::Written { store, .. } => &**store,
@@ -103,7 +104,7 @@ pub struct Record {
 type File = (String, PyBackedBytes, i64, Option<String>, i64, Vec<(String, f64, f64, Option<f64>)>);
 
 /// A window, ids of stations or a box, names, a step in minutes, the greatest age and caps.
-type Asked = (
+type ReadingsRequest = (
     (i64, i64),
     Option<Vec<String>>,
     Option<(f64, f64, f64, f64)>,
@@ -114,7 +115,7 @@ type Asked = (
 );
 
 /// A JSON text, and how many damaged blocks are missing from it.
-type Told = (String, u64);
+type AnswerText = (String, u64);
 
 #[pymethods]
 impl Record {
@@ -191,7 +192,7 @@ impl Record {
             Ok(receipt)
         };
         let receipt = py.detach(ingest).map_err(refused)?;
-        told(py, &receipt)
+        summary_of(py, &receipt)
     }
 
     /// Seals fresh readings, merges segments, and sets damaged files aside.
@@ -240,7 +241,7 @@ impl Record {
     fn readings(
         &self,
         py: Python<'_>,
-        asked: Asked,
+        asked: ReadingsRequest,
     ) -> PyResult<(ArrowTable, u64, Option<i64>, Option<String>)> {
         let (window, stations, sides, names, step, max_age_ms, (cells, positions)) = asked;
         let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
@@ -296,7 +297,7 @@ impl Record {
 
     /// The details of a station, or of all of them by id.
     #[pyo3(signature = (station, at_ms, /))]
-    fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<Told> {
+    fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<AnswerText> {
         let station = station.map(str::parse::<StationId>).transpose().map_err(refused)?;
         self.read(py, |_, store| {
             let Some(station) = station else {
@@ -311,7 +312,13 @@ impl Record {
     }
 
     #[pyo3(signature = (station, series, ts_ms, /))]
-    fn explain(&self, py: Python<'_>, station: &str, series: i32, ts_ms: i64) -> PyResult<Told> {
+    fn explain(
+        &self,
+        py: Python<'_>,
+        station: &str,
+        series: i32,
+        ts_ms: i64,
+    ) -> PyResult<AnswerText> {
         let station: StationId = station.parse().map_err(refused)?;
         self.read(py, |open, store| {
             let found =
@@ -367,14 +374,14 @@ fn on_record(store: &dyn Reader, station: StationId) -> Result<(), String> {
     known.then_some(()).ok_or_else(|| format!("no station has the id \"{station}\""))
 }
 
-fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
+fn summary_of<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
     let FileReceipt { kind, summary, readings, alerts, place_unknown, in_the_future, .. } = of;
-    let told = PyDict::new(py);
-    told.set_item("kind", kind.name())?;
-    told.set_item("read", summary.read)?;
-    told.set_item("refused", summary.refused)?;
+    let summary_of = PyDict::new(py);
+    summary_of.set_item("kind", kind.name())?;
+    summary_of.set_item("read", summary.read)?;
+    summary_of.set_item("refused", summary.refused)?;
     let refusals: Vec<String> = summary.refusals.iter().map(ToString::to_string).collect();
-    told.set_item("refusals", refusals)?;
+    summary_of.set_item("refusals", refusals)?;
     for (what, count) in [
         ("added", readings.added),
         ("replaced", readings.replaced),
@@ -385,11 +392,11 @@ fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> 
         ("alerts_replaced", alerts.replaced),
         ("alerts_unchanged", alerts.known),
     ] {
-        told.set_item(what, count)?;
+        summary_of.set_item(what, count)?;
     }
-    told.set_item("place_unknown", counts(place_unknown))?;
-    told.set_item("in_the_future", counts(in_the_future))?;
-    Ok(told)
+    summary_of.set_item("place_unknown", counts(place_unknown))?;
+    summary_of.set_item("in_the_future", counts(in_the_future))?;
+    Ok(summary_of)
 }
 
 /// The id of a station, which is made from its network and native id.

@@ -13,7 +13,7 @@ use crate::error::{json, text};
 use crate::record::Record;
 
 /// A window, a box, a place, codes of zones, and whether only active ones are meant.
-type Asked = (
+type AlertsRequest = (
     (Option<i64>, Option<i64>),
     Option<(f64, f64, f64, f64)>,
     Option<(f64, f64)>,
@@ -29,7 +29,7 @@ fn record_alerts(
     record: &Record,
     at_ms: i64,
     replay: bool,
-    asked: Asked,
+    asked: AlertsRequest,
     language: &str,
 ) -> PyResult<String> {
     let ((start_ms, end_ms), sides, place, codes, is_active) = asked;

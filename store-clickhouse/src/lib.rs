@@ -2,14 +2,14 @@
 //! has outgrown one machine.
 //!
 //! ```no_run
-//! use mesonet::store::unjudged;
+//! use mesonet::store::no_verdicts;
 //! use mesonet::{Batch, Reader, Store};
 //! use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 //!
 //! let options = Options::new("http://127.0.0.1:8123", "mesonet");
 //! migrate(&options)?;
 //! let store = ClickHouseStore::open(&options)?;
-//! store.append(&Batch::default(), &mut unjudged)?;
+//! store.append(&Batch::default(), &mut no_verdicts)?;
 //! assert_eq!(store.directory()?.stations.len(), 0);
 //! # Ok::<(), mesonet::store::StoreError>(())
 //! ```

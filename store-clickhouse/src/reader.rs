@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, InFront, StoreError};
+use mesonet::store::{AlertStore, ReaderWrapper, StoreError};
 use mesonet::{Reader, StationId, alert};
 
 use crate::alerts::{ALERTS, message_of};
@@ -141,8 +141,8 @@ impl ClickHouseReader {
     }
 }
 
-impl InFront for ClickHouseReader {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ClickHouseReader {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }

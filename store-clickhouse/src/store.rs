@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError};
+use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 
 use crate::alerts::load_alerts;
@@ -159,14 +159,14 @@ impl ClickHouseStore {
     }
 }
 
-impl InFront for ClickHouseStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ClickHouseStore {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }
 
 impl Store for ClickHouseStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut writer = self.writer();
         let receipt = writer.append(batch, judge, today());
         // A failed batch may have shown that an earlier batch is on record.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clickhouse::{RowOwned, RowWrite};
 use mesonet::observation::{Qualifier, QualityCode};
-use mesonet::store::{Judge, Receipt, StoreError, Verdicts};
+use mesonet::store::{Receipt, StoreError, VerdictFn, Verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
@@ -95,7 +95,7 @@ impl Writer {
     pub(crate) fn append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
         written_day: i32,
     ) -> Result<Receipt, StoreError> {
         self.make_sure()?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::body::Body;
 use axum::http::{Method, header};
 use mesonet::access::Plan;
-use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Intake, Quality, StationId, Store};
 use mesonet_server::{Clock, Config, State};
@@ -175,7 +175,7 @@ fn a_late_reading_and_a_new_verdict_write_their_months_anew_and_no_other() {
         let late_ms = instant("2021-05-06T12:34:00Z");
         let mut late = report("A", NOW_MS - late_ms, &AIR, 21.5, Quality::GOOD);
         late.reports[0].station = tampa();
-        store.append(&late, &mut unjudged).unwrap();
+        store.append(&late, &mut no_verdicts).unwrap();
         let verdicts = mesonet::store::Verdicts {
             station: tampa(),
             series: AIR.id(),
@@ -235,7 +235,7 @@ fn an_archive_is_of_one_record() {
         let store = EmbeddedStore::open(&data, options()).unwrap();
         let mut batch = station("A", -80.5, 44.0);
         batch.reports = report("A", 400 * DAY_MS, &AIR, 20.5, Quality::GOOD).reports;
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
     }
     let place = folder.path().join("archive").display().to_string();
     let error = refused(other.path(), &["archive", "--to", &place]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::HeaderName;
-use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Batch, EmbeddedStore, Quality, Store, alert};
 use mesonet_server::Config;
@@ -27,7 +27,7 @@ fn record(data: &Path) {
             let more = report(name, minutes * MINUTE_MS, &AIR, 20.0, Quality::UNCHECKED);
             batch.reports.extend(more.reports);
         }
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
     }
 }

@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::access::Plan;
 use mesonet::store::{
-    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather, unjudged,
+    Damage, Directory, Receipt, Selection, SeriesSlice, StoreError, VerdictFn, VisitWeather,
+    no_verdicts,
 };
 use mesonet::{Batch, Intake, Reader, Store};
 use mesonet_server::{Clock, Config, State};
@@ -359,7 +360,7 @@ struct Faulty {
 }
 
 impl Store for Faulty {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.known.append(batch, judge)
     }
 }
@@ -406,7 +407,7 @@ fn faulty() -> Api {
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
-    store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
+    store.append(&station("A", 0.0, 0.0), &mut no_verdicts).unwrap();
     api
 }
 

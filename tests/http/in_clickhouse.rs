@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 
@@ -140,14 +140,14 @@ impl Drop for Database {
     }
 }
 
-impl InFront for Database {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Database {
+    fn wrapped(&self) -> &dyn Reader {
         self.store.as_ref().unwrap()
     }
 }
 
 impl Store for Database {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.as_ref().unwrap().append(batch, judge)
     }
 }

@@ -16,7 +16,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, header};
 use mesonet::access::Plan;
-use mesonet::store::{EmbeddedOptions, unjudged};
+use mesonet::store::{EmbeddedOptions, no_verdicts};
 use mesonet::{Intake, Store};
 use mesonet_server::{Clock, Config, State, app};
 use mesonet_service::backup::back_up;
@@ -204,7 +204,7 @@ fn files(data: &Path) -> Files {
 /// A service of a follower, whatever the other tests run on, and its store.
 fn followed() -> (Api, Arc<TestStore>) {
     let store = Arc::new(TestStore::followed());
-    store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
+    store.append(&station("A", 0.0, 0.0), &mut no_verdicts).unwrap();
     (Api::at(NOW_MS, Config::default(), Arc::clone(&store)), store)
 }
 
@@ -213,13 +213,13 @@ fn what_a_test_writes_is_read_from_a_follower() {
     let (api, store) = followed();
     let readings = || api.get("/stations/readings").text();
     assert!(!readings().contains("21.5"));
-    store.append(&reading("A", 0, &AIR, 21.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 21.5), &mut no_verdicts).unwrap();
     assert!(readings().contains("21.5"));
     let ready = api.call(Method::GET, "/readyz", &[], Body::empty()).text();
     assert!(ready.contains(r#""asOf":"#), "{ready}");
     // What was not backed up is not there.
     let follower = api.follower.as_ref().unwrap();
-    store.append(&reading("A", 0, &AIR, 22.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 22.5), &mut no_verdicts).unwrap();
     follower.state.follow().unwrap();
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let not_yet = api.ask(&follower.router, request()).text();
@@ -236,7 +236,7 @@ fn what_a_test_writes_is_read_from_a_follower() {
 #[test]
 fn a_follower_that_answers_otherwise_is_noticed() {
     let (api, store) = followed();
-    store.append(&reading("A", 0, &AIR, 21.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 21.5), &mut no_verdicts).unwrap();
     let ask = |headers: &[(header::HeaderName, &str)], path: &str| api.get_with(path, headers);
     let is_same = |here: &Answer, there: &Answer| difference(here, there).is_none();
     let markers = || ask(&[], "/stations/map/markers");

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 use mesonet_server::Config;
 use mesonet_service::ingest::KeyHash;
@@ -196,14 +196,14 @@ fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
 /// A store with no room left.
 struct Full(TestStore);
 
-impl InFront for Full {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Full {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Full {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Err(StoreError::Full { path: "/secret".into(), cause: "os error 28".into() })
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::{EmbeddedStore, Quality, Store};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,9 +18,11 @@ fn record(folder: &Path) {
     let data = folder.join("mesonet-data");
     let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
     store.meta_set("origin", "own").unwrap();
-    store.append(&station("A", -79.0, 43.0), &mut unjudged).unwrap();
+    store.append(&station("A", -79.0, 43.0), &mut no_verdicts).unwrap();
     for (age_ms, value) in [(3_600_000, 20.0), (0, 21.0)] {
-        store.append(&report("A", age_ms, &AIR, value, Quality::UNCHECKED), &mut unjudged).unwrap();
+        store
+            .append(&report("A", age_ms, &AIR, value, Quality::UNCHECKED), &mut no_verdicts)
+            .unwrap();
         if age_ms > 0 {
             store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{BaseQuality, Batch, EmbeddedStore, Quality, ReasonQuality, Store, alert};
 use mesonet_service::ingest::KeyHash;
@@ -30,7 +30,7 @@ fn record(folder: &Path) {
     let alerts = AlertStore::open(&data).unwrap().0;
     for age_d in [900, 800, 700, 600, 500, 400, 300, 200, 100, 0] {
         let ts_ms = NEWEST_MS - age_d * DAY_MS;
-        store.append(&reading(ts_ms), &mut unjudged).unwrap();
+        store.append(&reading(ts_ms), &mut no_verdicts).unwrap();
         if age_d == 700 || age_d == 300 {
             store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
         }
@@ -162,7 +162,7 @@ fn a_report_from_the_future_deletes_nothing() {
     let data = folder.path().join("mesonet-data");
     let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
     let year_2100 = parse_instant("2100-01-01T00:00:00Z").unwrap();
-    store.append(&reading(year_2100), &mut unjudged).unwrap();
+    store.append(&reading(year_2100), &mut no_verdicts).unwrap();
     drop(store);
     let (ok, out, error) =
         output(folder.path(), &["retention", "--retention", "40000d", "--dry-run", "--json"]);

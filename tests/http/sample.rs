@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::copy::compare;
-use mesonet::store::{EmbeddedReader, unjudged};
+use mesonet::store::{EmbeddedReader, no_verdicts};
 use mesonet::time::HOUR_MS;
 use mesonet::{ClosedWindow, StationId, Step, Store, Variable};
 use mesonet_server::{Config, Timeline, sample};
@@ -24,7 +24,7 @@ static STORE: LazyLock<(i64, Arc<TestStore>)> = LazyLock::new(|| {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let newest_ms = timeline.newest_ms().unwrap();
     let store = TestStore::default();
-    store.append(&timeline.pass(newest_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(newest_ms), &mut no_verdicts).unwrap();
     (newest_ms, Arc::new(store))
 });
 
@@ -121,7 +121,7 @@ fn a_replay_shows_nothing_from_its_future() {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let noon_ms = mesonet::time::parse_instant("2024-08-03T18:00:00Z").unwrap();
     let store = Arc::new(TestStore::default());
-    store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(noon_ms), &mut no_verdicts).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");
     let update_time = |now_ms: i64| {
         let api = Api::at(now_ms, Config::default(), Arc::clone(&store));
@@ -131,9 +131,9 @@ fn a_replay_shows_nothing_from_its_future() {
     };
     assert_eq!(update_time(noon_ms), "2024-08-03T17:00:00Z");
     let evening_ms = noon_ms + 3 * HOUR_MS;
-    store.append(&timeline.pass(evening_ms - 1), &mut unjudged).unwrap();
+    store.append(&timeline.pass(evening_ms - 1), &mut no_verdicts).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T20:00:00Z");
-    store.append(&timeline.pass(evening_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(evening_ms), &mut no_verdicts).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use mesonet::observation::{IdScheme, Identifiers};
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{Quality, Store, Variable};
 use mesonet_server::Config;
@@ -135,7 +135,7 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     let known = [(header::IF_NONE_MATCH, etag)];
     api.get_with("/stations/map/details", &known).is_empty(304);
 
-    store.append(&reading("C", 1, &AIR, 1.0), &mut unjudged).unwrap();
+    store.append(&reading("C", 1, &AIR, 1.0), &mut no_verdicts).unwrap();
     api.get_with("/stations/map/details", &known).is_empty(304);
     api.refresh();
     let after = api.get_with("/stations/map/details", &known);
@@ -223,10 +223,10 @@ fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
     };
     let before = tags();
     // What is outside the window and of another station changes neither.
-    store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut unjudged).unwrap();
+    store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut no_verdicts).unwrap();
     api.refresh();
     assert_eq!(tags(), before);
-    store.append(&reading("A", 30, &AIR, 22.0), &mut unjudged).unwrap();
+    store.append(&reading("A", 30, &AIR, 22.0), &mut no_verdicts).unwrap();
     api.refresh();
     let after = tags();
     assert!(after[0] != before[0] && after[1] != before[1]);

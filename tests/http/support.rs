@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn, no_verdicts};
 use mesonet::time::MINUTE_MS;
 use mesonet::{
     BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading,
@@ -269,14 +269,14 @@ impl TestStore {
     }
 }
 
-impl InFront for TestStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for TestStore {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.store
     }
 }
 
 impl Store for TestStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.append(batch, judge)
     }
 }
@@ -285,7 +285,7 @@ impl Store for TestStore {
 pub fn store(batches: impl IntoIterator<Item = Batch>) -> TestStore {
     let store = TestStore::default();
     for batch in batches {
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
     }
     store
 }

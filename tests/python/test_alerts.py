@@ -29,7 +29,7 @@ def test_the_tornado_of_2026_08_12():
     alerts = mesonet.read_cap(TORNADO)
     assert (len(alerts), repr(alerts)) == (3, "<mesonet.Alerts: 3 messages of 3 files>")
     assert [(file.kind, file.read, file.refused) for file in alerts.files] == [("cap", 1, 0)] * 3
-    # As a person reads them: core/tests/alert_chains.rs.
+    # As a person reads them: core/tests/feeds/alert_chains.rs.
     assert statuses(alerts, "12T23:07:40") == ["Unknown"] * 3
     assert statuses(alerts, "12T23:07:41") == ["Active", "Unknown", "Unknown"]
     assert statuses(alerts, "12T23:13:58") == ["Superseded", "Active", "Unknown"]

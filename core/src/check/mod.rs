@@ -32,10 +32,12 @@ mod witness;
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 #[cfg(feature = "intake")]
-pub(crate) use neighbour_change::{ChangeRule, Difference, Looked, Unshared, lasting};
+pub(crate) use neighbour_change::{ChangeInput, ChangeRule, Difference, Unshared, lasting};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
-pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
+pub(crate) use neighbours::{
+    Comparison, DISAGREE, NeighbourValue, Spot, combined, compared, counts,
+};
 pub(crate) use one_series::OneSeries;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 #[cfg(feature = "intake")]

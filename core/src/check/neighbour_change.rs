@@ -9,7 +9,7 @@ use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
 use super::limits::NeighbourLimits;
-use super::neighbours::{Around, DISAGREE, Held};
+use super::neighbours::{Around, DISAGREE, NeighbourValue};
 use super::outcome::{Check, Details, NotRun, Outcome, Sink};
 use crate::observation::Variable;
 
@@ -141,7 +141,7 @@ pub(crate) fn lasting<E>(
 
 /// The input of the check: a change, and how far the value is from the neighbours' values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ChangeInput {
     pub before: (i64, f64),
     pub after: (i64, f64),
     pub level: f64,
@@ -163,9 +163,9 @@ pub(super) fn rule(config: &Config, variable: Variable) -> Option<ChangeRule> {
 fn around(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<(Around, Difference)> {
     let (of_values, limits) =
         (config.neighbours.get(&variable)?, config.neighbour_change.get(&variable)?);
@@ -179,9 +179,9 @@ fn around(
 pub(super) fn compare(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<Difference> {
     around(config, variable, of, near, held).map(|(_, difference)| difference)
 }
@@ -191,8 +191,8 @@ pub(super) fn note<S: Sink>(
     config: &Config,
     variable: Variable,
     found: Result<bool, NotRun>,
-    looked: Option<Looked>,
-    near: &[(f64, Held)],
+    looked: Option<ChangeInput>,
+    near: &[(f64, NeighbourValue)],
     sink: &mut S,
 ) {
     let outcome = match found {
@@ -205,13 +205,13 @@ pub(super) fn note<S: Sink>(
 fn details(
     config: &Config,
     variable: Variable,
-    looked: Option<Looked>,
-    near: &[(f64, Held)],
+    looked: Option<ChangeInput>,
+    near: &[(f64, NeighbourValue)],
 ) -> Details {
     let mut details = Details::default();
     let Some(limits) = config.neighbour_change.get(&variable) else { return details };
     let unit = variable.unit().symbol();
-    if let Some(Looked { before, after, level }) = looked {
+    if let Some(ChangeInput { before, after, level }) = looked {
         let altimeter = variable == Variable::BarometricPressure;
         let name = if altimeter { "altimeterSetting" } else { variable.name() };
         let change = after.1 - before.1;
@@ -219,7 +219,7 @@ fn details(
         details.inputs.push(input(name, after.1, unit, Some(after.0)));
         details.inputs.push(input("change", change, unit, None));
         details.inputs.push(input("levelStandardizedDifference", level, "", None));
-        let of = near.first().map(|&(_, held)| Held { value: change, ..held });
+        let of = near.first().map(|&(_, held)| NeighbourValue { value: change, ..held });
         let distances = near.iter().enumerate().skip(1).map(|(i, &(km, _))| (i, km));
         let found = of
             .and_then(|of| around(config, variable, of, distances, |i| near.get(i).map(|of| of.1)));

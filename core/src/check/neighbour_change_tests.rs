@@ -153,11 +153,11 @@ fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
             let place = LonLat::new(number(1), number(2)).unwrap();
             let spot = Spot::new(place, Some(number(3)));
             let base = BaseQuality::Good;
-            (place, Held { value: number(4), spot, base, unsure_hours: 0.0 })
+            (place, NeighbourValue { value: number(4), spot, base, unsure_hours: 0.0 })
         };
         let all: Vec<_> = rows.lines().filter(|row| !row.trim().is_empty()).map(row).collect();
         let found = |fault: f64, stations: usize| {
-            let of = Held { value: all[0].1.value + fault, ..all[0].1 };
+            let of = NeighbourValue { value: all[0].1.value + fault, ..all[0].1 };
             let near = (1..stations).map(|i| (i, all[0].0.distance_km(all[i].0)));
             compare(&Config::default(), variable, of, near, |i| Some(all[i].1))
         };

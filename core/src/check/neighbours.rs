@@ -132,7 +132,7 @@ impl Spot {
 
 /// The value of one station, as compared with others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct NeighbourValue {
     /// The result of [`compared`] for the value; NaN if there is none.
     pub value: f64,
     pub spot: Spot,
@@ -183,9 +183,9 @@ impl Around {
     /// Finds the neighbours of a value and how alike they are; `None` with fewer than the limits
     /// require.
     pub(super) fn new(
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
         limits: &NeighbourLimits,
     ) -> Option<Self> {
         let mut found = [(0, 0.0); MOST];
@@ -203,7 +203,9 @@ impl Around {
         };
         let mut len = 1;
         for (other, distance_km) in near.take_while(|&(_, km)| km <= limits.radius_km) {
-            let Some(other_held) = held(other).filter(Held::is_neighbour) else { continue };
+            let Some(other_held) = held(other).filter(NeighbourValue::is_neighbour) else {
+                continue;
+            };
             let rise_m = match (other_held.spot.altitude_m, of.spot.altitude_m) {
                 (Some(theirs), Some(ours)) => theirs - ours,
                 _ if limits.lapse_per_m.is_none() => 0.0,
@@ -304,7 +306,7 @@ impl Around {
     }
 }
 
-impl Held {
+impl NeighbourValue {
     fn is_neighbour(&self) -> bool {
         self.value.is_finite() && counts(self.base)
     }
@@ -315,9 +317,9 @@ impl Held {
 fn judge<S: Sink>(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
     sink: &mut S,
 ) -> Option<f64> {
     let not_run = |why| (Outcome::NotRun(why), None);
@@ -382,9 +384,9 @@ fn details(
 pub(super) fn tally(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> (Tally, Option<f64>) {
     let mut tally = Tally::default();
     let standardized = judge(config, variable, of, near, held, &mut tally);
@@ -407,9 +409,9 @@ pub(crate) struct Comparison {
 pub(super) fn comparison(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<Comparison> {
     let limits = config.neighbours.get(&variable)?;
     if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
@@ -427,9 +429,9 @@ pub(super) fn comparison(
 pub(super) fn report(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> CheckReport {
     let mut reports = super::explain::Reports::default();
     judge(config, variable, of, near, held, &mut reports);
@@ -439,10 +441,10 @@ pub(super) fn report(
 impl Surroundings<'_> {
     /// The value of a station. An index with more places than there are columns finds stations
     /// without a value.
-    fn held(&self, which: usize) -> Option<Held> {
+    fn held(&self, which: usize) -> Option<NeighbourValue> {
         let StationSite { coordinates, altitude_m } = *self.sites.get(which)?;
         let spot = Spot::new(coordinates, altitude_m);
-        Some(Held {
+        Some(NeighbourValue {
             value: compared(self.variable, self.value[which], spot),
             spot,
             base: self.verdict[which].base,

@@ -239,23 +239,23 @@ fn own(limits: &str) -> Checker {
 }
 
 /// The result of the check for a value, with others to the east at their distances, nearest first.
-fn judged(checker: &Checker, value: f64, others: &[(f64, Held)]) -> CheckReport {
+fn judged(checker: &Checker, value: f64, others: &[(f64, NeighbourValue)]) -> CheckReport {
     let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
     let spot = |km: f64| Spot::new(LonLat::new(km / 111.2, 0.0).unwrap(), Some(0.0));
-    let held = |i: usize| Some(Held { spot: spot(others[i].0), ..others[i].1 });
+    let held = |i: usize| Some(NeighbourValue { spot: spot(others[i].0), ..others[i].1 });
     checker.explain_held(Variable::AirTemperature, self::held(value), near, held)
 }
 
-fn held(value: f64) -> Held {
+fn held(value: f64) -> NeighbourValue {
     let spot = Spot::new(LonLat::new(0.0, 0.0).unwrap(), Some(0.0));
-    Held { value, spot, base: BaseQuality::Good, unsure_hours: 0.0 }
+    NeighbourValue { value, spot, base: BaseQuality::Good, unsure_hours: 0.0 }
 }
 
 #[test]
 fn a_neighbour_counts_up_to_the_radius_if_it_is_not_doubtful() {
     let checker = own("radius_km = 50\nnearest = 12\nat_least = 2\nthreshold = 4");
     let ran = |distance_km, base| {
-        let last = Held { base, ..held(10.0) };
+        let last = NeighbourValue { base, ..held(10.0) };
         judged(&checker, 10.0, &[(1.0, held(10.0)), (distance_km, last)]).ran
     };
     assert!(ran(50.0, BaseQuality::Good));
@@ -268,8 +268,8 @@ fn a_neighbour_counts_up_to_the_radius_if_it_is_not_doubtful() {
 #[test]
 fn the_nearest_with_a_value_are_used() {
     let checker = own("radius_km = 500\nnearest = 6\nat_least = 2\nthreshold = 4");
-    let none = Held { base: BaseQuality::Error, ..held(99.0) };
-    let mut others: Vec<(f64, Held)> =
+    let none = NeighbourValue { base: BaseQuality::Error, ..held(99.0) };
+    let mut others: Vec<(f64, NeighbourValue)> =
         (1..=5_i32).map(|i| (f64::from(i) * 10.0, held(10.0))).collect();
     others.splice(2..2, [(25.0, none), (26.0, held(f64::NAN))]);
     others.push((60.0, held(12.5)));
@@ -285,7 +285,7 @@ fn the_nearest_with_a_value_are_used() {
 fn a_value_of_another_time_weighs_less() {
     let checker = own("radius_km = 500\nnearest = 6\nat_least = 2\nthreshold = 4");
     let weight = |unsure_hours| {
-        let others = [(10.0, Held { unsure_hours, ..held(10.0) }), (10.0, held(12.0))];
+        let others = [(10.0, NeighbourValue { unsure_hours, ..held(10.0) }), (10.0, held(12.0))];
         judged(&checker, 10.0, &others).neighbours[0].weight
     };
     assert!((weight(0.0) - 0.5).abs() < 0.01);

@@ -1,8 +1,8 @@
 //! The checks of single values as they come in. The intake itself finds the values around.
 
 use super::explain::Reports;
-use super::neighbour_change::{self, ChangeRule, Difference, Looked};
-use super::neighbours::{self, Comparison, Held};
+use super::neighbour_change::{self, ChangeInput, ChangeRule, Difference};
+use super::neighbours::{self, Comparison, NeighbourValue};
 use super::outcome::{NotRun, Tally};
 use super::{CheckReport, Checker, Config, StationSite, jump, range};
 use crate::observation::Variable;
@@ -47,9 +47,9 @@ impl Checker {
     pub(crate) fn check_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> (Tally, Option<f64>) {
         neighbours::tally(&self.config, variable, of, near, held)
     }
@@ -58,9 +58,9 @@ impl Checker {
     pub(crate) fn explain_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> CheckReport {
         neighbours::report(&self.config, variable, of, near, held)
     }
@@ -69,9 +69,9 @@ impl Checker {
     pub(crate) fn compare_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> Option<Comparison> {
         neighbours::comparison(&self.config, variable, of, near, held)
     }
@@ -87,9 +87,9 @@ impl Checker {
     pub(crate) fn change_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> Option<Difference> {
         neighbour_change::compare(&self.config, variable, of, near, held)
     }
@@ -110,8 +110,8 @@ impl Checker {
         &self,
         variable: Variable,
         found: Result<bool, NotRun>,
-        looked: Option<Looked>,
-        near: &[(f64, Held)],
+        looked: Option<ChangeInput>,
+        near: &[(f64, NeighbourValue)],
     ) -> CheckReport {
         let mut reports = Reports::default();
         neighbour_change::note(&self.config, variable, found, looked, near, &mut reports);

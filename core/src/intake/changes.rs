@@ -9,8 +9,8 @@ use super::known::{Known, Neighbourhood};
 use super::parts::Parts;
 use super::station::Compared;
 use crate::check::{
-    ChangeRule, CheckReport, Difference, Held, Looked, NeighbourRule, NotRun, StationSite,
-    Unshared, lasting,
+    ChangeInput, ChangeRule, CheckReport, Difference, NeighbourRule, NeighbourValue, NotRun,
+    StationSite, Unshared, lasting,
 };
 use crate::observation::{BaseQuality, SeriesId, Variable};
 use crate::store::{Selection, StoreError};
@@ -30,7 +30,7 @@ pub(super) struct Changes<'n, 'c> {
 type Of = (usize, usize, SeriesId);
 
 /// The changes of a station, first, and of those around it, with their places and distances in km.
-type Near = Vec<(usize, f64, Held)>;
+type Near = Vec<(usize, f64, NeighbourValue)>;
 
 impl<'n, 'c> Changes<'n, 'c> {
     /// Prepares for readings in a span, for the variables known there. Nothing is read yet.
@@ -180,7 +180,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         let value = |ts_ms| course.iter().find(|of| of.0 == ts_ms).map_or(f64::NAN, |of| of.1);
         let held = |value, spot, unsure_hours| {
             let base = BaseQuality::Good;
-            Held { value, spot, base, unsure_hours }
+            NeighbourValue { value, spot, base, unsure_hours }
         };
         let (around, (_, rule)) = (self.of, self.variables[variable]);
         let (mut near, mut wanted): (Near, Vec<usize>) = (Vec::new(), Vec::new());
@@ -241,8 +241,9 @@ impl<'n, 'c> Changes<'n, 'c> {
             return Ok(checker.explain_change(variable, found, None, &[]));
         };
         let near = self.near(of, &course, (before.0, after.0))?;
-        let looked = Looked { before, after, level };
-        let held: Vec<(f64, Held)> = near.iter().map(|&(_, km, held)| (km, held)).collect();
+        let looked = ChangeInput { before, after, level };
+        let held: Vec<(f64, NeighbourValue)> =
+            near.iter().map(|&(_, km, held)| (km, held)).collect();
         let mut report = checker.explain_change(variable, found, Some(looked), &held);
         for neighbour in &mut report.neighbours {
             let station = &self.of.directory.stations[near[neighbour.place].0].station;

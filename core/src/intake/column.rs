@@ -3,7 +3,9 @@
 use std::cell::Cell;
 
 use super::parts::Parts;
-use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Own, Spot, compared, counts};
+use crate::check::{
+    DISAGREE, NeighbourRule, NeighbourValue, OneSeries, Own, Spot, compared, counts,
+};
 use crate::derived::DERIVED_INPUTS;
 use crate::observation::{
     BaseQuality, IntervalType, Quality, ReasonQuality, SeriesId, SeriesKey, Variable,
@@ -92,9 +94,9 @@ impl Column {
     }
 
     /// A reading in the form that the check takes.
-    pub(super) fn held(&self, of: &Reading) -> Held {
+    pub(super) fn held(&self, of: &Reading) -> NeighbourValue {
         let base = of.verdict().base;
-        Held { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
+        NeighbourValue { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
     }
 
     /// Returns the number that is compared at a moment, from the first series that has a value, and

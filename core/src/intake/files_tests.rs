@@ -10,7 +10,7 @@ use crate::feed::metar_station;
 use crate::geo::LonLat;
 use crate::intake::AHEAD_MS;
 use crate::observation::Batch;
-use crate::store::{InFront, Judge, MemoryStore, Reader};
+use crate::store::{MemoryStore, Reader, ReaderWrapper, VerdictFn};
 use crate::time::DAY_MS;
 
 /// 2024-08-03T20:01:00Z.
@@ -177,14 +177,14 @@ struct Refusing {
     sizes: Mutex<Vec<usize>>,
 }
 
-impl InFront for Refusing {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Refusing {
+    fn wrapped(&self) -> &dyn Reader {
         &self.store
     }
 }
 
 impl Store for Refusing {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut sizes = self.sizes.lock().unwrap();
         if sizes.len() == self.takes {
             return Err(StoreError::Full { path: "a".into(), cause: "no space".into() });

@@ -10,8 +10,8 @@ use crate::observation::{
     StationType, Variable,
 };
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::InFront;
-use crate::store::{Judge, MemoryStore, Selection, SeriesSlice, VisitWeather};
+use crate::store::ReaderWrapper;
+use crate::store::{MemoryStore, Selection, SeriesSlice, VerdictFn, VisitWeather};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 
 /// Noon on a day in August, far from the bounds of any season.
@@ -239,14 +239,14 @@ impl Reader for Looks<'_> {
     }
 }
 
-impl InFront for Watched {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Watched {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Watched {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.0.append(batch, &mut |record| judge(&Looks(record, &self.1)))
     }
 }

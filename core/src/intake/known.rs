@@ -7,7 +7,7 @@ use super::column::{Column, Reading};
 use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::Compared;
-use crate::check::{Checker, Held, NeighbourRule, Spot};
+use crate::check::{Checker, NeighbourRule, NeighbourValue, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::ClosedWindow;
@@ -71,7 +71,7 @@ impl Known<'_> {
     }
 
     /// A reading in the form that the check takes.
-    pub(super) fn held(&self, due: Due) -> Option<Held> {
+    pub(super) fn held(&self, due: Due) -> Option<NeighbourValue> {
         let column = self.columns[due.0].as_ref()?.get(due.1)?;
         Some(column.held(self.reading(due)?.1))
     }

@@ -89,7 +89,7 @@ mod tests {
     use crate::geo::LonLat;
     use crate::observation::{Batch, Station, StationId};
     use crate::observation::{EarlierPlaces, Identifiers};
-    use crate::store::{MemoryStore, Reader, Store, unjudged};
+    use crate::store::{MemoryStore, Reader, Store, no_verdicts};
 
     /// A network of stations on a spiral. Each station is farther from the first than the previous
     /// one, with gaps of at most a tenth of a degree.
@@ -112,7 +112,7 @@ mod tests {
         };
         let store = MemoryStore::default();
         let stations = (0..stations).map(station).collect();
-        store.append(&Batch { stations, reports: vec![] }, &mut unjudged).unwrap();
+        store.append(&Batch { stations, reports: vec![] }, &mut no_verdicts).unwrap();
         store.directory().unwrap()
     }
 

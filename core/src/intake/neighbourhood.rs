@@ -10,7 +10,9 @@ use super::changes::Changes;
 use super::column::{Reading, takes_part};
 use super::known::{Due, Known, Neighbourhood, at_moment};
 use super::station::{Change, Compared};
-use crate::check::{CheckReport, Comparison, DISAGREE, Held, Own, StationSite, Tally, combined};
+use crate::check::{
+    CheckReport, Comparison, DISAGREE, NeighbourValue, Own, StationSite, Tally, combined,
+};
 use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
 use crate::store::StoreError;
 use crate::time::DAY_MS;
@@ -29,7 +31,7 @@ pub(super) struct Findings {
 }
 
 /// A neighbour's value at the time of a reading: place, distance in km, value.
-type Near = (usize, f64, Held);
+type Near = (usize, f64, NeighbourValue);
 
 /// A reading that was compared with its neighbours: the result, its distance from what they say in
 /// deviations, and whether it is near enough that they agree.
@@ -218,7 +220,7 @@ impl Neighbourhood<'_> {
             } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
             {
                 let (base, spot) = (BaseQuality::Good, self.spot(other));
-                near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
+                near.push((other, distance_km, NeighbourValue { value, spot, base, unsure_hours }));
             }
         }
         wanted.len() == already

@@ -8,7 +8,7 @@ use crate::observation::{
     Batch, EarlierPlaces, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station,
     Variable,
 };
-use crate::store::{InFront, Judge, MemoryStore, Receipt, unjudged};
+use crate::store::{MemoryStore, ReaderWrapper, Receipt, VerdictFn, no_verdicts};
 
 const VARIABLES: [Variable; 2] = [Variable::AirTemperature, Variable::WindSpeed];
 
@@ -48,7 +48,7 @@ fn store(readings: &[(usize, i64, usize)]) -> Arc<MemoryStore> {
         stations: vec![station(0), station(1)],
         reports: readings.iter().map(report).collect(),
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     Arc::new(store)
 }
 
@@ -93,7 +93,7 @@ impl Reader for Forgetful {
 }
 
 impl Store for Forgetful {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Ok(Receipt::default())
     }
 }
@@ -101,8 +101,8 @@ impl Store for Forgetful {
 /// All readings, also those that the store holds.
 struct Kept(Arc<MemoryStore>);
 
-impl InFront for Kept {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Kept {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.0
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord,
-    StationSeries, Store, StoreError, Verdicts, VisitWeather, described,
+    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries,
+    Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -20,7 +20,7 @@ use crate::time::ClosedWindow;
 ///
 /// ```
 /// use mesonet::{Batch, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report, SeriesKey, Station, StationId, Store, Variable};
-/// use mesonet::store::unjudged;
+/// use mesonet::store::no_verdicts;
 /// let id = StationId::new("METAR", "CYYZ");
 /// let station = Station {
 ///     id,
@@ -44,7 +44,7 @@ use crate::time::ClosedWindow;
 ///     station: id, ts_ms: 0, revision: 0, present_weather: None, readings: vec![reading],
 /// };
 /// let store = MemoryStore::default();
-/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut unjudged)?;
+/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut no_verdicts)?;
 /// assert_eq!(receipt.added, 1);
 /// assert_eq!(store.directory()?.stations.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -105,7 +105,7 @@ struct StationData {
 }
 
 impl Store for MemoryStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut record = self.write();
         record.check(batch)?;
         let before = record.generation;

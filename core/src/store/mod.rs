@@ -12,8 +12,8 @@ pub mod copy;
 mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
-mod in_front;
 mod memory;
+mod reader_wrapper;
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -29,8 +29,8 @@ pub use embedded::{
     EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
     Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
 };
-pub use in_front::InFront;
 pub use memory::MemoryStore;
+pub use reader_wrapper::ReaderWrapper;
 
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -151,24 +151,24 @@ pub trait Store: Reader + Send + Sync {
     ///
     /// `judge` sees the record with the batch in it, before anyone else. It returns the verdicts
     /// that differ from those in the record, on readings of the batch and on older readings. Values
-    /// and the sources' own verdicts stay; a verdict on a missing reading is ignored. [`unjudged`]
+    /// and the sources' own verdicts stay; a verdict on a missing reading is ignored. [`no_verdicts`]
     /// leaves all verdicts unchanged; an empty batch only judges.
     ///
     /// # Errors
     /// A report is for a station that is not on record, a value is not finite, or two series have
     /// the same id. Or the store cannot be read or written, or the judge fails. Nothing is changed
     /// then.
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError>;
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError>;
 }
 
 /// A function that finds the verdicts on a batch, and the changed verdicts on older readings.
-pub type Judge<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
+pub type VerdictFn<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
 
 /// A judge that leaves all verdicts unchanged.
 ///
 /// # Errors
 /// None.
-pub fn unjudged(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
+pub fn no_verdicts(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     Ok(Vec::new())
 }
 
@@ -270,7 +270,7 @@ pub fn latest_slices<'s, 'a>(
 /// # let store = MemoryStore::default();
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Judge, Receipt, Verdicts};
+/// use mesonet::store::{VerdictFn, Receipt, Verdicts};
 /// use mesonet::{BaseQuality, Batch, IntervalType, Quality, ReasonQuality, SeriesKey};
 /// use mesonet::{StationId, Store, Variable};
 /// // Someone found out that the thermometer was broken.
@@ -281,7 +281,7 @@ pub fn latest_slices<'s, 'a>(
 ///     ts_ms: vec![1_722_715_200_000],
 ///     quality: vec![broken],
 /// };
-/// let judge: &mut Judge<'_> = &mut |_| Ok(vec![verdicts.clone()]);
+/// let judge: &mut VerdictFn<'_> = &mut |_| Ok(vec![verdicts.clone()]);
 /// let receipt: Receipt = store.append(&Batch::default(), judge)?;
 /// assert_eq!(receipt, Receipt { revised: 1, ..Receipt::default() });
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::reload::reload;
-use crate::app::signals::{Signals, Told};
+use crate::app::signals::{SignalAction, Signals};
 use crate::config::Flags;
 use crate::connections::Certificate;
 use crate::state::State;
@@ -19,7 +19,7 @@ pub async fn until_told_to_stop(
     flags: Flags,
     certificate: Option<Arc<Certificate>>,
 ) {
-    while signals.next().await == Told::Reload {
+    while signals.next().await == SignalAction::Reload {
         let (state, flags) = (Arc::clone(&state), flags.clone());
         let certificate = certificate.clone();
         let reloaded = move || reload(&state, &flags, certificate.as_deref());
@@ -31,7 +31,7 @@ pub async fn until_told_to_stop(
     let leave_s = state.config().leave_s;
     if leave_s > 0 {
         tracing::info!("leaving: stops in {leave_s} s");
-        let again = async { while signals.next().await == Told::Reload {} };
+        let again = async { while signals.next().await == SignalAction::Reload {} };
         // Who is told twice stops at once.
         let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
     }

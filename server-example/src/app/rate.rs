@@ -20,13 +20,13 @@ pub async fn limit(
     next: Next,
 ) -> Response {
     let Some(&Peer(peer)) = request.extensions().get() else { return next.run(request).await };
-    let party = ClientAddr::of(state.hops.load().client(peer, request.headers()));
+    let client_addr = ClientAddr::of(state.hops.load().client(peer, request.headers()));
     // From here on the request counts for the address behind the proxies.
-    request.extensions_mut().insert(party);
+    request.extensions_mut().insert(client_addr);
     if is_permitted(&state, &request) {
         return next.run(request).await;
     }
-    let turn = state.rate.take(party, Instant::now());
+    let turn = state.rate.take(client_addr, Instant::now());
     state.services.metrics.limited(turn);
     match turn {
         Turn::Now => {}

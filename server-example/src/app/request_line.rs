@@ -19,7 +19,7 @@ use tracing::Instrument;
 
 use crate::auth::OfPlan;
 use crate::observe::metrics::{Metrics, name_of, route_of};
-use crate::observe::traces::{Ended, Trace};
+use crate::observe::traces::{RequestEnd, Trace};
 use crate::state::State;
 
 /// The id of a request, on answers of 5xx.
@@ -55,7 +55,7 @@ pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Nex
     let answered = began.elapsed();
     let line =
         Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics, trace };
-    response.map(|body| Body::new(Noted { body, line }))
+    response.map(|body| Body::new(CountedBody { body, line }))
 }
 
 /// Makes an answer say nothing of a fault but the id under which the log has it (RFC 7807).
@@ -105,7 +105,7 @@ impl Drop for Line {
             self;
         let route = route.as_ref().map(MatchedPath::as_str);
         metrics.answered(route.unwrap_or("none"), method, *status, *answered, *bytes);
-        trace.end(&Ended {
+        trace.end(&RequestEnd {
             id,
             method: name_of(method),
             route,
@@ -129,12 +129,12 @@ impl Drop for Line {
 }
 
 /// The body of an answer, counted as it leaves.
-struct Noted {
+struct CountedBody {
     body: Body,
     line: Line,
 }
 
-impl HttpBody for Noted {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

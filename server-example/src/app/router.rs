@@ -71,7 +71,7 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
 }
 
 /// A server that is about to stop ends connections with their next answer, so that a proxy sends
-/// nothing more on them. Over HTTP/2 the door does that.
+/// nothing more on them. Over HTTP/2 `connections/` does that.
 async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if state.services.is_leaving() {

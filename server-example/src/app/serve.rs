@@ -21,7 +21,7 @@ use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
 use crate::config::{Config, ConfigError, Flags};
-use crate::connections::{Certificate, Door, Limits, Table, raise_file_limit};
+use crate::connections::{Certificate, Connections, Limits, Table, raise_file_limit};
 use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
@@ -152,25 +152,25 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     drop(tokio::task::spawn_blocking(move || {
         sampled.services.models_with_sample();
     }));
-    let limits = state.config().door_limits().within(raise_file_limit());
+    let limits = state.config().connection_limits().within(raise_file_limit());
     tracing::info!(
         "up to {} connections at once, {} of one address",
         limits.connections,
-        limits.of_party
+        limits.of_client
     );
     let (max_streams, table) = (state.config().max_streams, Table::new(limits));
     let mut beside = JoinSet::new();
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
-        let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
+        let few = Limits { connections: OF_METRICS, of_client: OF_METRICS, ..limits };
         let app = figures::router(
             Arc::clone(&state),
             Arc::clone(&table),
             certificate.as_ref().map(Arc::clone),
         );
-        let door = Door { app, table: Table::new(few), max_streams, tls: None };
+        let served = Connections { app, table: Table::new(few), max_streams, tls: None };
         beside.spawn(async move {
-            connections::serve(listener, door, std::future::pending(), SHUTDOWN_GRACE).await;
+            connections::serve(listener, served, std::future::pending(), SHUTDOWN_GRACE).await;
         });
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -189,8 +189,8 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
     let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
-    let door = Door { app, table, max_streams, tls };
-    if !connections::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
+    let served = Connections { app, table, max_streams, tls };
+    if !connections::serve(listener, served, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
     state.services.stop();

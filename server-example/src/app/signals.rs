@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SignalAction {
     /// SIGTERM, or SIGINT as by Ctrl-C.
     Stop,
     /// SIGHUP: from the system's manager, or from a closing terminal, which stops nothing.
@@ -40,11 +40,11 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub async fn next(&mut self) -> Told {
+    pub async fn next(&mut self) -> SignalAction {
         tokio::select! {
-            _ = self.terminate.recv() => Told::Stop,
-            _ = self.interrupt.recv() => Told::Stop,
-            _ = self.hang_up.recv() => Told::Reload,
+            _ = self.terminate.recv() => SignalAction::Stop,
+            _ = self.interrupt.recv() => SignalAction::Stop,
+            _ = self.hang_up.recv() => SignalAction::Reload,
         }
     }
 }
@@ -60,10 +60,10 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub async fn next(&mut self) -> Told {
+    pub async fn next(&mut self) -> SignalAction {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-        Told::Stop
+        SignalAction::Stop
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mesonet::store::{InFront, Judge, Receipt};
+use mesonet::store::{ReaderWrapper, Receipt, VerdictFn};
 use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
 
 use super::*;
@@ -77,14 +77,14 @@ fn files_that_stay_are_read_again_only_when_they_change() {
 /// A store that takes nothing, for one reason or another.
 struct Closed(MemoryStore, StoreError);
 
-impl InFront for Closed {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Closed {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Closed {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Err(self.1.clone())
     }
 }

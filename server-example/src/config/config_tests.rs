@@ -285,8 +285,8 @@ fn the_store_is_in_the_folder_or_in_clickhouse() {
 #[test]
 fn an_address_may_have_a_quarter_of_the_connections_by_default() {
     let limits = |line: &str| {
-        let limits = load(line).unwrap().door_limits();
-        (limits.connections, limits.of_party)
+        let limits = load(line).unwrap().connection_limits();
+        (limits.connections, limits.of_client)
     };
     assert_eq!(limits(""), (4_096, 1_024));
     assert_eq!(limits("--max-connections 10"), (10, 3));

@@ -297,11 +297,11 @@ impl Config {
     }
 
     /// The limits for connections.
-    pub(crate) fn door_limits(&self) -> Limits {
+    pub(crate) fn connection_limits(&self) -> Limits {
         let quarter = self.max_connections.div_ceil(4);
         Limits {
             connections: self.max_connections,
-            of_party: self.max_address_connections.unwrap_or(quarter),
+            of_client: self.max_address_connections.unwrap_or(quarter),
             head: Duration::from_secs(self.head_timeout_s),
             idle: Duration::from_secs(self.idle_timeout_s),
             pace: self.pace(),

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::host;
-use super::table::{Asking, PIECE_BYTES, Seat};
+use super::table::{ConnectionState, InFlight, PIECE_BYTES};
 use crate::http::{NO_SNIFFING, NOSNIFF};
 use crate::limits::Peer;
 
@@ -34,26 +34,26 @@ const DRAIN: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Guest {
     pub peer: Peer,
-    pub seat: Arc<Seat>,
+    pub connection_state: Arc<ConnectionState>,
     pub has_tls: bool,
 }
 
 /// Answers a request. It is under way until its answer has been taken.
 pub async fn answer(
     app: Router,
-    Guest { peer, seat, has_tls }: Guest,
+    Guest { peer, connection_state, has_tls }: Guest,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
-    let asking = seat.asks();
+    let asking = connection_state.asks();
     let rest = Rest::of(&request);
     let mut response = match host::check(&request) {
         Ok(()) => {
-            request.extensions_mut().insert(seat.party);
+            request.extensions_mut().insert(connection_state.client_addr);
             request.extensions_mut().insert(peer);
             let body = Arc::clone(&rest.body);
             let request = request.map(|incoming| {
                 *lock(&body) = Some(incoming);
-                Body::new(Awaited { body, seat, awaits: false })
+                Body::new(Awaited { body, connection_state, awaits: false })
             });
             let mut response = app.oneshot(request).await?;
             if !asking.is_in_pieces() && !rest.is_drained().await {
@@ -126,10 +126,10 @@ impl Rest {
     }
 }
 
-/// The body of a request. It tells its seat when the server waits for it.
+/// The body of a request. It tells its connection_state when the server waits for it.
 struct Awaited {
     body: Shared,
-    seat: Arc<Seat>,
+    connection_state: Arc<ConnectionState>,
     awaits: bool,
 }
 
@@ -137,7 +137,7 @@ impl Awaited {
     fn awaits(&mut self, awaits: bool) {
         if self.awaits != awaits {
             self.awaits = awaits;
-            self.seat.awaits_body(awaits);
+            self.connection_state.awaits_body(awaits);
         }
     }
 }
@@ -178,14 +178,14 @@ impl Drop for Awaited {
 ///
 /// Over HTTP/1 the socket tells whether the caller reads. Over HTTP/2 a caller may read and grant
 /// no window for this answer; so it leaves in pieces, each made once there is a window for it, and
-/// the seat is told of them.
+/// the connection_state is told of them.
 pub struct Answered {
     body: Body,
     /// What is left of the last frame.
     rest: Bytes,
     /// Length of the piece that was handed over last.
     offered_bytes: usize,
-    asking: Asking,
+    asking: InFlight,
 }
 
 impl HttpBody for Answered {

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use super::answer::{Answered, Guest, answer};
 use super::frames::Counted;
-use super::table::{Leave, Seat};
+use super::table::{ConnectionState, Leave};
 
 /// Longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -40,7 +40,7 @@ const PONG: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum Ending {
     /// By either side, in order or not.
     Itself,
     /// It was closed by the table; what was under way is not finished.
@@ -56,8 +56,8 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     guest: Guest,
     app: Router,
     stop: watch::Receiver<bool>,
-) -> Ended {
-    let seat = Arc::clone(&guest.seat);
+) -> Ending {
+    let connection_state = Arc::clone(&guest.connection_state);
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)
         .header_read_timeout(None)
@@ -65,7 +65,7 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(stream),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
-    drive(connection, &seat, stop, Duration::ZERO).await
+    drive(connection, &connection_state, stop, Duration::ZERO).await
 }
 
 /// Serves HTTP/2 over a stream, with at most so many requests at a time.
@@ -75,9 +75,9 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     app: Router,
     stop: watch::Receiver<bool>,
     max_streams: u32,
-) -> Ended {
-    let seat = Arc::clone(&guest.seat);
-    seat.speaks_http2();
+) -> Ending {
+    let connection_state = Arc::clone(&guest.connection_state);
+    connection_state.speaks_http2();
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(max_streams)
@@ -93,7 +93,7 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(Counted::new(stream)),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
-    drive(connection, &seat, stop, LAST_WORD).await
+    drive(connection, &connection_state, stop, LAST_WORD).await
 }
 
 /// A connection that can be told to take no more requests.
@@ -133,36 +133,36 @@ where
 /// Drives a connection; one that is idle when it must go has a last word.
 async fn drive<C: Future + Closing>(
     connection: C,
-    seat: &Seat,
+    connection_state: &ConnectionState,
     mut stop: watch::Receiver<bool>,
     last_word: Duration,
-) -> Ended {
+) -> Ending {
     let mut connection = pin!(connection);
     let (mut stopping, mut leaving) = (false, None);
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
             // Errors on the wire concern only the caller.
-            _ = &mut connection => return Ended::Itself,
+            _ = &mut connection => return Ending::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
                 connection.as_mut().close();
             }
-            (leave, is_busy) = seat.leave(), if leaving.is_none() => {
+            (leave, is_busy) = connection_state.leave(), if leaving.is_none() => {
                 if matches!(leave, Leave::TooSlow | Leave::OfMany) {
-                    return Ended::CutOff;
+                    return Ending::CutOff;
                 }
                 let grace = if is_busy { LAST_ANSWER } else { last_word };
                 if grace.is_zero() {
-                    return Ended::Itself;
+                    return Ending::Itself;
                 }
                 // A request that has just arrived is answered first.
-                leaving = Some(if is_busy { Ended::CutOff } else { Ended::Itself });
+                leaving = Some(if is_busy { Ending::CutOff } else { Ending::Itself });
                 connection.as_mut().close();
                 last_answer.as_mut().reset(Instant::now() + grace);
             }
             () = &mut last_answer, if leaving.is_some() => {
-                return leaving.unwrap_or(Ended::CutOff);
+                return leaving.unwrap_or(Ending::CutOff);
             }
         }
     }

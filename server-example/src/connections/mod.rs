@@ -39,12 +39,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{ClientAddr, Peer};
 use answer::Guest;
-use connection::{Ended, serve_http1, serve_http2};
+use connection::{Ending, serve_http1, serve_http2};
 pub use limits::{Limits, raise_file_limit};
 use table::Place;
 pub use table::Table;
 pub use tls::{Certificate, TlsError};
-use watched::Watched;
+use watched::WatchedStream;
 
 /// How often the server looks for connections that take too long.
 const LOOK: Duration = Duration::from_millis(500);
@@ -64,7 +64,7 @@ const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r
 
 /// What one listening socket serves.
 #[derive(Clone)]
-pub struct Door {
+pub struct Connections {
     /// The service.
     pub app: Router,
     /// Who is connected.
@@ -80,11 +80,11 @@ pub struct Door {
 /// Returns whether everything was finished.
 pub async fn serve(
     listener: TcpListener,
-    door: Door,
+    served: Connections,
     stop_requested: impl Future<Output = ()>,
     farewell: Duration,
 ) -> bool {
-    let table = Arc::clone(&door.table);
+    let table = Arc::clone(&served.table);
     let (stop, stopped) = watch::channel(false);
     // Each connection has a sender, so the receiver knows when the last one is gone.
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
@@ -99,13 +99,13 @@ pub async fn serve(
             accepted = accept(&listener, &table) => match accepted {
                 Ok((stream, peer)) => match table.admit(ClientAddr::of(peer.ip())) {
                     Some(place) => {
-                        let (door, stopped, alive) = (door.clone(), stopped.clone(), alive.clone());
+                        let (served, stopped, alive) = (served.clone(), stopped.clone(), alive.clone());
                         tokio::spawn(async move {
-                            door.serve(stream, Peer(peer.ip()), place, stopped).await;
+                            served.serve(stream, Peer(peer.ip()), place, stopped).await;
                             drop(alive);
                         });
                     }
-                    None => door.refuse(&stream),
+                    None => served.refuse(&stream),
                 },
                 Err(error) if is_of_the_caller(&error) => {}
                 Err(error) => {
@@ -119,7 +119,7 @@ pub async fn serve(
             },
         }
     }
-    drop((listener, door, alive, stopped));
+    drop((listener, served, alive, stopped));
     stop.send_replace(true);
     let all_gone = async {
         let mut look = interval(LOOK);
@@ -134,7 +134,7 @@ pub async fn serve(
     timeout(farewell, all_gone).await.is_ok()
 }
 
-impl Door {
+impl Connections {
     async fn serve(
         self,
         mut stream: TcpStream,
@@ -146,7 +146,7 @@ impl Door {
         let _ = stream.set_nodelay(true);
         #[cfg(target_os = "linux")]
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ended::CutOff {
+        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ending::CutOff {
             // The system discards what it holds too, and the caller knows that the answer is
             // incomplete.
             let _ = stream.set_zero_linger();
@@ -162,10 +162,10 @@ impl Door {
         peer: Peer,
         place: &Place,
         mut stopped: watch::Receiver<bool>,
-    ) -> Ended {
-        let seat = Arc::clone(&place.seat);
-        let watched = Watched::new(stream, Arc::clone(&seat));
-        let guest = Guest { peer, seat, has_tls: self.tls.is_some() };
+    ) -> Ending {
+        let connection_state = Arc::clone(&place.connection_state);
+        let watched = WatchedStream::new(stream, Arc::clone(&connection_state));
+        let guest = Guest { peer, connection_state, has_tls: self.tls.is_some() };
         let Some(tls) = self.tls else {
             return serve_http1(watched, guest, self.app, stopped).await;
         };
@@ -173,10 +173,10 @@ impl Door {
             // A failed handshake concerns only the caller.
             made = tls.accept(watched) => match made {
                 Ok(stream) => stream,
-                Err(_) => return Ended::Itself,
+                Err(_) => return Ending::Itself,
             },
-            _ = guest.seat.leave() => return Ended::CutOff,
-            _ = stopped.wait_for(|stop| *stop) => return Ended::CutOff,
+            _ = guest.connection_state.leave() => return Ending::CutOff,
+            _ = stopped.wait_for(|stop| *stop) => return Ending::CutOff,
         };
         if stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2) {
             serve_http2(stream, guest, self.app, stopped, self.max_streams).await

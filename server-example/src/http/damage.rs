@@ -10,7 +10,7 @@ use crate::http::error::ApiError;
 pub const DAMAGED: HeaderName = HeaderName::from_static("x-mesonet-damaged");
 
 /// Adds the number of damaged blocks, or alerts, to an answer that lacks what is in them.
-pub fn said(answer: Result<Response, ApiError>, blocks: u64) -> Response {
+pub fn with_header(answer: Result<Response, ApiError>, blocks: u64) -> Response {
     let mut response = answer.into_response();
     if blocks > 0 {
         response.headers_mut().insert(DAMAGED, HeaderValue::from(blocks));

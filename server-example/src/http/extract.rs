@@ -284,10 +284,10 @@ where
         let members = request.extensions().get().map(|requested: &Requested| requested.body);
         let announced = request.headers().get(header::CONTENT_LENGTH);
         let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
-        let party = request.extensions().get().copied().unwrap_or_default();
+        let client_addr = request.extensions().get().copied().unwrap_or_default();
         let bytes = limit.min(announced.unwrap_or(limit));
         let load = if bytes <= LIGHT_BODY_BYTES { Load::Light } else { Load::Heavy };
-        let _memory = workers.turns().memory(party, load, bytes).await;
+        let _memory = workers.turns().memory(client_addr, load, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {

@@ -77,12 +77,12 @@ impl<W: Writer> Pieces<W> {
 /// `begin` refuses, or the server is at fault.
 pub async fn body<W: Writer, T: Send + 'static>(
     workers: Arc<Workers>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
-    let mut memory = workers.turns().memory(party, cost.load, cost.bytes).await;
-    let begun = workers.work(party, cost.load, move || {
+    let mut memory = workers.turns().memory(client_addr, cost.load, cost.bytes).await;
+    let begun = workers.work(client_addr, cost.load, move || {
         let (found, pieces) = begin()?;
         Ok::<_, ApiError>((found, pieces.next()?))
     });
@@ -91,7 +91,7 @@ pub async fn body<W: Writer, T: Send + 'static>(
         None => Body::from(held(first, memory)),
         Some(rest) => {
             memory.resize(rest.held_bytes() + STREAM_BYTES);
-            let work = Work { workers, party, load: cost.load, _memory: memory };
+            let work = Work { workers, client_addr, load: cost.load, _memory: memory };
             stream_body(work, first, rest)
         }
     };
@@ -101,14 +101,14 @@ pub async fn body<W: Writer, T: Send + 'static>(
 /// For whom a long answer is made.
 struct Work {
     workers: Arc<Workers>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     load: Load,
     /// Held until the answer is sent.
     _memory: Share,
 }
 
 /// The body of a long answer. Only making the pieces takes a core: while the network is slower than
-/// the cores, the answer waits without holding one. A caller who goes away ends the work; the door
+/// the cores, the answer waits without holding one. A caller who goes away ends the work; the connections
 /// disconnects a caller who does not read.
 fn stream_body<W: Writer>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
@@ -116,8 +116,8 @@ fn stream_body<W: Writer>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
         let (mut piece, mut rest) = (first, Some(rest));
         while sender.send((piece, rest.is_none())).await.is_ok() {
             let Some(pieces) = rest else { break };
-            let Work { workers, party, load, .. } = &work;
-            let made = workers.work(*party, *load, move || pieces.next()).await;
+            let Work { workers, client_addr, load, .. } = &work;
+            let made = workers.work(*client_addr, *load, move || pieces.next()).await;
             match made.and_then(|made| made) {
                 Ok(next) => (piece, rest) = next,
                 Err(error) => {

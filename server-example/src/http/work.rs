@@ -65,7 +65,7 @@ impl Turns {
         let of_light = memory_bytes / LIGHT_MEMORY;
         Self {
             light: Pool::new(cores * 2, of_light),
-            // One party alone gets one turn more than half the number of cores.
+            // One client_addr alone gets one turn more than half the number of cores.
             heavy: Pool::new(cores + 1, memory_bytes - of_light),
         }
     }
@@ -78,13 +78,13 @@ impl Turns {
     }
 
     /// Waits for a turn on a core.
-    pub async fn on_core(&self, party: ClientAddr, load: Load) -> Share {
-        self.of(load).turns.take(party, 1).await
+    pub async fn on_core(&self, client_addr: ClientAddr, load: Load) -> Share {
+        self.of(load).turns.take(client_addr, 1).await
     }
 
     /// Waits for permission to hold a number of bytes in memory.
-    pub async fn memory(&self, party: ClientAddr, load: Load, bytes: usize) -> Share {
-        self.of(load).bytes.take(party, bytes).await
+    pub async fn memory(&self, client_addr: ClientAddr, load: Load, bytes: usize) -> Share {
+        self.of(load).bytes.take(client_addr, bytes).await
     }
 
     /// The number of bytes held.
@@ -116,11 +116,11 @@ impl Workers {
     /// The work panicked: an internal error.
     pub async fn work<T: Send + 'static>(
         &self,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         load: Load,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = self.turns.on_core(party, load).await;
+        let turn = self.turns.on_core(client_addr, load).await;
         let task = tokio::task::spawn_blocking(move || {
             let done = work();
             // Not before: the work goes on even if the caller has stopped waiting.
@@ -136,28 +136,28 @@ impl Workers {
     /// `make` refuses, or panics: an internal error.
     pub async fn answer(
         &self,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         cost: Cost,
         make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
-        let memory = self.turns.memory(party, cost.load, cost.bytes).await;
-        held_answer(self.work(party, cost.load, make).await??, memory).await
+        let memory = self.turns.memory(client_addr, cost.load, cost.bytes).await;
+        held_answer(self.work(client_addr, cost.load, make).await??, memory).await
     }
 }
 
 /// Holds the share of bytes until the caller has read them.
 pub fn held(bytes: Bytes, mut share: Share) -> Bytes {
-    struct Held {
+    struct BytesWithShare {
         bytes: Bytes,
         _share: Share,
     }
-    impl AsRef<[u8]> for Held {
+    impl AsRef<[u8]> for BytesWithShare {
         fn as_ref(&self) -> &[u8] {
             &self.bytes
         }
     }
     share.resize(bytes.len());
-    Bytes::from_owner(Held { bytes, _share: share })
+    Bytes::from_owner(BytesWithShare { bytes, _share: share })
 }
 
 /// The same for the body of a complete answer.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::limits::ClientAddr;
 
 /// Most addresses that are counted one by one. Those beyond share counts.
-const MAX_PARTIES: usize = 32_768;
+const MAX_CLIENTS: usize = 32_768;
 
 /// How many counts those beyond share.
 const SHARED: u64 = 1_024;
@@ -75,15 +75,15 @@ impl Window {
     }
 
     /// Counts a request that came at a time. A refused one does not count.
-    pub fn take(&self, party: ClientAddr, now: Instant) -> Turn {
+    pub fn take(&self, client_addr: ClientAddr, now: Instant) -> Turn {
         let mut counts = self.counts();
         let Allowance { requests, span, waiting, longest_wait } = counts.allowance;
         if requests == 0 {
             return Turn::Now;
         }
-        let mut counted = Counted::One(party);
-        if !counts.has_room(party, now) {
-            counted = Counted::Shared(self.hasher.hash_one(party) % SHARED);
+        let mut counted = Counted::One(client_addr);
+        if !counts.has_room(client_addr, now) {
+            counted = Counted::Shared(self.hasher.hash_one(client_addr) % SHARED);
         }
         let times = counts.times.entry(counted).or_default();
         while times.front().is_some_and(|&first| now.duration_since(first) >= span) {
@@ -115,10 +115,10 @@ fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
 }
 
 impl Counts {
-    /// Whether a party is counted by itself.
-    fn has_room(&mut self, party: ClientAddr, now: Instant) -> bool {
+    /// Whether a client_addr is counted by itself.
+    fn has_room(&mut self, client_addr: ClientAddr, now: Instant) -> bool {
         self.sweep(now, self.allowance.span);
-        self.times.len() < MAX_PARTIES || self.times.contains_key(&Counted::One(party))
+        self.times.len() < MAX_CLIENTS || self.times.contains_key(&Counted::One(client_addr))
     }
 
     /// Forgets who has sent nothing within the span.
@@ -146,7 +146,7 @@ mod tests {
         longest_wait: Duration::from_secs(10),
     };
 
-    fn party(number: u32) -> ClientAddr {
+    fn client_addr(number: u32) -> ClientAddr {
         ClientAddr::of(std::net::Ipv4Addr::from_bits(number).into())
     }
 
@@ -158,20 +158,20 @@ mod tests {
     fn a_burst_gets_exactly_its_allowance_and_the_next_waits_for_the_first_to_leave() {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         for _ in 0..150 {
-            assert_eq!(window.take(party(1), start), Turn::Now);
+            assert_eq!(window.take(client_addr(1), start), Turn::Now);
         }
         // Fifty more wait, and no other.
         for _ in 0..50 {
-            assert_eq!(window.take(party(1), start), Turn::At(at(start, 10_000)));
+            assert_eq!(window.take(client_addr(1), start), Turn::At(at(start, 10_000)));
         }
-        assert_eq!(window.take(party(1), start), Turn::Refused);
-        assert_eq!(window.take(party(1), at(start, 9_999)), Turn::Refused);
-        assert_eq!(window.take(party(2), at(start, 100)), Turn::Now);
+        assert_eq!(window.take(client_addr(1), start), Turn::Refused);
+        assert_eq!(window.take(client_addr(1), at(start, 9_999)), Turn::Refused);
+        assert_eq!(window.take(client_addr(2), at(start, 100)), Turn::Now);
         // Those fifty have used part of the next span.
         for _ in 0..100 {
-            assert_eq!(window.take(party(1), at(start, 10_000)), Turn::Now);
+            assert_eq!(window.take(client_addr(1), at(start, 10_000)), Turn::Now);
         }
-        assert_eq!(window.take(party(1), at(start, 10_001)), Turn::At(at(start, 20_000)));
+        assert_eq!(window.take(client_addr(1), at(start, 10_001)), Turn::At(at(start, 20_000)));
     }
 
     #[test]
@@ -179,10 +179,10 @@ mod tests {
         let short = Allowance { longest_wait: Duration::from_secs(2), ..ALLOWANCE };
         let (window, start) = (Window::new(short), Instant::now());
         for _ in 0..150 {
-            assert_eq!(window.take(party(1), start), Turn::Now);
+            assert_eq!(window.take(client_addr(1), start), Turn::Now);
         }
-        assert_eq!(window.take(party(1), at(start, 7_999)), Turn::Refused);
-        assert_eq!(window.take(party(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
+        assert_eq!(window.take(client_addr(1), at(start, 7_999)), Turn::Refused);
+        assert_eq!(window.take(client_addr(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         let mut admitted: Vec<Instant> = (0..60_000)
             .step_by(7)
-            .filter_map(|ms| match window.take(party(1), at(start, ms)) {
+            .filter_map(|ms| match window.take(client_addr(1), at(start, ms)) {
                 Turn::Now => Some(at(start, ms)),
                 Turn::At(turn) => Some(turn),
                 Turn::Refused => None,
@@ -208,7 +208,7 @@ mod tests {
     fn turns_are_in_order_also_if_less_is_allowed_again() {
         let waits = |requests| Allowance { requests, longest_wait: ALLOWANCE.span, ..ALLOWANCE };
         let (window, start) = (Window::new(waits(2)), Instant::now());
-        let take = |ms| window.take(party(1), at(start, ms));
+        let take = |ms| window.take(client_addr(1), at(start, ms));
         assert_eq!(
             [take(0), take(0), take(1)],
             [Turn::Now, Turn::Now, Turn::At(at(start, 10_000))]
@@ -224,11 +224,11 @@ mod tests {
     fn the_table_is_bounded_and_forgets_who_is_silent() {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         for number in 0..40_000 {
-            window.take(party(number), start);
+            window.take(client_addr(number), start);
         }
         let held = || window.counts.lock().unwrap().times.len();
-        assert!(held() <= MAX_PARTIES + SHARED as usize);
-        window.take(party(0), at(start, 20_000));
+        assert!(held() <= MAX_CLIENTS + SHARED as usize);
+        window.take(client_addr(0), at(start, 20_000));
         assert_eq!(held(), 1);
     }
 
@@ -236,6 +236,6 @@ mod tests {
     fn without_an_allowance_nothing_is_counted() {
         let window = Window::new(Allowance { requests: 0, ..ALLOWANCE });
         let now = Instant::now();
-        assert!((0..1_000).all(|_| window.take(party(1), now) == Turn::Now));
+        assert!((0..1_000).all(|_| window.take(client_addr(1), now) == Turn::Now));
     }
 }

@@ -11,7 +11,7 @@ use mesonet::{BBox, Iso8601, alert, zone};
 
 use super::parameters::{BOX, LATITUDE, LONGITUDE, ZONE_CODE};
 use crate::http::REPLAY_ALERTS;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -78,7 +78,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -88,8 +88,10 @@ async fn alerts(
         let text = "the alerts cannot be read at present".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
-    let view =
-        state.work(party, Load::Light, State::alert_view).await?.map_err(ApiError::internal)?;
+    let view = state
+        .work(client_addr, Load::Light, State::alert_view)
+        .await?
+        .map_err(ApiError::internal)?;
     let feeds = replayed_at(&state);
     let mut response = if let Some(snapshot) = view.snapshot()
         && query == alert::Query::default()
@@ -101,10 +103,10 @@ async fn alerts(
             let body = view.answer(&query, language).map_err(ApiError::internal)?;
             json_tagged(&headers, &body)
         };
-        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
+        state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
     response.headers_mut().extend(feeds.map(|feeds| (REPLAY_ALERTS, feeds)));
-    Ok(said(Ok(response), state.services.alerts.damaged()))
+    Ok(with_header(Ok(response), state.services.alerts.damaged()))
 }
 
 /// The times at which the alerts of each country are replayed, if these are not that of the server.

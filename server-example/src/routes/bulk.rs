@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
 use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
@@ -129,7 +129,7 @@ struct BulkRequest {
 async fn bulk(
     _: Allowed<HistoricalBulk>,
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
@@ -189,7 +189,7 @@ async fn bulk(
         let writer = PageWriter { writer: page.writer(format)?, record, page_bytes };
         Ok(((found, damaged), Pieces::new(writer, encoding)?))
     };
-    let (found, body) = stream::body(workers, party, Cost::heavy(page_bytes), begin).await?;
+    let (found, body) = stream::body(workers, client_addr, Cost::heavy(page_bytes), begin).await?;
     let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
@@ -213,7 +213,7 @@ async fn bulk(
     if let Some(cursor) = next_cursor {
         put(NEXT_CURSOR, &cursor)?;
     }
-    Ok(said(Ok(response), damaged))
+    Ok(with_header(Ok(response), damaged))
 }
 
 /// A text media type gives its character set.

@@ -102,7 +102,7 @@ const TIMESTAMP: Parameter =
         .example("2023-04-06T12:00:39Z");
 
 /// A well-formed request.
-struct Asked {
+struct ProductRequest {
     name: String,
     /// The duration; `None` is an instant.
     span: Option<ProductDuration>,
@@ -111,7 +111,7 @@ struct Asked {
     ts_ms: Option<i64>,
 }
 
-impl Asked {
+impl ProductRequest {
     fn new(files: &ProductFiles, name: String, query: &Query) -> Result<Self, ApiError> {
         let duration = query.read("duration", str::parse::<ProductDuration>)?;
         let ts_ms = query.instant("timestamp")?;
@@ -179,30 +179,32 @@ fn span(
 
 async fn exists(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::new(&state.services.products, name, &query)?;
+    let asked = ProductRequest::new(&state.services.products, name, &query)?;
     let found = state
-        .work(party, Load::Light, move |state| asked.find(state.services.products_with_sample()))
+        .work(client_addr, Load::Light, move |state| {
+            asked.find(state.services.products_with_sample())
+        })
         .await??;
     json_value(accepted, &Exists { exists: found.is_some() })
 }
 
 async fn file(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::new(&state.services.products, name, &query)?;
+    let asked = ProductRequest::new(&state.services.products, name, &query)?;
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
     let found = state
-        .work(party, Load::Light, move |state| {
+        .work(client_addr, Load::Light, move |state| {
             asked.find_whole(state.services.products_with_sample())
         })
         .await??;
@@ -225,7 +227,7 @@ async fn file(
 }
 
 /// Why there is no file.
-fn missing(state: &State, asked: &Asked) -> ApiError {
+fn missing(state: &State, asked: &ProductRequest) -> ApiError {
     let catalogue = state.services.products.catalogue();
     ApiError::NotFound(match catalogue.get(&asked.name) {
         None => {
@@ -289,11 +291,11 @@ fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
 /// Lists the products: an addition to the interface.
 async fn list(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let list = state
-        .work(party, Load::Light, |state| products(state.services.products_with_sample()))
+        .work(client_addr, Load::Light, |state| products(state.services.products_with_sample()))
         .await??;
     json_value(accepted, &list)
 }
@@ -301,14 +303,14 @@ async fn list(
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProductList)]
 struct List {
-    products: BTreeMap<String, Listed>,
+    products: BTreeMap<String, ProductEntry>,
 }
 
 /// A value is raw · scale + offset, and missing if raw is nodata.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ListedProduct)]
-struct Listed {
+struct ProductEntry {
     title: String,
     unit: String,
     scale: f64,
@@ -347,7 +349,7 @@ fn products(files: &ProductFiles) -> Result<List, ApiError> {
         let encoding = product.encoding();
         products.insert(
             product.name().to_owned(),
-            Listed {
+            ProductEntry {
                 title: product.title().to_owned(),
                 unit: product.unit().to_owned(),
                 scale: encoding.scale(),

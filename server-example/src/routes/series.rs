@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
@@ -73,7 +73,7 @@ struct SeriesRequest {
 async fn series(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
@@ -102,9 +102,9 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-    let answer = stream::body(workers, party, cost, begin).await;
+    let answer = stream::body(workers, client_addr, cost, begin).await;
     let answer = answer.map(|((), body)| json(encoding, body));
-    Ok(said(answer, damaged.load(Ordering::Relaxed)))
+    Ok(with_header(answer, damaged.load(Ordering::Relaxed)))
 }
 
 /// Why there is no reading: what the station has instead, first of the variable itself.

@@ -11,7 +11,7 @@ use mesonet::query::detail;
 use mesonet::time::parse_window;
 
 use super::parameters::STATION;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -84,7 +84,7 @@ async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Respo
 
 async fn map_details(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -92,7 +92,7 @@ async fn map_details(
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
     if window_ms.is_none() && search.is_none() {
-        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged()));
+        return Ok(with_header(Ok(details.snapshot.answer(&headers)), details.damaged()));
     }
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
     let damaged = details.damaged();
@@ -104,7 +104,7 @@ async fn map_details(
         });
         json_tagged(&headers, &body)
     };
-    Ok(said(state.answer(party, cost, answer).await, damaged))
+    Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
 
 /// The longest text that is searched for; the longest name of a real station has 60 characters.
@@ -134,5 +134,5 @@ async fn station(
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
     let answer = json_tagged(&headers, &body);
-    Ok(said(answer, damaged))
+    Ok(with_header(answer, damaged))
 }

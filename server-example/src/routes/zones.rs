@@ -67,7 +67,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -75,7 +75,7 @@ async fn zones(
     let kind = query.read("kind", str::parse::<zone::Kind>)?;
     // The first caller may have to wait until the zones are unpacked.
     let zones = state
-        .work(party, Load::Light, |state| state.services.zones())
+        .work(client_addr, Load::Light, |state| state.services.zones())
         .await?
         .map_err(ApiError::internal)?;
     let version = query.one("version")?;
@@ -95,7 +95,7 @@ async fn zones(
             let body = zones.collection(&positions(zones.zones(), &codes, kind));
             json_bytes(encoding, &body)
         };
-        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
+        state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
     let headers = response.headers_mut();
     headers.insert(header::ETAG, etag);

@@ -33,7 +33,7 @@ use crate::observe::traces::Traces;
 use crate::state::alerts::AlertView;
 use crate::state::clock::Clock;
 use crate::state::model_runs::ModelRuns;
-use crate::state::services::{Kept, Services};
+use crate::state::services::{RecordOf, Services};
 use crate::state::snapshots::Snapshots;
 use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
@@ -98,7 +98,7 @@ impl State {
         store: Arc<dyn Store>,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
-        Self::build(config, clock, store, Kept::Elsewhere, intake)
+        Self::build(config, clock, store, RecordOf::Elsewhere, intake)
     }
 
     /// Creates the state over a record that this server writes.
@@ -112,7 +112,7 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = record.store();
-        let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
+        let state = Self::build(config, clock, store, RecordOf::Record(record), intake)?;
         state.services.remove_unfinished();
         Ok(state)
     }
@@ -133,7 +133,7 @@ impl State {
         tracing::info!("following {place}, as of {as_of}: takes nothing in");
         let follower = Arc::new(follower);
         let store = Arc::new(ReadOnlyStore(Arc::clone(&follower) as _));
-        Self::build(config, clock, store, Kept::Backups(follower), intake)
+        Self::build(config, clock, store, RecordOf::Backups(follower), intake)
     }
 
     /// Creates the state over the record of another server.
@@ -147,14 +147,14 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = Arc::new(ReadOnlyStore(Arc::clone(&follower)));
-        Self::build(config, clock, store, Kept::Followed(follower), intake)
+        Self::build(config, clock, store, RecordOf::Followed(follower), intake)
     }
 
     fn build(
         config: Config,
         clock: Clock,
         store: Arc<dyn Store>,
-        kept: Kept,
+        record_of: RecordOf,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -163,21 +163,21 @@ impl State {
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let archive = config.archive.as_deref().map(Archive::new);
-        let keys = match &kept {
-            Kept::Elsewhere => None,
+        let keys = match &record_of {
+            RecordOf::Elsewhere => None,
             // The backups of the other server bring its keys, or they are in a folder that is only read.
-            Kept::Backups(_) => Some(KnownKeys::of_another(&config.data)),
-            Kept::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
+            RecordOf::Backups(_) => Some(KnownKeys::of_another(&config.data)),
+            RecordOf::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
                 Some(KnownKeys::of_another(&config.data))
             }
-            Kept::Record(_) | Kept::Followed(_) => Some(known_keys(&config.record())?),
+            RecordOf::Record(_) | RecordOf::Followed(_) => Some(known_keys(&config.record())?),
         };
         let credentials =
             Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
         let credentials = credentials.map_err(ConfigError::from)?;
         Ok(Arc::new(Self {
             services: Arc::new(Services::new(
-                store, kept, intake, products, models, archive, zones,
+                store, record_of, intake, products, models, archive, zones,
             )),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
@@ -247,7 +247,7 @@ impl State {
     /// One caller at a time.
     ///
     /// # Errors
-    /// A body could not be made; the old one is kept.
+    /// A body could not be made; the old one is record_of.
     pub fn refresh(&self) -> Result<(), StateError> {
         self.refresh_stations()?;
         self.refresh_alerts()
@@ -275,12 +275,12 @@ impl State {
     /// The work panicked: an internal error.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         load: Load,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let state = Arc::clone(self);
-        self.workers.work(party, load, move || work(&state)).await
+        self.workers.work(client_addr, load, move || work(&state)).await
     }
 
     /// Makes an answer that is in memory whole; see [`Workers::answer`].
@@ -289,12 +289,12 @@ impl State {
     /// `make` refuses, or panics: an internal error.
     pub(crate) async fn answer(
         self: &Arc<Self>,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         cost: Cost,
         make: impl FnOnce(&Self) -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
         let state = Arc::clone(self);
-        self.workers.answer(party, cost, move || make(&state)).await
+        self.workers.answer(client_addr, cost, move || make(&state)).await
     }
 
     /// Does quick work that reads a little of a file, off the threads that serve connections, but

@@ -1,4 +1,4 @@
-//! The model runs in the data folder, kept open while they are unchanged.
+//! The model runs in the data folder, record_of open while they are unchanged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -39,7 +39,7 @@ pub struct Services {
     pub alerts: Arc<AlertStore>,
     /// The readings that the store no longer holds, if they are archived.
     pub(crate) archive: Option<Arc<Archive>>,
-    kept: Kept,
+    record_of: RecordOf,
     /// The intake of the store, with its checks.
     pub intake: Intake,
     /// The files of raster products.
@@ -65,7 +65,7 @@ pub struct Services {
 }
 
 /// Where the record of a server is.
-pub(crate) enum Kept {
+pub(crate) enum RecordOf {
     /// In memory, or in a store that someone else has made.
     Elsewhere,
     /// On disk or in ClickHouse, and written here.
@@ -86,7 +86,7 @@ impl Services {
     /// The services over a store.
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        kept: Kept,
+        record_of: RecordOf,
         intake: Intake,
         products: ProductFiles,
         models: ModelRuns,
@@ -95,16 +95,16 @@ impl Services {
     ) -> Self {
         let noted = Arc::new(ChangedStations::new(store));
         Self {
-            alerts: match &kept {
-                Kept::Elsewhere => Arc::default(),
-                Kept::Record(record) => Arc::clone(record.alerts()),
-                Kept::Followed(follower) => Arc::clone(follower.alerts()),
-                Kept::Backups(follower) => Arc::clone(follower.alerts()),
+            alerts: match &record_of {
+                RecordOf::Elsewhere => Arc::default(),
+                RecordOf::Record(record) => Arc::clone(record.alerts()),
+                RecordOf::Followed(follower) => Arc::clone(follower.alerts()),
+                RecordOf::Backups(follower) => Arc::clone(follower.alerts()),
             },
             store: Arc::clone(&noted) as _,
             noted,
             archive: archive.map(Arc::new),
-            kept,
+            record_of,
             intake,
             products,
             models,
@@ -134,26 +134,26 @@ impl Services {
 
     /// The record, if this server writes one.
     pub(crate) fn record(&self) -> Option<&Record> {
-        match &self.kept {
-            Kept::Record(record) => Some(record),
-            Kept::Elsewhere | Kept::Followed(_) | Kept::Backups(_) => None,
+        match &self.record_of {
+            RecordOf::Record(record) => Some(record),
+            RecordOf::Elsewhere | RecordOf::Followed(_) | RecordOf::Backups(_) => None,
         }
     }
 
     /// What follows the backups of another server, if this one does.
     pub(crate) fn of_backups(&self) -> Option<&Follower> {
-        match &self.kept {
-            Kept::Backups(follower) => Some(follower),
-            Kept::Elsewhere | Kept::Record(_) | Kept::Followed(_) => None,
+        match &self.record_of {
+            RecordOf::Backups(follower) => Some(follower),
+            RecordOf::Elsewhere | RecordOf::Record(_) | RecordOf::Followed(_) => None,
         }
     }
 
     /// The record of another server, if this one only reads that.
     pub(crate) fn follower(&self) -> Option<&dyn Upstream> {
-        match &self.kept {
-            Kept::Followed(follower) => Some(&**follower),
-            Kept::Backups(follower) => Some(&**follower),
-            Kept::Elsewhere | Kept::Record(_) => None,
+        match &self.record_of {
+            RecordOf::Followed(follower) => Some(&**follower),
+            RecordOf::Backups(follower) => Some(&**follower),
+            RecordOf::Elsewhere | RecordOf::Record(_) => None,
         }
     }
 

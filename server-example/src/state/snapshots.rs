@@ -108,7 +108,7 @@ impl Snapshots {
     /// in for. Requests see the old until the new is complete. One caller at a time.
     ///
     /// # Errors
-    /// A body could not be made; the old one is kept.
+    /// A body could not be made; the old one is record_of.
     pub fn refresh(
         &self,
         store: &dyn Store,

@@ -1,4 +1,4 @@
-use mesonet::store::{VisitWeather, unjudged};
+use mesonet::store::{VisitWeather, no_verdicts};
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
 };
@@ -43,7 +43,7 @@ proptest! {
                 .map(|(at, minute, value, base)| report(NAMES[at], minute, value, base))
                 .collect();
             let touched = reports.iter().map(|report| report.station).collect();
-            store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+            store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
             if let Some(updated) = details.updated(&store, now_ms, &touched).unwrap() {
                 details = updated;
             }
@@ -63,7 +63,7 @@ fn without_news_nothing_is_made_and_after_a_minute_only_what_has_aged() {
         stations: vec![station("KAAA"), station("KBBB")],
         reports: vec![report("KAAA", 0, 1.0, 0)],
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     let none = HashSet::new();
     let first = Details::new(&store, 0).unwrap();
     assert!(first.updated(&store, MINUTE_MS - 1, &none).unwrap().is_none());
@@ -119,14 +119,14 @@ fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
     let store = MemoryStore::default();
     let stations = (0..3_000).map(|number| station(&name(number))).collect();
     let reports = (0..3_000).map(|number| report(&name(number), 0, 1.0, 0)).collect();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let counting = Counting(&store, 0.into());
     let read = || counting.1.swap(0, std::sync::atomic::Ordering::Relaxed);
     let details = Details::new(&counting, 0).unwrap();
     assert_eq!(read(), 3_000);
     // One reported, and the verdict on another was revised.
     let batch = Batch { stations: vec![], reports: vec![report("K0007", 1, 2.0, 0)] };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     let touched = HashSet::from([station("K0008").id]);
     let details = details.updated(&counting, 1_000, &touched).unwrap().unwrap();
     assert_eq!(read(), 2);

@@ -65,7 +65,7 @@ pub enum ZonesError {
     Unpack(io::Error),
 }
 
-/// Zones with the JSON of each, which is made when first requested and kept.
+/// Zones with the JSON of each, which is made when first requested and record_of.
 #[derive(Debug)]
 pub struct ZoneSet {
     zones: Zones,

@@ -123,7 +123,7 @@ impl Reader for Ahead<'_> {
 mod tests {
     use std::cell::Cell;
 
-    use mesonet::store::unjudged;
+    use mesonet::store::no_verdicts;
     use mesonet::time::{DAY_MS, HOUR_MS};
     use mesonet::{Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store};
 
@@ -184,7 +184,7 @@ mod tests {
             batch.stations.push(station);
         }
         let store = MemoryStore::default();
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         Counted(store, Cell::new(0))
     }
 

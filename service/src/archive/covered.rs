@@ -15,7 +15,7 @@ use mesonet::{Iso8601, Reader, StationId};
 use super::ahead::variables;
 use super::manifest::{ArchivedMonth, Manifest};
 use super::month::Month;
-use super::past::{Archive, LOOK_AGAIN, Looked};
+use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
 use crate::place::Place;
 
@@ -94,7 +94,7 @@ impl Archive {
         // Of an archive that is not that of the record nothing counts.
         let until_ms = until_ms.filter(|&until_ms| until_ms > i64::MIN);
         let at = Instant::now();
-        *looked = Some(Looked { at, cutoff_ms, until_ms });
+        *looked = Some(LastLook { at, cutoff_ms, until_ms });
         until_ms
     }
 

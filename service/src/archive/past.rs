@@ -36,12 +36,12 @@ pub struct Archive {
     place: Mutex<Option<Arc<Place>>>,
     /// What was found to be damaged or missing, each logged once.
     logged: Mutex<BTreeSet<String>>,
-    pub(super) looked: Mutex<Option<Looked>>,
+    pub(super) looked: Mutex<Option<LastLook>>,
 }
 
 /// What the last look has found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looked {
+pub(super) struct LastLook {
     pub at: Instant,
     pub cutoff_ms: i64,
     /// Until when the record is in the archive; `None` if that could not be found out.
@@ -109,14 +109,14 @@ struct State {
     /// The end of the file that was read last.
     tail: Option<(String, Arc<ArchiveTail>)>,
     /// The row groups that were read last.
-    groups: Vec<Held>,
+    groups: Vec<CachedGroup>,
     /// What was missing so far.
     damage: Damage,
     is_planned: bool,
 }
 
 #[derive(Debug)]
-struct Held {
+struct CachedGroup {
     station: StationId,
     path: String,
     group: usize,
@@ -140,7 +140,7 @@ impl From<ArchiveDamage> for Fault {
 /// What a scan finds.
 #[derive(Default)]
 struct Found {
-    groups: Vec<Held>,
+    groups: Vec<CachedGroup>,
     damage: Damage,
 }
 
@@ -228,8 +228,9 @@ impl OpenArchive {
         };
         let id = station.station.id;
         for group in tail.groups_of(id, span_ms) {
-            let is_same =
-                |held: &&Held| held.station == id && held.group == group && held.path == file.path;
+            let is_same = |held: &&CachedGroup| {
+                held.station == id && held.group == group && held.path == file.path
+            };
             let held = state.groups.iter().find(is_same).map(|held| Arc::clone(&held.readings));
             let read = || {
                 let bytes = self.bytes(file, tail.bytes_of(group))?;
@@ -237,7 +238,7 @@ impl OpenArchive {
             };
             match held.map_or_else(read, |held| Ok(Ok(held)))? {
                 Ok(readings) => {
-                    found.groups.push(Held {
+                    found.groups.push(CachedGroup {
                         station: id,
                         path: file.path.clone(),
                         group,

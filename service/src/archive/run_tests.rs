@@ -1,5 +1,5 @@
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, unjudged};
+use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, no_verdicts};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -94,7 +94,7 @@ fn report(name: &str, ts_ms: i64) -> Report {
 fn record_of(reports: Vec<Report>) -> Worn {
     let stations = (0..5).map(|number| station(&format!("S{number}"))).collect();
     let store = MemoryStore::default();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let held_ms = Cell::new(i64::MIN);
     Worn { store, held_ms, then_ms: Cell::default(), blocks: Cell::default() }
 }
@@ -314,7 +314,7 @@ fn retention_deletes_what_the_archive_has_and_no_part_of_a_month() {
     store.held_ms.set(i64::MIN);
 
     let late = |name, text| Batch { stations: vec![], reports: vec![report(name, instant(text))] };
-    store.store.append(&late("S1", "2024-07-20T01:00:00Z"), &mut unjudged).unwrap();
+    store.store.append(&late("S1", "2024-07-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let lack = "it has 620 readings of 2024-07, and the record 621";
     assert_eq!(until(AUGUST), (july.to_owned(), lack.to_owned()));
     store.held_ms.set(instant("2024-07-15T00:00:00Z"));
@@ -325,12 +325,12 @@ fn retention_deletes_what_the_archive_has_and_no_part_of_a_month() {
     assert_eq!(until(AUGUST).0, august);
 
     // Earlier than all that was archived, and later.
-    store.store.append(&late("S1", "2024-05-20T01:00:00Z"), &mut unjudged).unwrap();
+    store.store.append(&late("S1", "2024-05-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let (first, lack) = until(AUGUST);
     assert_eq!(first, "2024-05-01T00:00:00Z");
     assert_eq!(lack, format!("it lacks readings of {first} to {june}"));
     run(&folder, &store).unwrap();
-    store.store.append(&late("S1", "2024-08-20T01:00:00Z"), &mut unjudged).unwrap();
+    store.store.append(&late("S1", "2024-08-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let (until_august, lack) = until("2024-10-01T00:00:00Z");
     assert_eq!(until_august, august);
     assert_eq!(lack, format!("it lacks readings of {august} to 2024-10-01T00:00:00Z"));

@@ -328,14 +328,18 @@ fn stations_whose_place_comes_late_are_read_a_second_time_and_counted() {
 #[derive(Default)]
 struct Full(MemoryStore);
 
-impl mesonet::store::InFront for Full {
-    fn behind(&self) -> &dyn Reader {
+impl mesonet::store::ReaderWrapper for Full {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Full {
-    fn append(&self, _: &Batch, _: &mut mesonet::store::Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(
+        &self,
+        _: &Batch,
+        _: &mut mesonet::store::VerdictFn<'_>,
+    ) -> Result<Receipt, StoreError> {
         Err(StoreError::Columns("the disk is full".into()))
     }
 }

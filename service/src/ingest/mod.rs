@@ -42,7 +42,7 @@ pub use source::{Input, Label};
 pub use source::{Source, SourceFile, Visitor};
 pub use summary::{KindSummary, Summary};
 
-pub use crate::files::{Bound, Bounds, Budget, FileFault, Listed, OverBudget, Work};
+pub use crate::files::{Bound, Bounds, Budget, FileFault, FirstFew, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
 
@@ -228,7 +228,7 @@ impl Ingest<'_> {
             return self.input(&label, Input::Stream(&mut kept));
         }
         let mut kept = match tempfile::tempfile() {
-            Ok(file) => Kept { inner: io::stdin().lock(), copy: file },
+            Ok(file) => CopyingReader { inner: io::stdin().lock(), copy: file },
             Err(error) => return Some(FileFault::new(label.shown, &error.to_string())),
         };
         let fault = self.input(&label, Input::Stream(&mut kept));
@@ -317,12 +317,12 @@ impl Ingest<'_> {
 }
 
 /// Copies what is read.
-struct Kept<R> {
+struct CopyingReader<R> {
     inner: R,
     copy: File,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for CopyingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.copy.write_all(&buffer[..read])?;

@@ -11,7 +11,7 @@ use mesonet::{Iso8601, feed, model};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::files::{FileFault, Listed};
+use crate::files::{FileFault, FirstFew};
 use crate::products::ProductSummary;
 
 /// Names of a tally shown in a table.
@@ -35,7 +35,7 @@ pub struct Summary {
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
     /// Files that could not be read to the end: what was read before is kept. And what retention did not take.
-    pub faults: Listed<FileFault>,
+    pub faults: FirstFew<FileFault>,
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub place_unknown: Tally,
@@ -81,7 +81,7 @@ pub struct KindSummary {
     #[serde(flatten, serialize_with = "receipt")]
     pub receipt: Receipt,
     /// Reports that could not be read.
-    pub refused: Listed<FileFault>,
+    pub refused: FirstFew<FileFault>,
     /// Readings kept in their reported unit, by variable and unit.
     #[serde(serialize_with = "tally")]
     pub kept_as_reported: Tally,
@@ -167,12 +167,12 @@ impl Summary {
     /// It cannot be serialized.
     pub fn json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
-        struct Told<'a> {
+        struct WithOutcome<'a> {
             whole: bool,
             #[serde(flatten)]
             summary: &'a Summary,
         }
-        serde_json::to_string(&Told { whole: self.is_whole(), summary: self })
+        serde_json::to_string(&WithOutcome { whole: self.is_whole(), summary: self })
     }
 
     /// Says that readings are from before the cutoff of retention, and were not stored.
@@ -429,7 +429,7 @@ fn names(f: &mut fmt::Formatter<'_>, title: &str, tally: &Tally) -> fmt::Result 
     Ok(())
 }
 
-fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &Listed<FileFault>) -> fmt::Result {
+fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &FirstFew<FileFault>) -> fmt::Result {
     if faults.count == 0 {
         return Ok(());
     }

@@ -26,14 +26,14 @@ pub struct KnownKeys {
     used: Mutex<HashMap<KeyDigest, i64>>,
     /// Whether their uses are written down.
     records_use: bool,
-    looked: Mutex<Looked>,
+    looked: Mutex<LastLook>,
     /// Whether the record could be read at the last look.
     is_trusted: AtomicBool,
 }
 
 /// What is known of the last look.
 #[derive(Default)]
-struct Looked {
+struct LastLook {
     /// A record on disk, which stays open.
     file: Option<OpenFile>,
     recorded: Option<Instant>,
@@ -53,7 +53,7 @@ impl KnownKeys {
     /// The keys of a record on disk.
     pub fn new(data: &Path) -> Self {
         let file = OpenFile { data: data.to_owned(), ..OpenFile::default() };
-        let looked = Mutex::new(Looked { file: Some(file), recorded: None });
+        let looked = Mutex::new(LastLook { file: Some(file), recorded: None });
         Self { looked, ..Self::shared(Arc::new(KeyFolder(data.to_owned())), true) }
     }
 
@@ -114,7 +114,7 @@ impl KnownKeys {
 
     fn look(&self) -> Result<(), KeysError> {
         let Ok(mut looked) = self.looked.lock() else { return Ok(()) };
-        let Looked { file, recorded } = &mut *looked;
+        let LastLook { file, recorded } = &mut *looked;
         let valid = match file {
             Some(file) => file.look(self.records_use).inspect_err(|_| file.forget())?,
             None => Some(self.record.valid()?),

@@ -8,7 +8,7 @@ use mesonet::{Iso8601, grib, raster};
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
-use crate::files::{Budget, FileFault, Listed, OverBudget, Work};
+use crate::files::{Budget, FileFault, FirstFew, OverBudget, Work};
 
 /// Parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
@@ -77,13 +77,13 @@ pub struct ProductSummary {
     /// Files with at least one field that belongs to a product.
     pub files: u64,
     /// Products that were written.
-    pub written: Listed<Written>,
+    pub written: FirstFew<Written>,
     /// Products that were already there, the same to the byte.
     pub unchanged: u64,
     /// Fields that belong to no product.
     pub other_fields: u64,
     /// Fields that could not be read or written.
-    pub refused: Listed<FileFault>,
+    pub refused: FirstFew<FileFault>,
     /// The first failure of the disk.
     #[serde(skip)]
     pub failure: Option<DiskFailure>,

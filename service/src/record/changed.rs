@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 
 /// A store, and the stations with new readings or revised verdicts since they were last taken: so
@@ -35,7 +35,7 @@ impl ChangedStations {
 }
 
 impl Store for ChangedStations {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut revised = Vec::new();
         let receipt = self.store.append(batch, &mut |record| {
             let verdicts = judge(record)?;
@@ -50,15 +50,15 @@ impl Store for ChangedStations {
     }
 }
 
-impl InFront for ChangedStations {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ChangedStations {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.store
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mesonet::store::{Verdicts, unjudged};
+    use mesonet::store::{Verdicts, no_verdicts};
     use mesonet::{MemoryStore, Quality, Report};
 
     use super::*;
@@ -76,7 +76,7 @@ mod tests {
             readings: vec![],
         };
         let batch = Batch { stations: vec![a.clone(), b.clone()], reports: vec![report] };
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         assert_eq!(store.take(), HashSet::from([a.id]));
         assert!(store.take().is_empty());
         let verdicts = || Verdicts {
@@ -93,7 +93,7 @@ mod tests {
         // What is refused changes nothing.
         let unknown = Batch { stations: vec![], reports: batch.reports };
         let other = ChangedStations::new(Arc::new(MemoryStore::default()));
-        assert!(other.append(&unknown, &mut unjudged).is_err());
+        assert!(other.append(&unknown, &mut no_verdicts).is_err());
         assert!(other.take().is_empty());
     }
 }

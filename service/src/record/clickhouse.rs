@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::store::copy::NOTE;
-use mesonet::store::{AlertStore, InFront, Judge, Maintained, Receipt, StoreError, StoreHealth};
+use mesonet::store::{
+    AlertStore, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
+};
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
@@ -153,14 +155,14 @@ impl InClickHouse {
     }
 }
 
-impl InFront for InClickHouse {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for InClickHouse {
+    fn wrapped(&self) -> &dyn Reader {
         &self.store
     }
 }
 
 impl Store for InClickHouse {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.append(batch, judge)
     }
 }

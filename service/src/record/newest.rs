@@ -41,7 +41,7 @@ pub fn newest_ms_by(record: &dyn Reader, now_ms: i64) -> Result<Option<i64>, Sto
 mod tests {
     use std::sync::Arc;
 
-    use mesonet::store::unjudged;
+    use mesonet::store::no_verdicts;
     use mesonet::time::HOUR_MS;
     use mesonet::{Batch, IntervalType, MemoryStore, Reading, Report, SeriesKey, Store};
 
@@ -65,7 +65,7 @@ mod tests {
                     readings: vec![Reading::unchecked(key, 20.0)],
                 }];
                 let batch = Batch { stations: vec![station], reports };
-                store.append(&batch, &mut unjudged).unwrap();
+                store.append(&batch, &mut no_verdicts).unwrap();
             }
             newest_ms_by(&*store, now_ms).unwrap().map(|at_ms| (now_ms - at_ms) / HOUR_MS)
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError, StoreHealth};
+use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 
 use crate::clock::system_ms;
@@ -48,14 +48,14 @@ pub enum Touched {
 /// The store of a server that writes none.
 pub struct ReadOnlyStore(pub Arc<dyn Upstream>);
 
-impl InFront for ReadOnlyStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ReadOnlyStore {
+    fn wrapped(&self) -> &dyn Reader {
         self.0.reader()
     }
 }
 
 impl Store for ReadOnlyStore {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let (path, cause) = ("the record".to_owned(), self.0.takes_nothing().to_owned());
         Err(StoreError::Unavailable { path, cause })
     }

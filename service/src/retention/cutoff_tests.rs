@@ -1,4 +1,4 @@
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::parse_instant;
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
@@ -172,7 +172,7 @@ fn report(id: &str, ts_ms: i64) -> Batch {
 fn newest(reports: &[(&str, i64)]) -> Option<i64> {
     let store = MemoryStore::default();
     for &(id, hour) in reports {
-        store.append(&report(id, hour * HOUR_MS), &mut unjudged).unwrap();
+        store.append(&report(id, hour * HOUR_MS), &mut no_verdicts).unwrap();
     }
     newest_ms(&store).unwrap().map(|newest_ms| newest_ms / HOUR_MS)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use mesonet::store::{Receipt, Selection, StoreError, unjudged};
+use mesonet::store::{Receipt, Selection, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, StationId, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Migrated, Options, SCHEMA_VERSION, migrate};
@@ -42,7 +42,7 @@ pub fn by_way_of(options: &Options, numbers: &[usize]) -> Options {
 
 pub fn try_append(store: &ClickHouseStore, reports: Vec<Report>) -> Result<Receipt, StoreError> {
     let stations = STATIONS.map(station).into();
-    store.append(&Batch { stations, reports }, &mut unjudged)
+    store.append(&Batch { stations, reports }, &mut no_verdicts)
 }
 
 pub fn refusal(error: &StoreError) -> String {

@@ -6,7 +6,7 @@ use crate::observation::{
     BaseQuality, Batch, EarlierPlaces, Identifiers, IntervalType, Qualifier, Quality, Reading,
     ReasonQuality, Report, SeriesKey, Station, StationId, Variable,
 };
-use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, unjudged};
+use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, no_verdicts};
 use crate::time::HOUR_MS;
 
 fn id(number: usize) -> StationId {
@@ -60,7 +60,7 @@ fn store(stations: usize, readings: &[(usize, i64, usize)]) -> MemoryStore {
         stations: (0..stations).map(station).collect(),
         reports: readings.iter().map(report).collect(),
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     store
 }
 
@@ -264,7 +264,7 @@ fn rows_of_an_archive_have_the_place_of_their_time() {
     let (before, _) = file(&store, &before_ms);
     let mut moved = station(0);
     moved.move_to(LonLat::new(new.1, new.0).unwrap(), 60 * HOUR_MS);
-    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut unjudged).unwrap();
+    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut no_verdicts).unwrap();
     assert!(file(&store, &before_ms).0 == before, "the same bytes");
     assert_eq!(places(before), [old; 50]);
     let after = places(file(&store, &after_ms).0);

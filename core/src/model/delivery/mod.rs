@@ -94,7 +94,7 @@ pub struct Delivery<'a, S> {
 #[derive(Debug)]
 struct DeliveredRun {
     plan: RunPlan,
-    fields: BTreeMap<Slot, Kept>,
+    fields: BTreeMap<Slot, WaitingField>,
     /// The files with fields of each valid time, including fields that were there already.
     files: BTreeMap<i64, BTreeSet<usize>>,
 }
@@ -116,7 +116,7 @@ struct Slot {
 
 /// A field that waits to be written.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct WaitingField {
     place: Place,
     origin: Origin,
     /// How to put its cells in the order of the run.
@@ -152,8 +152,8 @@ struct DeliveredFile {
 }
 
 /// How a delivery treats a field.
-enum Taken {
-    Kept,
+enum FieldOutcome {
+    WaitingField,
     ThereAlready,
     OfNoProduct,
 }
@@ -238,12 +238,12 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             });
             spent_cells = limit_cells - left;
             match added {
-                Ok(Taken::Kept) => {}
-                Ok(Taken::ThereAlready) => {
+                Ok(FieldOutcome::WaitingField) => {}
+                Ok(FieldOutcome::ThereAlready) => {
                     self.report.there_already += 1;
                     self.files[file].is_used = true;
                 }
-                Ok(Taken::OfNoProduct) => {
+                Ok(FieldOutcome::OfNoProduct) => {
                     self.report.other_fields += 1;
                     let others = &mut self.files[file].others;
                     if others.len() <= MAX_NAMED {
@@ -266,12 +266,12 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         field: &grib::Field<'_>,
         origin: Origin,
         left_cells: &mut u64,
-    ) -> Result<Taken, DeliveryError> {
+    ) -> Result<FieldOutcome, DeliveryError> {
         let parameter = field.parameter()?;
         let source = self.source;
         let products = source.products();
         if !products.iter().any(|product| product.parameter() == parameter) {
-            return Ok(Taken::OfNoProduct);
+            return Ok(FieldOutcome::OfNoProduct);
         }
         let (kind, reference_ms) = (field.product()?, field.reference_ms()?);
         let is_of = |index: &usize| products[*index].is_of(parameter, &kind, reference_ms);
@@ -284,7 +284,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             if let Some(nearest) = nearest.filter(|_| misfit.is_none()) {
                 *misfit = Some(format!("{}: {nearest}", origin.field()));
             }
-            return Ok(Taken::OfNoProduct);
+            return Ok(FieldOutcome::OfNoProduct);
         }
         let grid = field.grid()?;
         let (got, limit) = (grid.rows() * grid.columns(), self.limits.points);
@@ -338,7 +338,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let delivered = self.run(run, grid)?;
         delivered.files.entry(kind.valid_ms).or_default().insert(origin.file);
         if slots.is_empty() {
-            return Ok(Taken::ThereAlready);
+            return Ok(FieldOutcome::ThereAlready);
         }
         let cells = field.work_cells()?;
         let Some(rest) = left_cells.checked_sub(cells) else {
@@ -346,8 +346,12 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         };
         *left_cells = rest;
         let message = field.to_message();
-        let kept =
-            Kept { place: self.spool.put(&message)?, origin, turns, digest: digest(&message) };
+        let kept = WaitingField {
+            place: self.spool.put(&message)?,
+            origin,
+            turns,
+            digest: digest(&message),
+        };
         for slot in slots {
             let product = &products[slot.product];
             let fields = &mut self.run(run, grid)?.fields;
@@ -365,7 +369,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
                 self.files[before.origin.file].is_used = true;
             }
         }
-        Ok(Taken::Kept)
+        Ok(FieldOutcome::WaitingField)
     }
 
     /// Returns what was delivered for a run so far.
@@ -421,7 +425,12 @@ impl<S> Delivery<'_, S> {
     }
 
     /// Refuses all fields of a run for the same reason.
-    fn refuse_run(&mut self, run: RunStamp, fields: &[(Slot, Kept)], error: &DeliveryError) {
+    fn refuse_run(
+        &mut self,
+        run: RunStamp,
+        fields: &[(Slot, WaitingField)],
+        error: &DeliveryError,
+    ) {
         for (_, kept) in fields {
             let problem = &mut self.files[kept.origin.file].problem;
             problem.get_or_insert_with(|| error.to_string());

@@ -10,7 +10,7 @@ use super::sums::Fnv;
 use super::walk::{Walk, is_too_long, span_ms};
 use super::{CopyError, Duplicate, Original, Standing};
 use crate::observation::{Batch, Report, StationId, Variable};
-use crate::store::{Damage, Selection, unjudged};
+use crate::store::{Damage, Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Readings of a chunk. Each takes about 200 bytes while it is copied.
@@ -170,7 +170,7 @@ impl<'a> Copying<'a> {
                     report(ts_ms, revision, record.present_weather.clone());
                 }
             }
-            self.to.append(&batch, &mut unjudged)?;
+            self.to.append(&batch, &mut no_verdicts)?;
         }
         if let Some(from_ms) = *retain_from_ms {
             self.to.retain(from_ms)?;

@@ -9,7 +9,7 @@ use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
 use crate::observation::{Quality, StationId, Variable};
-use crate::store::{Selection, unjudged};
+use crate::store::{Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Number of readings of each series at each station of a large segment.
@@ -38,7 +38,7 @@ pub(super) fn readings(times: std::ops::Range<i64>) -> Batch {
 /// A store with one segment of many blocks.
 fn large(options: EmbeddedOptions) -> Temporary {
     let mut store = Temporary::new(options);
-    store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    store.append(&readings(0..TIMES), &mut no_verdicts).unwrap();
     seal(&mut store);
     store
 }
@@ -161,7 +161,7 @@ fn good_blocks_are_merged_and_losses_stay_reported() {
     store.reopen();
     for ts_ms in 1..4 {
         let from = ts_ms * 1_000_000;
-        store.append(&readings(from..from + 3), &mut unjudged).unwrap();
+        store.append(&readings(from..from + 3), &mut no_verdicts).unwrap();
         let all = Maintenance { seal_all: true, ..Maintenance::default() };
         let maintained = store.maintain(&all).unwrap();
         assert_eq!(maintained.merged_segments, if ts_ms == 3 { 4 } else { 0 });
@@ -195,7 +195,7 @@ fn good_blocks_are_merged_and_losses_stay_reported() {
 #[test]
 fn a_segment_that_is_gone_stays_reported() {
     let mut store = large(SEPARATE);
-    store.append(&readings(TIMES..TIMES + 10), &mut unjudged).unwrap();
+    store.append(&readings(TIMES..TIMES + 10), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let blocks = fs::metadata(store.dir.path().join(SEGMENT)).unwrap().len().div_ceil(1 << 18);
@@ -261,7 +261,7 @@ fn a_reading_in_a_damaged_block_may_come_in_again() {
     flip(&path, length / 2);
     store.reopen();
     let lost = expected.len() - held(&store).len();
-    let receipt = store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    let receipt = store.append(&readings(0..TIMES), &mut no_verdicts).unwrap();
     assert_eq!(receipt.added, lost);
     assert_eq!(held(&store), expected);
 }
@@ -272,7 +272,7 @@ fn fresh() -> Temporary {
     for time in 0..10 {
         let name = NAMES[time as usize % NAMES.len()];
         let reports = vec![report(name, time * 1_000, 1, &[time as f64], Quality::GOOD)];
-        store.append(&batch(reports), &mut unjudged).unwrap();
+        store.append(&batch(reports), &mut no_verdicts).unwrap();
     }
     store.reopen();
     // Four of the reports mention the weather.

@@ -59,7 +59,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::{InFront, Judge, Reader, Receipt, Store, StoreError};
+use super::{Reader, ReaderWrapper, Receipt, Store, StoreError, VerdictFn};
 use crate::observation::Batch;
 use catalogue::Lost;
 use fault::Faults;
@@ -226,11 +226,11 @@ pub struct RebuildReport {
 ///
 /// ```
 /// use mesonet::{Batch, EmbeddedStore, Reader, Store};
-/// use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+/// use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 /// # let folder = tempfile::tempdir()?;
 /// # let dir = folder.path();
 /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
-/// store.append(&Batch::default(), &mut unjudged)?;
+/// store.append(&Batch::default(), &mut no_verdicts)?;
 /// store.maintain(&Maintenance::default())?;
 /// assert_eq!(store.health().faults, []);
 /// assert!(EmbeddedStore::open(dir, EmbeddedOptions::default()).is_err(), "it is open already");
@@ -422,14 +422,14 @@ fn user_name(name: &str) -> String {
     format!("user.{name}")
 }
 
-impl InFront for EmbeddedStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for EmbeddedStore {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }
 
 impl Store for EmbeddedStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut state = self.state();
         let receipt = state.append(batch, judge)?;
         self.view.store(Arc::clone(&state.view));

@@ -21,7 +21,7 @@ use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth, user_name};
 use crate::store::copy::{Original, Standing};
-use crate::store::{InFront, Reader, StoreError};
+use crate::store::{Reader, ReaderWrapper, StoreError};
 
 /// Reads the store in a folder, even while another process writes to it.
 ///
@@ -32,13 +32,13 @@ use crate::store::{InFront, Reader, StoreError};
 ///
 /// ```
 /// use mesonet::{Batch, EmbeddedStore, Reader, Store};
-/// use mesonet::store::{EmbeddedOptions, EmbeddedReader, unjudged};
+/// use mesonet::store::{EmbeddedOptions, EmbeddedReader, no_verdicts};
 /// # let folder = tempfile::tempdir()?;
 /// # let dir = folder.path();
 /// # let batch = Batch::default();
 /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
 /// let reader = EmbeddedReader::open(dir)?;
-/// store.append(&batch, &mut unjudged)?;
+/// store.append(&batch, &mut no_verdicts)?;
 /// reader.refresh()?;
 /// assert_eq!(reader.directory()?.stations, store.directory()?.stations);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -278,8 +278,8 @@ impl Original for EmbeddedReader {
     }
 }
 
-impl InFront for EmbeddedReader {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for EmbeddedReader {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }

@@ -6,7 +6,7 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten, weather};
 use super::*;
 use crate::observation::{Quality, StationId};
-use crate::store::{Selection, unjudged};
+use crate::store::{Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
@@ -30,7 +30,7 @@ fn a_reader_follows_a_writer() {
             let ts_ms = if round % 5 == 4 { round - 3 } else { round };
             report(name, ts_ms, round as u8, &[round as f64, 2.0], Quality::GOOD)
         });
-        store.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
+        store.append(&batch(reports.to_vec()), &mut no_verdicts).unwrap();
         assert_eq!(held(&reader), before);
         assert!(reader.refresh().unwrap());
         same(&reader, &store);
@@ -53,7 +53,7 @@ fn writers_come_and_go() {
     let mut store = Temporary::new(SMALL);
     let dir = store.dir.path().to_owned();
     let reader = EmbeddedReader::open(&dir).unwrap();
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     reader.refresh().unwrap();
     store.reopen();
     reader.refresh().unwrap();
@@ -71,13 +71,13 @@ fn writers_come_and_go() {
 #[test]
 fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     let one = Temporary::new(SMALL);
-    one.append(&ten(), &mut unjudged).unwrap();
+    one.append(&ten(), &mut no_verdicts).unwrap();
     let (of_other, shown) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     EmbeddedStore::freeze(one.dir.path(), of_other.path()).unwrap();
     let other = EmbeddedStore::open(of_other.path(), SMALL).unwrap();
     let append = |store: &EmbeddedStore, name: &str, ts_ms: i64, value: f64| {
         let report = report(name, ts_ms, 0, &[value, 2.0], Quality::GOOD);
-        store.append(&batch(vec![report]), &mut unjudged).unwrap();
+        store.append(&batch(vec![report]), &mut no_verdicts).unwrap();
     };
     let show = |dir: &Path| {
         let fresh = tempfile::tempdir().unwrap();
@@ -107,9 +107,9 @@ fn a_reader_whose_files_are_exchanged_takes_all_anew() {
 #[test]
 fn a_reader_writes_nothing() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let dir = store.dir.path().to_owned();
     store.store = None;
     let names = || {
@@ -139,7 +139,7 @@ fn a_folder_without_a_record_is_refused() {
 #[test]
 fn damage_is_told() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let dir = store.dir.path().to_owned();
     store.store = None;
@@ -159,7 +159,7 @@ fn damage_is_told() {
 #[test]
 fn readers_do_not_keep_a_writer_out() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let dir = store.dir.path().to_owned();
     let (stop, told) = std::sync::mpsc::channel::<()>();
     let reader = std::thread::spawn(move || {

@@ -15,7 +15,7 @@ use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, View};
 use super::weather_table::{WEATHER, WEATHER_SLOT, Words};
 use crate::observation::{Batch, Qualifier, QualityCode, Reading, SeriesId, SeriesKey, StationId};
-use crate::store::{Judge, Receipt, StoreError, Verdicts};
+use crate::store::{Receipt, StoreError, VerdictFn, Verdicts};
 
 /// How many runs of similar size are merged at once: each reading is then copied only a few times
 /// before it is sealed.
@@ -60,7 +60,7 @@ impl State {
     pub(super) fn append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
     ) -> Result<Receipt, StoreError> {
         if self.appending {
             self.stations.roll_back();
@@ -108,7 +108,7 @@ impl State {
     fn try_append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
         series: Arc<SeriesTable>,
     ) -> Result<Receipt, StoreError> {
         let deltas = self.stations.take_in(batch);

@@ -28,7 +28,7 @@ const DATABASES: [&str; 6] = [
 type Real = Gauge<f64, AtomicU64>;
 
 #[derive(Default)]
-pub struct Looked {
+pub struct Gauges {
     build: Family<By, Gauge>,
     started: Real,
     connections: Gauge,
@@ -47,7 +47,7 @@ pub struct Looked {
     certificate_until: Real,
 }
 
-impl Looked {
+impl Gauges {
     pub fn register(registry: &mut Registry) -> Self {
         let own = Self::default();
         registry.register("build", "The running program", own.build.clone());
@@ -92,7 +92,7 @@ impl Looked {
     }
 }
 
-impl Looked {
+impl Gauges {
     /// Looks up what is not counted.
     pub fn look(&self, state: &State, table: &Table, certificate: Option<&Certificate>) {
         let (looked, ingest) = (self, &state.services.metrics.ingest);

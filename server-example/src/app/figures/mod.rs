@@ -16,17 +16,17 @@ use crate::connections::{Certificate, Table};
 use crate::http::error::ApiError;
 use crate::observe::metrics;
 use crate::state::State;
-use look::Looked;
+use look::Gauges;
 
 /// What OpenMetrics 1.0 calls its text, which Prometheus reads.
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-struct Shown {
+struct Page {
     state: Arc<State>,
     table: Arc<Table>,
     certificate: Option<Arc<Certificate>>,
-    looked: Looked,
+    looked: Gauges,
     /// Of what is looked up.
     registry: Registry,
 }
@@ -38,12 +38,12 @@ pub fn router(
     certificate: Option<Arc<Certificate>>,
 ) -> Router {
     let mut registry = metrics::registry();
-    let looked = Looked::register(&mut registry);
-    let shown = Arc::new(Shown { state, table, certificate, looked, registry });
+    let looked = Gauges::register(&mut registry);
+    let shown = Arc::new(Page { state, table, certificate, looked, registry });
     Router::new().route("/metrics", get(figures)).with_state(shown)
 }
 
-async fn figures(Shared(shown): Shared<Arc<Shown>>) -> Result<Response, ApiError> {
+async fn figures(Shared(shown): Shared<Arc<Page>>) -> Result<Response, ApiError> {
     let state = Arc::clone(&shown.state);
     // Lengths of files are looked up.
     let body = state.look_up(move |state| {

@@ -31,7 +31,7 @@ pub struct TracesError(pub String);
 /// What is told of a request at its end. Every text is bounded: a route is a template of the router,
 /// and there is no query string.
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only the feature reads it"))]
-pub struct Ended<'a> {
+pub struct RequestEnd<'a> {
     pub id: &'a str,
     pub method: &'static str,
     pub route: Option<&'a str>,

@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use super::Ended;
+use super::RequestEnd;
 use super::TracesError;
 
 /// Nothing.
@@ -30,5 +30,5 @@ impl Traces {
 #[expect(clippy::unused_self, reason = "as with the feature")]
 impl Trace {
     /// Does nothing.
-    pub fn end(&mut self, _: &Ended<'_>) {}
+    pub fn end(&mut self, _: &RequestEnd<'_>) {}
 }

@@ -12,7 +12,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 
-use super::Ended;
+use super::RequestEnd;
 use super::TracesError;
 use super::sender::Sender;
 
@@ -94,11 +94,11 @@ impl Traces {
 
 impl Trace {
     /// Ends the span.
-    pub fn end(&mut self, ended: &Ended<'_>) {
+    pub fn end(&mut self, ended: &RequestEnd<'_>) {
         let Some(mut span) = self.0.take().filter(opentelemetry::trace::Span::is_recording) else {
             return;
         };
-        let Ended { id, method, route, path, status, bytes, answered, plan } = *ended;
+        let RequestEnd { id, method, route, path, status, bytes, answered, plan } = *ended;
         let name = match route {
             Some(route) => Cow::Owned(format!("{method} {route}")),
             None => Cow::Borrowed(method),

@@ -44,11 +44,11 @@ const PLAIN: &str = "deterministic";
 struct Products {
     /// The run that has the products.
     run: RunStamp,
-    products: Vec<Listed>,
+    products: Vec<ProductEntry>,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ProductEntry {
     #[serde(flatten)]
     product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -76,7 +76,7 @@ struct Listed {
     wind: Option<[String; 2]>,
 }
 
-impl Listed {
+impl ProductEntry {
     fn new(source: &model::Source, product: model::Product) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
@@ -119,7 +119,8 @@ async fn products(
         let run = run_or_newest(state, granted, &request.query)?;
         let source = granted.source();
         let products = model::products(run.definition());
-        let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
+        let products =
+            products.into_iter().map(|product| ProductEntry::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
         let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
         let mut response = json_tagged(&request.headers, &body)?;

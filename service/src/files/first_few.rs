@@ -25,20 +25,20 @@ impl FileFault {
 
 /// The first few items, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed<T> {
+pub struct FirstFew<T> {
     /// How many there are.
     pub count: u64,
     /// The first few.
     pub first: Vec<T>,
 }
 
-impl<T> Default for Listed<T> {
+impl<T> Default for FirstFew<T> {
     fn default() -> Self {
         Self { count: 0, first: Vec::new() }
     }
 }
 
-impl<T> Listed<T> {
+impl<T> FirstFew<T> {
     /// Adds an item, created only if it is kept.
     pub fn add(&mut self, item: impl FnOnce() -> T) {
         self.count += 1;
