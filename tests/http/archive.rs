@@ -338,7 +338,7 @@ fn of_two_runs_at_once_none_harms_the_other() {
     let processes = commands.each_mut().map(|command| Process::start(command, PATIENCE));
     let done = processes.map(Process::wait);
     for (status, said) in &done {
-        let is_refused = said.err.contains("another run has changed the archive meanwhile");
+        let is_refused = said.err.contains("another run changed the archive at the same time");
         assert!(status.success() || is_refused, "{}", said.err);
     }
     assert!(done.iter().any(|(status, _)| status.success()));

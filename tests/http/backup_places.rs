@@ -59,16 +59,10 @@ fn a_place_in_the_folder_of_the_record_is_refused() {
             "error: {place} is in mesonet-data, the folder of the record; the backups must be in another one\n"
         );
         assert_eq!(refused(path, &["backup", "--to", place]), inside);
-        for key in ["follow", "followed-at"] {
-            let error = refused(path, &["serve", &format!("--{key}"), place]);
-            let key = key.replace('-', "_");
-            assert_eq!(
-                error,
-                format!(
-                    "error: {key} is \"{place}\"; it must be outside the folder of the record\n"
-                )
-            );
-        }
+        assert_eq!(
+            refused(path, &["serve", "--follow", place]),
+            format!("error: follow is \"{place}\"; it must be outside the folder of the record\n")
+        );
     }
     assert_eq!(names(path), before);
 }
@@ -84,12 +78,9 @@ fn an_address_with_a_slash_too_few_is_refused() {
         let expected =
             format!("error: \"{place}\" is not a place for backups or archives; it must be ");
         assert!(error.starts_with(&expected), "{error}");
-        for key in ["follow", "followed-at"] {
-            let error = refused(path, &["serve", &format!("--{key}={place}")]);
-            let key = key.replace('-', "_");
-            let expected = format!("error: {key} is \"{place}\"; it must be a folder");
-            assert!(error.starts_with(&expected), "{error}");
-        }
+        let error = refused(path, &["serve", &format!("--follow={place}")]);
+        let expected = format!("error: follow is \"{place}\"; it must be a folder");
+        assert!(error.starts_with(&expected), "{error}");
     }
     assert_eq!(names(path), before);
 }

@@ -1,6 +1,7 @@
 //! The bundled reports, complete: what is too large to write down is compared with the library.
 
 use std::fs;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
@@ -141,16 +142,21 @@ fn a_replay_shows_nothing_from_its_future() {
 /// writes it anew.
 #[test]
 fn the_record_of_the_sample_is_that_of_the_reports() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/record.sqlite.zst");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample");
+    let of = |name: &str| Path::new(sample).join(name);
+    let (database, count) = (of("record.sqlite.zst"), of("record.count"));
     let (judged, bundled) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     mesonet_server::judge_sample(judged.path()).unwrap();
-    let database = |folder: &TempDir| folder.path().join("mesonet.sqlite");
+    let files = |of: &TempDir| ["mesonet.sqlite", "mesonet.count"].map(|name| of.path().join(name));
+    let [in_sqlite, counted] = files(&judged);
     if std::env::var_os("MESONET_REFRESH").is_some() {
-        let bytes = fs::read(database(&judged)).unwrap();
-        fs::write(file, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+        let bytes = fs::read(in_sqlite).unwrap();
+        fs::write(&database, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+        fs::copy(counted, &count).unwrap();
     }
-    let bytes = zstd::decode_all(&fs::read(file).unwrap()[..]).unwrap();
-    fs::write(database(&bundled), bytes).unwrap();
+    let [in_sqlite, counted] = files(&bundled);
+    fs::write(in_sqlite, zstd::decode_all(&fs::read(database).unwrap()[..]).unwrap()).unwrap();
+    fs::copy(count, counted).unwrap();
     let [judged, bundled] = [&judged, &bundled].map(|of| EmbeddedReader::open(of.path()).unwrap());
     let compared = compare(&judged, &bundled, &mut |_| {}).unwrap();
     assert!(

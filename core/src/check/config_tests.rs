@@ -58,7 +58,7 @@ fn each_default_entry_can_be_left_out() {
             assert_ne!(without, Config::default(), "{name}");
             // It is gone, so it cannot be left out again.
             let twice = refused(&format!("without = [\"{name}\", \"{name}\"]"));
-            assert!(twice.contains(&format!("\"{name}\" is no entry")), "{twice}");
+            assert!(twice.contains(&format!("\"{name}\" is not an entry")), "{twice}");
             entries += 1;
         }
     }

@@ -203,7 +203,7 @@ fn the_jumps() {
         "Off the usual by",
         "Deviations",
         "History, h",
-        "NeighbourValue, h",
+        "Held, h",
         "Explained by",
         "Source",
     ];
@@ -318,7 +318,7 @@ fn the_neighbours_and_sentinels() {
         "Change per h",
         "Level",
         "Within, h",
-        "NeighbourValue, h",
+        "Held, h",
         "Agree",
         "Source",
     ];

@@ -14,8 +14,14 @@ use mesonet_service::record::lock_folder;
 /// The database of the record, compressed by zstd.
 const RECORD: &[u8] = include_bytes!("../../sample/record.sqlite.zst");
 
-/// The name that it has in a data folder.
-const DATABASE: &str = "mesonet.sqlite";
+/// How many changes it has acknowledged.
+const COUNT: &[u8] = include_bytes!("../../sample/record.count");
+
+/// The names that they have in a data folder, in the order in which they are put there.
+const FILES: [&str; 2] = ["mesonet.count", "mesonet.sqlite"];
+
+/// How files begin that are not whole yet.
+const UNFINISHED: &str = ".mesonet-sample-";
 
 /// Puts the record of the sample into a data folder, which is created if missing, unless anything of a record is
 /// there, or another process has it open.
@@ -23,18 +29,27 @@ const DATABASE: &str = "mesonet.sqlite";
 /// # Errors
 /// The folder cannot be written. Nothing of a record is there then.
 pub fn put_sample_record(folder: &Path) -> io::Result<()> {
-    // Held until the file is there: no other process begins a record meanwhile.
+    // Held until the files are there: no other process begins a record meanwhile.
     let Ok((_lock, _)) = lock_folder(folder) else { return Ok(()) };
+    let is_cut_off = |name: &str| {
+        // The database comes last: this is what a process leaves that was killed in between.
+        name == FILES[0] && fs::read(folder.join(name)).is_ok_and(|bytes| bytes == COUNT)
+    };
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
-        if name != "lock" && is_record(&name) {
+        let is_mine = name == "lock" || name.starts_with(UNFINISHED) || is_cut_off(&name);
+        if is_record(&name) && !is_mine {
             return Ok(());
         }
     }
-    let mut file = tempfile::Builder::new().prefix(".mesonet-sample-").tempfile_in(folder)?;
-    file.write_all(&zstd::decode_all(RECORD)?)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(folder.join(DATABASE)).map_err(|error| error.error)?;
-    sync_folder(folder)
+    let database = zstd::decode_all(RECORD)?;
+    for (name, bytes) in FILES.into_iter().zip([COUNT, &database]) {
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(folder.join(name)).map_err(|error| error.error)?;
+        sync_folder(folder)?;
+    }
+    Ok(())
 }
