@@ -20,7 +20,7 @@ pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
         |state, trouble| {
             let Some(keys) = &state.credentials.keys else { return Ok::<_, Infallible>(LOOK) };
             match keys.renew() {
-                Ok(_) => {
+                Ok(()) => {
                     if trouble.take().is_some() {
                         tracing::info!("the API keys are the newest again");
                     }

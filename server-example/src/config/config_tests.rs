@@ -185,10 +185,8 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
 
 #[test]
 fn what_is_followed_is_outside_the_folder_of_the_record() {
-    for (line, got) in [("--data d --follow d/backups", "follow is \"d/backups\"")] {
-        let message = format!("{got}; it must be outside the folder of the record");
-        assert_eq!(load(line).unwrap_err(), message);
-    }
+    let message = "follow is \"d/backups\"; it must be outside the folder of the record";
+    assert_eq!(load("--data d --follow d/backups").unwrap_err(), message);
 }
 
 #[test]

@@ -70,6 +70,8 @@ impl Archive {
         StoreError::Unavailable { path, cause: cause.to_string() }
     }
 
+    /// # Errors
+    /// The place cannot be opened.
     pub fn place(&self) -> Result<Arc<Place>, StoreError> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
@@ -80,6 +82,8 @@ impl Archive {
         Ok(Arc::clone(place.insert(Arc::new(opened))))
     }
 
+    /// # Errors
+    /// The manifest cannot be read.
     pub fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
         let newest = Manifest::newest(&*self.place()?);
         newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(&error))

@@ -113,6 +113,9 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Writes the months.
+    ///
+    /// # Errors
+    /// The record cannot be read, or the place cannot be written; the months that were done stay.
     pub fn run(&self) -> Result<ArchiveSummary, ArchiveError> {
         let mut summary =
             ArchiveSummary { place: self.place.address().to_owned(), ..ArchiveSummary::default() };

@@ -85,6 +85,9 @@ impl Manifest {
     }
 
     /// Reads it, and checks that it is whole and names only files in the folder.
+    ///
+    /// # Errors
+    /// It is damaged, or of a newer format.
     pub fn decode(bytes: &[u8]) -> Result<Self, ManifestError> {
         let wrong = |cause: &str| ManifestError::Damaged(cause.to_owned());
         let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -145,11 +148,15 @@ pub mod instant {
     use mesonet::time::parse_instant;
     use serde::{Deserialize, Deserializer, Serializer, de};
 
+    /// # Errors
+    /// Those of the serializer.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(ms: &i64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&super::shown(*ms))
     }
 
+    /// # Errors
+    /// It is not an instant.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         let text = String::deserialize(deserializer)?;
         parse_instant(&text).map_err(de::Error::custom)

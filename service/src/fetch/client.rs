@@ -209,6 +209,9 @@ pub(super) fn system_roots() -> Result<RootCerts, RootsError> {
 }
 
 /// Fetches a small document that the server itself needs, within ten seconds.
+///
+/// # Errors
+/// The document cannot be fetched, or is too long.
 pub fn document(address: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
     let limits = Limits { max_bytes, timeout: Duration::from_secs(10) };
     let is_plain = address.starts_with("http://");

@@ -64,6 +64,8 @@ fn header(entry: &mut tar::Entry<'_, impl Read>) -> Result<Vec<u8>, SourceError>
 }
 
 impl Source<'_> {
+    /// # Errors
+    /// The archive cannot be read to its end.
     pub fn tar(
         &mut self,
         label: &Label,
@@ -104,6 +106,8 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// # Errors
+    /// The archive cannot be read to its end.
     pub fn zip(&mut self, label: &Label, file: &mut dyn ReadSeek) -> Result<(), SourceError> {
         let mut archive = ZipIterable::try_new(file, Config::default())?;
         self.budget.spend(Work::Entries, archive.len() as u64)?;

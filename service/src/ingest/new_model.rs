@@ -107,6 +107,9 @@ pub fn make_model(
 }
 
 /// Removes the table of a model of which nothing was stored, and its folder if nothing else is in it.
+///
+/// # Errors
+/// The table cannot be removed.
 pub fn unmake_model(path: &Path) -> io::Result<()> {
     fs::remove_file(path)?;
     match path.parent().map(fs::remove_dir) {

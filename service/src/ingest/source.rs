@@ -219,6 +219,9 @@ impl<'a> Source<'a> {
     }
 
     /// Unpacks the output of one packing.
+    ///
+    /// # Errors
+    /// It cannot be read to its end.
     pub fn stream(
         &mut self,
         label: &Label,
@@ -240,6 +243,7 @@ impl Label {
         Self { name, ..self.clone() }
     }
 
+    #[must_use]
     pub fn inside(&self, path: &str, modified_ms: Option<i64>) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         Self { shown: format!("{}/{}", self.shown, shown_name(path)), name, modified_ms }

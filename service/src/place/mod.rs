@@ -172,6 +172,7 @@ impl Place {
     }
 
     /// Gives up reading after so long: somebody waits for what is read.
+    #[must_use]
     pub fn patient_for(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }

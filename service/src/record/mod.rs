@@ -89,6 +89,9 @@ const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// Locks the folder of a server whose record is elsewhere, which is created if missing. Also returns
 /// whether nothing is in it.
+///
+/// # Errors
+/// Another process has it locked, or it cannot be written.
 pub fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
     let path = folder.display().to_string();
     let failed =

@@ -47,6 +47,9 @@ pub fn reader(
 }
 
 /// Refuses: see the file beside this one.
+///
+/// # Errors
+/// Always.
 pub fn would_expire(
     address: &ClickHouseAddress,
     _: &RecordSettings,
@@ -56,6 +59,9 @@ pub fn would_expire(
 }
 
 /// Refuses: see the file beside this one.
+///
+/// # Errors
+/// Always.
 pub fn migrate(address: &ClickHouseAddress, _: &RecordSettings) -> Result<(u32, u32), StoreError> {
     without(address)
 }

@@ -94,7 +94,7 @@ pub struct Delivery<'a, S> {
 #[derive(Debug)]
 struct DeliveredRun {
     plan: RunPlan,
-    fields: BTreeMap<Slot, WaitingField>,
+    fields: BTreeMap<Slot, Waiting>,
     /// The files with fields of each valid time, including fields that were there already.
     files: BTreeMap<i64, BTreeSet<usize>>,
 }
@@ -116,7 +116,7 @@ struct Slot {
 
 /// A field that waits to be written.
 #[derive(Clone, Copy, Debug)]
-struct WaitingField {
+struct Waiting {
     place: Place,
     origin: Origin,
     /// How to put its cells in the order of the run.
@@ -153,7 +153,7 @@ struct DeliveredFile {
 
 /// How a delivery treats a field.
 enum FieldOutcome {
-    WaitingField,
+    Waiting,
     ThereAlready,
     OfNoProduct,
 }
@@ -238,7 +238,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             });
             spent_cells = limit_cells - left;
             match added {
-                Ok(FieldOutcome::WaitingField) => {}
+                Ok(FieldOutcome::Waiting) => {}
                 Ok(FieldOutcome::ThereAlready) => {
                     self.report.there_already += 1;
                     self.files[file].is_used = true;
@@ -346,12 +346,8 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         };
         *left_cells = rest;
         let message = field.to_message();
-        let kept = WaitingField {
-            place: self.spool.put(&message)?,
-            origin,
-            turns,
-            digest: digest(&message),
-        };
+        let kept =
+            Waiting { place: self.spool.put(&message)?, origin, turns, digest: digest(&message) };
         for slot in slots {
             let product = &products[slot.product];
             let fields = &mut self.run(run, grid)?.fields;
@@ -369,7 +365,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
                 self.files[before.origin.file].is_used = true;
             }
         }
-        Ok(FieldOutcome::WaitingField)
+        Ok(FieldOutcome::Waiting)
     }
 
     /// Returns what was delivered for a run so far.
@@ -425,12 +421,7 @@ impl<S> Delivery<'_, S> {
     }
 
     /// Refuses all fields of a run for the same reason.
-    fn refuse_run(
-        &mut self,
-        run: RunStamp,
-        fields: &[(Slot, WaitingField)],
-        error: &DeliveryError,
-    ) {
+    fn refuse_run(&mut self, run: RunStamp, fields: &[(Slot, Waiting)], error: &DeliveryError) {
         for (_, kept) in fields {
             let problem = &mut self.files[kept.origin.file].problem;
             problem.get_or_insert_with(|| error.to_string());

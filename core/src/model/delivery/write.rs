@@ -6,7 +6,7 @@ use std::io::{Read, Seek, Write};
 use super::plan::{RunPlan, name_of};
 use super::range::ValueRange;
 use super::report::{DeliveryReport, WrittenProduct, WrittenRun};
-use super::{DeliveredFile, DeliveredRun, Slot, WaitingField};
+use super::{DeliveredFile, DeliveredRun, Slot, Waiting};
 use crate::grib;
 use crate::grid::{Encoding, PackingLoss};
 use crate::model::{
@@ -116,7 +116,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn write_run(
         &mut self,
         plan: &RunPlan,
-        fields: &[(Slot, WaitingField)],
+        fields: &[(Slot, Waiting)],
         files: &Files,
         published_ms: i64,
         on_field: &mut dyn FnMut(),
@@ -136,10 +136,10 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         let mut products = BTreeMap::new();
         // A field may belong to several products.
         let mut used = BTreeSet::new();
-        let one_product = |one: &(Slot, WaitingField), other: &(Slot, WaitingField)| {
+        let one_product = |one: &(Slot, Waiting), other: &(Slot, Waiting)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
         };
-        let one_member = |one: &(Slot, WaitingField), other: &(Slot, WaitingField)| {
+        let one_member = |one: &(Slot, Waiting), other: &(Slot, Waiting)| {
             one_product(one, other) && one.0.member == other.0.member
         };
         let mut of_one_interval = Vec::with_capacity(fields.len());
@@ -167,9 +167,8 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let missing = writer.missing_levels(hour, name);
             let is_missing =
-                |(slot, _): &&(Slot, WaitingField)| missing.contains(&level_of(&product, *slot));
-            let new: Vec<(Slot, WaitingField)> =
-                fields.iter().filter(is_missing).copied().collect();
+                |(slot, _): &&(Slot, Waiting)| missing.contains(&level_of(&product, *slot));
+            let new: Vec<(Slot, Waiting)> = fields.iter().filter(is_missing).copied().collect();
             // Published by another delivery since this one was planned.
             self.report.there_already += (fields.len() - new.len()) as u64;
             for (_, kept) in fields.iter().filter(|field| !is_missing(field)) {
@@ -253,7 +252,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn encodings(
         &mut self,
         plan: &RunPlan,
-        fields: &[(Slot, WaitingField)],
+        fields: &[(Slot, Waiting)],
     ) -> Result<BTreeMap<usize, Encoding>, DeliveryError> {
         let products = self.source.products();
         let mut ranges: BTreeMap<usize, ValueRange> = BTreeMap::new();
@@ -276,11 +275,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     }
 
     /// Adds the values of a field to a range.
-    fn add_range(
-        &mut self,
-        kept: WaitingField,
-        range: &mut ValueRange,
-    ) -> Result<(), DeliveryError> {
+    fn add_range(&mut self, kept: Waiting, range: &mut ValueRange) -> Result<(), DeliveryError> {
         let message = self.spool.get(kept.place)?;
         let Some(field) = grib::fields(&message).next() else { return Ok(()) };
         let (field, limit) = (field?, self.limits.points);
@@ -299,7 +294,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn unpack(
         &mut self,
         (product, columns): (&ProductDefinition, usize),
-        fields: &[(Slot, WaitingField)],
+        fields: &[(Slot, Waiting)],
         levels: &mut [Option<Level>],
         written: &mut WrittenProduct,
         on_field: &mut dyn FnMut(),
@@ -327,7 +322,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     /// Returns the packed values of a field.
     fn level(
         &mut self,
-        kept: WaitingField,
+        kept: Waiting,
         product: &ProductDefinition,
         columns: usize,
         loss: &mut PackingLoss,
@@ -398,7 +393,7 @@ fn place(writer: &RunWriter, valid_ms: i64, name: &str) -> Option<(usize, Produc
 
 /// Returns how many of the fields of a product at an hour, sorted by interval, have the shortest
 /// interval.
-fn of_shortest_interval(fields: &[(Slot, WaitingField)]) -> usize {
+fn of_shortest_interval(fields: &[(Slot, Waiting)]) -> usize {
     let shortest = fields.first().and_then(|(slot, _)| slot.interval);
     fields.partition_point(|(slot, _)| slot.interval == shortest)
 }

@@ -12,7 +12,7 @@ use crate::connections::{Certificate, Table};
 use crate::observe::metrics::By;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
-use mesonet_service::record::Record;
+use mesonet_service::record::{Record, Upstream};
 use mesonet_service::record::{is_ahead, newest_ms_by};
 
 /// The databases of a record, with what SQLite writes ahead of them.
@@ -110,7 +110,7 @@ impl Gauges {
             looked.behind.set(follower.behind_s());
         }
         let of_record = record.map(Record::health);
-        if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {
+        if let Some(health) = of_record.or_else(|| follower.map(Upstream::health)) {
             for (part, count) in
                 [("sealed", health.sealed_readings), ("fresh", health.fresh_readings)]
             {
