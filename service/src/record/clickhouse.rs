@@ -83,6 +83,9 @@ pub fn refuse_if_written(
 }
 
 /// Refuses a record that a server writes to.
+///
+/// # Errors
+/// A server writes to it, or it cannot be read.
 pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
     let written_ms: Option<i64> = read_mark(options, WRITTEN)?.and_then(|text| text.parse().ok());
     let age_ms = written_ms.map(|written_ms| (system_ms() - written_ms).abs());
@@ -102,6 +105,9 @@ fn refuse_half(options: &Options, address: &ClickHouseAddress) -> Result<(), Sto
 }
 
 /// Makes the tables, or brings them up to date. Returns their version before and now.
+///
+/// # Errors
+/// ClickHouse cannot be reached or refuses, or the tables are of a newer version.
 pub fn migrate(
     address: &ClickHouseAddress,
     settings: &RecordSettings,
@@ -111,6 +117,9 @@ pub fn migrate(
 }
 
 /// Counts the rows and the days that are wholly older than an instant.
+///
+/// # Errors
+/// The record cannot be read.
 pub fn would_expire(
     address: &ClickHouseAddress,
     settings: &RecordSettings,
