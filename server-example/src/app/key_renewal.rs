@@ -1,4 +1,4 @@
-//! API keys that other processes issue and revoke: those of a running server are kept the newest.
+//! Keeps the API keys of a running server up to date with what other processes issue and revoke.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use super::background::repeat;
 use crate::state::State;
 use mesonet_service::keys::LOOK;
 
-/// Starts what keeps the keys of a server the newest. What goes wrong is logged once.
+/// Starts the task that keeps the keys of a server up to date. A failure is logged once.
 pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
-    // A record in ClickHouse is waited for, which costs no core.
+    // With a record in ClickHouse the task only waits, which takes no core.
     beside.spawn(repeat(
         Arc::clone(state),
         None::<String>,

@@ -1,4 +1,4 @@
-//! What a running server takes anew: its settings and its certificate.
+//! What a running server reloads: its settings and its certificate.
 
 use mesonet::Iso8601;
 
@@ -7,7 +7,8 @@ use crate::connections::Certificate;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
 
-/// Reads the settings again, and takes what a running server can. Faulty ones change nothing.
+/// Reads the settings again, and applies those that a running server can. If the settings are
+/// invalid, nothing changes.
 pub fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
     let taken = Config::load(flags).and_then(|new| {
         let fresh = certificate.map(|of| Ok::<_, ConfigError>((of, of.fresh(system_ms())?)));

@@ -34,7 +34,7 @@ pub struct BackupFlags {
 /// Backs up a record, which a server may have open. Returns whether all of it is in the backup.
 ///
 /// # Errors
-/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
+/// There is no record, the record is damaged, or the place has another record or cannot be written.
 pub fn backup(flags: &BackupFlags) -> Outcome {
     let BackupFlags { to, take_over, without_lost, json, record } = flags;
     let config = load(record)?;
@@ -49,6 +49,6 @@ pub fn backup(flags: &BackupFlags) -> Outcome {
     let options = BackupOptions { takes_over: *take_over, without_lost: *without_lost };
     let summary = make(&config.data, to, options)?;
     print(*json, &summary, |out| summary.print(out))?;
-    // What is lost was left out by order.
+    // Lost readings were left out by the operator's order.
     Ok(summary.left_out.iter().all(|left_out| left_out.starts_with(LOST)))
 }

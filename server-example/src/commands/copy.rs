@@ -36,8 +36,8 @@ pub struct CopyFlags {
 /// Copies a record and compares the copy with it, or only compares. Returns whether they are equal.
 ///
 /// # Errors
-/// A place cannot be opened, read or written, the record is damaged, or the other place holds something
-/// else.
+/// A place cannot be opened, read or written; the record is damaged; or the other place already
+/// holds something.
 pub fn copy(flags: &CopyFlags) -> Outcome {
     let CopyFlags { from, to, check, store_password_file, json } = flags;
     let options = CopyOptions { check: *check, password_file: store_password_file.as_deref() };
