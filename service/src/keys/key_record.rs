@@ -32,7 +32,7 @@ pub type ValidKeys = HashMap<KeyDigest, Option<i64>>;
 pub struct ApiKey {
     /// The hash by which it is recognized.
     pub digest: KeyDigest,
-    /// Whose key it is, for people.
+    /// Whose it is, for people.
     pub label: String,
     /// When it was issued.
     pub issued_ms: i64,
@@ -44,13 +44,13 @@ pub struct ApiKey {
     pub last_used_ms: Option<i64>,
 }
 
-/// A key as it is shown to people.
+/// A key as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyEntry {
     /// The name by which it is revoked.
     pub id: String,
-    /// Whose key it is, for people.
+    /// Whose it is, for people.
     pub label: String,
     /// When it was issued.
     #[schema(value_type = String, format = DateTime)]
@@ -246,7 +246,7 @@ impl ApiKey {
 }
 
 /// Whether a character is invisible and changes how a list of labels is shown: control characters,
-/// and the direction marks of Unicode's UAX #9, including those without width.
+/// the direction marks of Unicode's UAX #9, and characters without width.
 fn is_unseen(of: char) -> bool {
     of.is_control()
         || matches!(of, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
