@@ -1,7 +1,8 @@
-//! The record of the sample, judged: what a server makes of the bundled reports in a new folder, made ahead.
+//! The judged record of the sample, made ahead: what a server makes of the bundled reports in a new
+//! folder.
 //!
-//! Judging 31,000 reports of 3,178 stations takes seconds. `tests/http/sample.rs` holds the file to what they give, and
-//! writes it anew with `MESONET_REFRESH=1`.
+//! Judging 31,000 reports of 3,178 stations takes seconds. `tests/http/sample.rs` checks that the
+//! file has the result, and rewrites the file with `MESONET_REFRESH=1`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,16 +15,16 @@ use mesonet_service::record::lock_folder;
 /// The database of the record, compressed by zstd.
 const RECORD: &[u8] = include_bytes!("../../sample/record.sqlite.zst");
 
-/// The name that it has in a data folder.
+/// The name of the database in a data folder.
 const DATABASE: &str = "mesonet.sqlite";
 
-/// Puts the record of the sample into a data folder, which is created if missing, unless anything of a record is
-/// there, or another process has it open.
+/// Puts the record of the sample into a data folder, which is created if missing. Does nothing if
+/// the folder has any part of a record, or if another process has it open.
 ///
 /// # Errors
-/// The folder cannot be written. Nothing of a record is there then.
+/// The folder cannot be written. It then has no part of a record.
 pub fn put_sample_record(folder: &Path) -> io::Result<()> {
-    // Held until the file is there: no other process begins a record meanwhile.
+    // Held until the file is there, so that no other process begins a record in the meantime.
     let Ok((_lock, _)) = lock_folder(folder) else { return Ok(()) };
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
