@@ -75,7 +75,7 @@ enum Command {
         flags: commands::backup::BackupFlags,
     },
     /// Write the past months of the record, which a server may have open, as Parquet to a folder or an
-    /// object store; exit with 0 if all of them are there whole, else with 1
+    /// object store; exit with 0 if the archive has all of them, else with 1
     Archive {
         #[command(flatten)]
         flags: commands::archive::ArchiveFlags,
@@ -101,7 +101,7 @@ enum Command {
         #[command(flatten)]
         flags: commands::migrate::MigrateFlags,
     },
-    /// Delete readings and alerts that are too old, or say what would go
+    /// Delete readings and alerts that are too old, or print what would be deleted
     Retention {
         #[command(flatten)]
         flags: commands::retention::RetentionFlags,
@@ -156,7 +156,7 @@ enum Command {
         /// By default any
         #[arg(long = "feed", value_name = "KIND")]
         feeds: Vec<String>,
-        /// Let a key that is limited push alerts too
+        /// Let a limited key push alerts too
         #[arg(long)]
         alerts: bool,
     },

@@ -90,7 +90,7 @@ fn keys_go_on_while_clickhouse_is_away_and_what_was_revoked_ends_when_it_is_back
     assert!(is_bulk_allowed(&server, &bearer(&key)));
     let (ok, _, error) = output(folder.path(), &["keys", "list", "--store", &gated]);
     assert!(!ok && error.starts_with("error: http://127.0.0.1:"), "{error}");
-    let said = "that are known go on, also those that were revoked since";
+    let said = "stay valid, even those that were revoked since";
     // The server looks once a second.
     server.wait_for(said);
 
@@ -100,7 +100,7 @@ fn keys_go_on_while_clickhouse_is_away_and_what_was_revoked_ends_when_it_is_back
     assert!(back.elapsed() < SECONDS, "{:?}", back.elapsed());
     let (_, log) = server.stop();
     assert!((1..4).contains(&log.matches(said).count()), "{log}");
-    assert!(log.contains("the API keys are the newest again"), "{log}");
+    assert!(log.contains("the API keys are up to date again"), "{log}");
 }
 
 /// Two commands at once, and two that revoke the same key.

@@ -79,9 +79,9 @@ fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
     until("the rate", || one.server.get(UNITS).0.starts_with("HTTP/1.1 429"));
     let (code, log) = one.server.stop();
     assert_eq!(code, Some(0), "{log}");
-    let named = "took the settings again, but a restart is needed for api_prefix, max_connections";
+    let named = "read the settings again, but a restart is needed for api_prefix, max_connections";
     assert!(log.contains(named), "{log}");
-    assert!(log.contains("took the settings again\n"), "{log}");
+    assert!(log.contains("read the settings again\n"), "{log}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn health_tells_whether_the_server_answers() {
     assert!(ok, "{error}");
     assert_eq!(server.stop().0, Some(0));
     let (ok, _, error) = output(folder.path(), &["health", "--listen", &address]);
-    assert!(!ok && error.contains("nobody answers at "), "{error}");
+    assert!(!ok && error.contains("no server answers at "), "{error}");
 }
 
 #[test]

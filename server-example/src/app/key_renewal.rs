@@ -22,14 +22,14 @@ pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
             match keys.renew() {
                 Ok(_) => {
                     if trouble.take().is_some() {
-                        tracing::info!("the API keys are the newest again");
+                        tracing::info!("the API keys are up to date again");
                     }
                 }
                 Err(error) => {
                     let text = error.to_string();
                     if trouble.as_ref() != Some(&text) {
                         tracing::error!(
-                            "the API keys that are known go on, also those that were revoked since: {text}"
+                            "the known API keys stay valid, even those that were revoked since: {text}"
                         );
                     }
                     *trouble = Some(text);

@@ -20,9 +20,9 @@ pub fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
         Ok(left)
     });
     match taken {
-        Ok(left) if left.is_empty() => tracing::info!("took the settings again"),
+        Ok(left) if left.is_empty() => tracing::info!("read the settings again"),
         Ok(left) => tracing::warn!(
-            "took the settings again, but a restart is needed for {}",
+            "read the settings again, but a restart is needed for {}",
             left.join(", ")
         ),
         Err(error) => tracing::error!("the settings stay as they were: {error}"),
@@ -37,6 +37,6 @@ pub fn renew_certificate(certificate: &Certificate) {
             let until = Iso8601(certificate.validity().to_ms);
             tracing::info!("took a new certificate, valid until {until}");
         }
-        Err(error) => tracing::error!("{error}; the old certificate goes on"),
+        Err(error) => tracing::error!("{error}; the old certificate stays in use"),
     }
 }

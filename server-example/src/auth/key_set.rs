@@ -145,7 +145,7 @@ impl KeySet {
         let set = Arc::clone(self);
         match tokio::task::spawn_blocking(move || set.load()).await {
             Ok(Ok(keys)) => self.keys.store(Arc::new(keys)),
-            Ok(Err(error)) => tracing::warn!("{error}; the keys that are known go on"),
+            Ok(Err(error)) => tracing::warn!("{error}; the known keys stay in use"),
             Err(error) => tracing::error!("the keys of account tokens: {error}"),
         }
     }
@@ -211,7 +211,7 @@ fn parse(bytes: &[u8], source: &Source) -> Result<HashMap<String, Key>, String> 
         }
     }
     for kid in twice {
-        tracing::warn!("{}: the name {kid:?} stands twice; no key of it is used", source.jwks);
+        tracing::warn!("{}: the name {kid:?} occurs twice; no key of it is used", source.jwks);
         by_kid.remove(&kid);
     }
     if by_kid.is_empty() {

@@ -22,11 +22,11 @@ pub struct ArchiveFlags {
     #[arg(long, value_name = "TIME", conflicts_with = "days")]
     pub before: Option<String>,
 
-    /// Only months that ended so many days ago
+    /// Only months that ended at least this many days ago
     #[arg(long, value_name = "N")]
     pub days: Option<u32>,
 
-    /// Go on with the archive of another record, which this one goes on from
+    /// Continue the archive of another record, which this record continues
     #[arg(long)]
     pub take_over: bool,
 

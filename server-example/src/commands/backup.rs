@@ -13,12 +13,12 @@ pub struct BackupFlags {
     #[arg(long, value_name = "PLACE")]
     pub to: String,
 
-    /// Back up this record in the place of the other one: backups of that one are refused from now on
+    /// Take over the place from another record: backups of that record are refused from now on
     #[arg(long)]
     pub take_over: bool,
 
-    /// Back up a record that has lost readings, and that nobody has given up (mesonet-server verify names
-    /// them): they are not in the backup. The newest backup that has lost nothing is never deleted
+    /// Back up a record although readings are lost and not given up (mesonet-server verify names
+    /// them): the backup does not have them. The newest backup that has lost nothing is never deleted
     #[arg(long)]
     pub without_lost: bool,
 

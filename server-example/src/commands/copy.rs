@@ -15,8 +15,8 @@ pub struct CopyFlags {
     #[arg(long, value_name = "PLACE")]
     pub from: RecordPlace,
 
-    /// Where it goes: a new folder or an empty database, or an unfinished copy of the same record, which
-    /// is then finished
+    /// The place of the copy: a new folder or an empty database, or an unfinished copy of the same
+    /// record, which is then finished
     #[arg(long, value_name = "PLACE")]
     pub to: RecordPlace,
 

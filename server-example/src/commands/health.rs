@@ -28,7 +28,7 @@ pub fn health(flags: &Flags) -> Outcome {
     let config = Config::load(flags)?;
     let address = reachable(config.listen);
     let stream = TcpStream::connect_timeout(&address, PATIENCE)
-        .map_err(|error| format!("nobody answers at {address}: {error}"))?;
+        .map_err(|error| format!("no server answers at {address}: {error}"))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let status = if config.tls_cert.is_some() {

@@ -46,12 +46,12 @@ pub struct IngestFlags {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
 
-    /// The model is new, though its name is almost that of one that is known
+    /// The model is new, although its name is almost that of a known model
     #[arg(long, requires = "model")]
     pub new_model: bool,
 
     /// When the files were received (some feeds give only the day of the month), an RFC 3339
-    /// instant [default: the date in the file's name, else when it was written]
+    /// instant [default: the date in the file's name, or else the time when it was written]
     #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     pub received: Option<i64>,
 

@@ -64,11 +64,11 @@ pub struct RetentionFlags {
     #[arg(long, env = "MESONET_ARCHIVE", value_name = "PLACE", help_heading = "Record")]
     pub archive: Option<String>,
 
-    /// Only say what would be deleted; nothing is written
+    /// Only print what would be deleted; nothing is written
     #[arg(long, conflicts_with_all = ["show", "set_cutoff"])]
     pub dry_run: bool,
 
-    /// Say where the cutoff is: what is older is deleted, and refused when it comes in
+    /// Print the cutoff: what is older than it is deleted, and refused when it comes in
     #[arg(long, conflicts_with = "set_cutoff")]
     pub show: bool,
 

@@ -17,7 +17,8 @@ pub struct VerifyFlags {
     #[arg(long)]
     pub set_aside: bool,
 
-    /// Accept that a segment is lost that is missing or was set aside, as named in the faults; may be repeated
+    /// Accept the loss of a segment that is missing or was set aside, as named in the faults; may be
+    /// repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set_aside", "rebuild", "json"])]
     pub give_up: Vec<String>,
 

@@ -65,7 +65,7 @@ impl Mirror {
         let (address, folder) = (absolute(address), folder.to_owned());
         if let Some(held) = held.as_ref().filter(|held| held.address != address) {
             tracing::warn!(
-                "{} followed {} and follows {address} now",
+                "{} followed {}, and now follows {address}",
                 folder.display(),
                 held.address
             );

@@ -40,7 +40,7 @@ impl fmt::Display for Pruned {
         let Self { backups, files, bytes, unfinished, left } = self;
         write!(
             f,
-            "deleted {backups} backups, and {files} files in {bytes} bytes; left are {left}"
+            "deleted {backups} backups, and {files} files in {bytes} bytes; {left} are left"
         )?;
         let Unfinished { files, bytes } = unfinished;
         if *files > 0 {

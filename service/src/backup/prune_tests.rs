@@ -76,7 +76,7 @@ fn old_backups_go_with_the_files_that_only_they_have() {
     assert_eq!(pruned, Pruned { backups: 2, files: 2, bytes: 2, left: 2, ..Pruned::default() });
     assert_eq!(texts(folder.path()), ["c", "of all", "shared"]);
     assert_eq!(prune(&place, "30d", NOW_MS).unwrap(), Pruned { left: 2, ..Pruned::default() });
-    assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; left are 2");
+    assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; 2 are left");
 }
 
 /// What a backup in flight may rely on stays: the backup before it, and the files of the last days,

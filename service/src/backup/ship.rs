@@ -163,7 +163,7 @@ fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<
         None => false,
     };
     if is_gone || is_older {
-        let cause = "what was there a moment ago is gone: it was emptied, or is another one; nothing was backed up";
+        let cause = "what was there a moment ago is gone: the place was emptied or replaced; nothing was backed up";
         let (place, cause) = (place.address().to_owned(), cause.to_owned());
         return Err(PlaceError::Failed { place, cause }.into());
     }
@@ -204,7 +204,7 @@ impl<'a> Shipment<'a> {
         let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
             Some(Ok(manifest)) => manifest.files,
             Some(Err(error @ BackupError::Manifest { .. })) => {
-                eprintln!("{error}; all files are read anew");
+                eprintln!("{error}; all files are read again");
                 Vec::new()
             }
             Some(Err(error)) => return Err(error),
@@ -364,7 +364,7 @@ impl BackupSummary {
         writeln!(out, "backup {} of {}", self.name, self.time)?;
         writeln!(out, "{} files in {} bytes", self.files, self.bytes)?;
         let Self { sent_files, sent_bytes, .. } = self;
-        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent, the others were there")?;
+        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent; the others were there")?;
         for left_out in &self.left_out {
             writeln!(out, "left out: {left_out}")?;
         }

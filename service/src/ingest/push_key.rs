@@ -156,7 +156,7 @@ impl Scope {
                 let network = &report.station.network;
                 match &self.networks {
                     Some(networks) if !networks.contains(network) => Err(format!(
-                        "the key may not push reports of the network {network}; it may those of {}",
+                        "the key may not push reports of the network {network}; it may push those of {}",
                         networks.join(", ")
                     )),
                     _ => Ok(()),

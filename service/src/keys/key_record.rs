@@ -101,7 +101,7 @@ pub enum KeysError {
         error: rusqlite::Error,
     },
     /// The file is of a later version of the program.
-    #[error("{} has version {got}; known is {VERSION}", .path.display())]
+    #[error("{} has version {got}; this program reads version {VERSION}", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -110,7 +110,7 @@ pub enum KeysError {
     },
     /// Keys are missing or damaged.
     #[error(
-        "{}: {cause}; put the newest file of a backup in its place, or take what is there for all there is: \
+        "{}: {cause}; put the newest file of a backup in its place, or accept the keys that are there as all keys: \
          mesonet-server verify --set-aside", .path.display()
     )]
     Lost {

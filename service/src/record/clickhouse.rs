@@ -25,7 +25,7 @@ const WRITTEN_MS: i64 = 60_000;
 
 const NOT_REACHED: &str = "the record in ClickHouse cannot be reached";
 const NOT_WRITER: &str =
-    "another server writes the record now; restart this one if it is to write again";
+    "another server writes the record now; restart this server to make it write again";
 const ONLY_READS: &str =
     "this server only reads its record and takes nothing in; send it to the one that writes";
 

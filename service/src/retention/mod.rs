@@ -121,7 +121,7 @@ fn log_taken_back(before_ms: i64, at_ms: i64, now_ms: i64) {
         at_ms => Iso8601(at_ms).to_string(),
     };
     tracing::warn!(
-        "the cutoff of retention was {}, which is too late by the clock ({}): it went back to {to}",
+        "the cutoff of retention was {}, which is too late by the clock ({}): it was moved back to {to}",
         Iso8601(before_ms),
         Iso8601(now_ms)
     );
