@@ -267,6 +267,7 @@ fn a_key_pushes_only_what_its_scope_names() {
         assert_eq!(status(scope, &alert).0, alerts, "{scope}");
     }
     let (_, text) = status(";networks=SWOB|NOAA NDBC", BULLETIN.as_bytes());
-    let expected = "\"the key may not push reports of the network METAR; it may push those of SWOB, NOAA NDBC\"";
+    let expected = "\"the key may not push reports of the network METAR; it may push those of SWOB, \
+                    NOAA NDBC\"";
     assert_eq!(text, expected);
 }
