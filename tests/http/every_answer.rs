@@ -251,7 +251,7 @@ fn the_root_tells_what_the_server_is() {
     api.get("/capabilities").is_empty(404);
 }
 
-/// It is made once: each later answer is the same bytes, or a 304.
+/// The body is made once. Each later answer has the same bytes, or is a 304.
 #[test]
 fn the_description_is_kept_in_each_encoding_with_its_tag() {
     let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
@@ -278,11 +278,11 @@ fn the_description_is_kept_in_each_encoding_with_its_tag() {
     for _ in 0..100 {
         assert_eq!(ask(&[]).body, plain.body);
     }
-    // Made each time, it takes 20 ms.
+    // If it were made each time, it would take 20 ms.
     assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
 }
 
-/// The router is made from the list, so each address is there with the methods of the list alone.
+/// The router is made from the list, so each address has exactly the methods of the list.
 #[test]
 fn every_endpoint_that_the_root_lists_is_there() {
     let api = api();
@@ -352,7 +352,7 @@ fn a_query_string_has_a_longest_length() {
         .refuses(400, "the query string is 32769 bytes long; the limit is 32768");
 }
 
-/// A store that is asked for readings after the snapshots were made from it.
+/// A store that is read after the snapshots were made from it.
 #[derive(Default)]
 struct Faulty {
     panics: bool,
@@ -403,7 +403,7 @@ fn faulty() -> Api {
     fault(false)
 }
 
-/// The store is empty when the snapshots are made, and has a station when it is asked.
+/// The store is empty when the snapshots are made, and has a station when it is read.
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));

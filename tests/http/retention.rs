@@ -1,4 +1,4 @@
-//! What is deleted for its age, by the server as a process and by the command.
+//! What the server process and the command delete because of its age.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::support::{AIR, report, station};
 /// 2024-08-03T12:00:00Z
 const NEWEST_MS: i64 = crate::support::NOW_MS;
 
-/// Longer than the server takes; a bound, not a measurement.
+/// Longer than the server takes. It is a deadline, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A record with a reading every 100 days, the first ones sealed, each with an alert.
@@ -71,7 +71,7 @@ fn the_clock_of_a_replay_deletes_nothing() {
 fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading() {
     let folder = TempDir::new().unwrap();
     record(folder.path());
-    // The machine's clock is years after 2024, as after a jump.
+    // The machine's clock is years after 2024, as if it had jumped.
     let server = Server::start(&folder, &["--retention", "400d"]);
     let alerts = || -> usize {
         let body: Value = serde_json::from_str(&server.get("/api/v1/alerts").1).unwrap();
@@ -92,11 +92,11 @@ fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading
         ),
         "{log}"
     );
-    // The reading at the edge itself, the later ones, and the segment that contains them.
+    // The reading at the cutoff itself, the later ones, and the segment that contains them.
     assert_eq!(held(folder.path()), (3, 4, 5));
 }
 
-/// The help once said that the default is forever, which the command refuses.
+/// The help once said that the default is forever, but the command refuses that.
 #[test]
 fn the_help_of_retention_says_that_a_span_is_required() {
     let folder = TempDir::new().unwrap();
@@ -128,7 +128,7 @@ fn a_dry_run_says_what_would_be_deleted_and_writes_nothing() {
     told["dryRun"] = false.into();
     assert_eq!(run(&[]), told);
     assert_eq!(held(folder.path()), (3, 4, 5));
-    // Now it is done: the deleted readings are not counted again.
+    // Now they are deleted, and not counted again.
     let again = run(&["--dry-run"]);
     assert_eq!(
         (&again["readings"], &again["segments"], &again["alerts"]),
@@ -170,8 +170,8 @@ fn a_report_from_the_future_deletes_nothing() {
     assert!(ok && told["readings"] == 0, "{out}{error}");
 }
 
-/// With a clock that was ahead and is right again, every push of today was once answered as a success that
-/// stored nothing.
+/// Once, after a clock was ahead and then right again, every push of today was answered with
+/// success but stored nothing.
 #[test]
 fn a_cutoff_that_is_too_late_goes_back_before_a_push_is_refused() {
     let folder = TempDir::new().unwrap();

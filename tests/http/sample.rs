@@ -1,4 +1,5 @@
-//! The bundled reports, complete: what is too large to write down is compared with the library.
+//! The bundled reports, complete. Answers that are too large to write down are compared with the
+//! library.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +48,7 @@ fn the_bytes_of_every_answer_are_those_of_the_library() {
     for (step, path) in [(None, "/stations/readings"), (Some(90), "/stations/readings?step=90")] {
         let answer = readings(&*STORE.1, &query(step), Caps::default()).unwrap();
         let expected = serde_json::to_string(&answer).unwrap();
-        // Far more than one chunk: sent in several.
+        // Far more than one chunk, so it is sent in several.
         assert!(expected.len() > 2_000_000);
         let plain = api.get(path);
         assert_eq!(plain.header(header::CONTENT_LENGTH), None);
@@ -138,8 +139,8 @@ fn a_replay_shows_nothing_from_its_future() {
     assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
 }
 
-/// The record that a server begins with is what the bundled reports give, verdict for verdict. `MESONET_REFRESH=1`
-/// writes it anew.
+/// The record that a server begins with equals what the bundled reports give, verdict for verdict.
+/// `MESONET_REFRESH=1` writes the record again.
 #[test]
 fn the_record_of_the_sample_is_that_of_the_reports() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample");

@@ -29,9 +29,9 @@ pub const NOW_MS: i64 = 1_722_686_400_000;
 pub struct Api {
     runtime: Runtime,
     pub router: Router,
-    /// Of the server that takes in what is pushed.
+    /// The server that takes in what is pushed.
     pub state: Arc<State>,
-    /// The server that answers all else, if that is another one.
+    /// The server that answers all other requests, if it is another one.
     pub follower: Option<Follower>,
 }
 
@@ -74,7 +74,7 @@ impl Api {
         Self { runtime, router, state, follower: None }
     }
 
-    /// Updates the bodies that are made ahead.
+    /// Updates the bodies that are made in advance.
     pub fn refresh(&self) {
         self.state.refresh().unwrap();
         if let Some(follower) = &self.follower {
@@ -232,7 +232,7 @@ pub fn report(
     Batch { stations: vec![], reports: vec![report] }
 }
 
-/// An empty store: in memory, in a database of its own if the tests are to run on ClickHouse, or in a
+/// An empty store: in memory, in a database of its own if the tests run on ClickHouse, or in a
 /// record that a follower serves.
 pub struct TestStore {
     store: Arc<dyn Store>,
@@ -250,7 +250,7 @@ impl Default for TestStore {
 }
 
 impl TestStore {
-    /// An empty store of a server with this data folder, which a test writes to.
+    /// An empty store of a server with this data folder. A test writes to the store.
     pub fn beside(data: &Path) -> Self {
         if is_asked() { Self::of(Followed::new(Some(data))) } else { Self::in_memory() }
     }

@@ -36,7 +36,7 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        // A file left behind does no harm.
+        // A file that is left behind does no harm.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -325,7 +325,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
     let mut count = 0;
     for arg in command.get_arguments() {
         let name = arg.get_id().as_str();
-        // An act, and no setting.
+        // An action, not a setting.
         if name == "print_config" {
             continue;
         }

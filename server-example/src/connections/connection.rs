@@ -17,40 +17,40 @@ use super::answer::{Answered, Guest, answer};
 use super::frames::Counted;
 use super::table::{ConnectionState, Leave};
 
-/// Longest head: the longest query string and room for headers.
+/// Length of the longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long the answer to a request may take that arrived while its connection was being closed.
-/// The table no longer watches it.
+/// How long an answer may take if its request arrived while the connection was being closed. The
+/// table no longer watches such a connection.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
 
 /// How long the caller of an idle HTTP/2 connection may take to learn that it ends.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// Limits of HTTP/2 that the table does not have. A body that nobody reads yet may take the window;
-/// with more resets than these the connection ends (CVE-2023-44487). The number of CONTINUATION
-/// frames is bounded by `h2` from the length of a head.
+/// Limits of HTTP/2 that the table does not have. A body that the server does not read yet may fill
+/// the window. With more resets than this, the connection ends (CVE-2023-44487). `h2` limits the
+/// number of CONTINUATION frames by the length of a head.
 const WINDOW_BYTES: u32 = 256 * 1024;
 const MAX_RESETS_BY_CALLER: usize = 20;
 const MAX_RESETS_BY_SERVER: usize = 256;
 
-/// How often a caller is asked whether it is there, and how long it may take to answer.
+/// How often the server pings a caller, and how long the caller may take to answer.
 const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By either side, in order or not.
+    /// Either side ended it, properly or not.
     Itself,
-    /// It was closed by the table; what was under way is not finished.
+    /// The table closed it. Requests in flight are not finished.
     CutOff,
 }
 
-/// Serves HTTP/1 over a stream until its end, or until the table closes it.
+/// Serves HTTP/1 over a stream until it ends, or until the table closes it.
 ///
-/// `hyper` could time the heads itself, but its clock starts with the wait for them, so an idle
-/// connection would have no more time than a slow one; the table times both.
+/// `hyper` could time the heads itself. But its clock starts with the wait for a head, so an idle
+/// connection would have no more time than a slow one. So the table times both.
 pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     guest: Guest,
@@ -68,7 +68,7 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     drive(connection, &connection_state, stop, Duration::ZERO).await
 }
 
-/// Serves HTTP/2 over a stream, with at most so many requests at a time.
+/// Serves HTTP/2 over a stream, with a maximum number of requests at a time.
 pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     guest: Guest,
@@ -130,7 +130,8 @@ where
     }
 }
 
-/// Drives a connection; one that is idle when it must go has a last word.
+/// Drives a connection. A connection that is idle when it must close has some time to tell its
+/// caller.
 async fn drive<C: Future + Closing>(
     connection: C,
     connection_state: &ConnectionState,
@@ -142,7 +143,7 @@ async fn drive<C: Future + Closing>(
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
-            // Errors on the wire concern only the caller.
+            // Errors of a connection concern only its caller.
             _ = &mut connection => return Ending::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;

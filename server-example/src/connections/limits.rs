@@ -1,4 +1,4 @@
-//! Limits on connections: how many there may be, and how fast they must be.
+//! Limits on connections: their number, and their slowest pace.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::http::body::Pace;
 pub struct Limits {
     /// Number of connections.
     pub connections: usize,
-    /// Number of connections of one client_addr.
+    /// Maximum number of connections of one client address.
     pub of_client: usize,
-    /// How long a head may take from its first byte; the first head, from the accept.
+    /// How long a head may take from its first byte. For the first head, from the accept.
     pub head: Duration,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
@@ -31,8 +31,8 @@ impl Limits {
     }
 }
 
-/// Raises the process's limit of open files as far as allowed and returns it. `None` if the system
-/// does not say.
+/// Raises the process's limit of open files as far as allowed, and returns it. `None` if the system
+/// does not give it.
 #[cfg(unix)]
 pub fn raise_file_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

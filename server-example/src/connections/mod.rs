@@ -1,19 +1,20 @@
 //! Connections: who may connect, for how long, and how fast they must be.
 //!
-//! Nobody keeps a place without using it, whether by silence, by a head that does not end or by an
-//! answer that is not read; and nobody holds so many that others find none.
+//! No caller can hold a connection without using it, be it by silence, by a head that does not end
+//! or by an answer that it does not read. No caller can hold so many connections that others get
+//! none.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | The numbers | [`Limits`] |
-//! | Who is connected, and who goes when there is no room | `table.rs` |
+//! | The open connections, and which one is closed when there is no room | `table.rs` |
 //! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
 //! | Floods of HTTP/2 frames | `frames.rs` |
-//! | One request of it | `answer.rs`, `host.rs` |
-//! | TLS: the certificate and its exchange | [`Certificate`], `validity.rs` |
+//! | One request of a connection | `answer.rs`, `host.rs` |
+//! | TLS: the certificate and its replacement | [`Certificate`], `validity.rs` |
 //!
-//! TLS stands between `watched.rs` and `connection.rs`: what is watched is the socket. The time of
-//! a first head counts from the accept, so it holds for the handshake too.
+//! TLS is between `watched.rs` and `connection.rs`: `watched.rs` watches the socket. The time of a
+//! first head counts from the accept, so it includes the handshake.
 
 mod answer;
 mod connection;
@@ -49,33 +50,33 @@ use watched::WatchedStream;
 /// How often the server looks for connections that take too long.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long the server waits when it can open no more connections, and how often it logs that.
+/// How long the server waits if it can open no more connections, and how often it logs that.
 const OUT_OF_FILES: Duration = Duration::from_millis(50);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// How much of an answer the system may hold unsent. With much more, a slow reader would seem not
-/// to read at all until the buffer empties.
+/// How much unsent data of an answer the system may hold. With much more, a slow reader would seem
+/// not to read at all until the buffer is empty.
 const UNSENT_BYTES: u32 = 128 * 1024;
 
-/// The answer to a newcomer when there is no room.
+/// The answer to a new connection when there is no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\
     content-type: application/json\r\nx-content-type-options: nosniff\r\nretry-after: 5\r\n\
     content-length: 48\r\n\r\n\"too many connections are open; try again later\"";
 
-/// What one listening socket serves.
+/// Everything that one listening socket serves.
 #[derive(Clone)]
 pub struct Connections {
     /// The service.
     pub app: Router,
-    /// Who is connected.
+    /// The table of connections.
     pub table: Arc<Table>,
-    /// Most requests at a time on an HTTP/2 connection.
+    /// Maximum number of requests at a time on an HTTP/2 connection.
     pub max_streams: u32,
-    /// Without it, connections are in the clear.
+    /// TLS; without it, connections are not encrypted.
     pub tls: Option<TlsAcceptor>,
 }
 
-/// Serves connections until told to stop, then gives what is under way some time to finish.
+/// Serves connections until told to stop. Then requests in flight have some time to finish.
 ///
 /// Returns whether everything was finished.
 pub async fn serve(
@@ -126,7 +127,7 @@ pub async fn serve(
         loop {
             tokio::select! {
                 _ = all_gone.recv() => break,
-                // Slow callers are not waited for.
+                // The server does not wait for slow callers.
                 now = look.tick() => table.sweep(now),
             }
         }
@@ -142,16 +143,16 @@ impl Connections {
         place: Place,
         stopped: watch::Receiver<bool>,
     ) {
-        // Without these options it is only slower.
+        // Without these options the connection is only slower.
         let _ = stream.set_nodelay(true);
         #[cfg(target_os = "linux")]
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         if self.serve_stream(&mut stream, peer, &place, stopped).await == Ending::CutOff {
-            // The system discards what it holds too, and the caller knows that the answer is
+            // The system discards its buffer too, so the caller knows that the answer is
             // incomplete.
             let _ = stream.set_zero_linger();
         }
-        // Close the file before freeing the place.
+        // Close the file before another connection may take its place.
         drop(stream);
         drop(place);
     }
@@ -185,8 +186,8 @@ impl Connections {
         }
     }
 
-    /// Tells a newcomer that there is no room, without waiting. Before a handshake there is nothing
-    /// to say it in.
+    /// Tells a new connection that there is no room, without waiting. With TLS nothing can be sent
+    /// before the handshake.
     fn refuse(&self, stream: &TcpStream) {
         if self.tls.is_some() {
             return;

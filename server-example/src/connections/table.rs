@@ -1,4 +1,4 @@
-//! Which connections are open, what each is activity, and which is closed when there is no room.
+//! The open connections, what each one is doing, and which one is closed when there is no room.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,12 +11,13 @@ use super::limits::Limits;
 use crate::http::body::Pace;
 use crate::limits::ClientAddr;
 
-/// How many times as many connections as the newcomer's client_addr (with the newcomer) another client_addr
-/// must have to lose one with a request under way. Ordinary callers keep their requests.
+/// A client address loses a connection with a request in flight only if it has this many times as
+/// many connections as the client address of the new one, counting the new one. Ordinary callers
+/// keep their requests.
 const MANY_TIMES: usize = 4;
 
-/// Length of the pieces in which an answer is sent over HTTP/2. The next one is made only when the
-/// caller grants a window for it, so that no answer lies in memory outside its bounds.
+/// Length of the pieces in which an answer is sent over HTTP/2. The next piece is made only when
+/// the caller grants a window for it, so that no answer takes more memory than its limit.
 pub const PIECE_BYTES: usize = 16 * 1024;
 
 /// How many connections may be closing while new ones are accepted.
@@ -24,10 +25,11 @@ const STILL_CLOSING: usize = 32;
 
 /// All connections.
 ///
-/// A full table makes room for a newcomer by closing the longest idle connection of the client_addr that
-/// has most, so a client_addr that opens many and asks for little loses them to active callers. If none
-/// is idle, one with a request under way is closed, but only for a client_addr that has [far
-/// fewer](MANY_TIMES): first one whose caller keeps the server waiting.
+/// A full table makes room for a new connection by closing the longest idle connection of the
+/// client address that has most. So a client address that opens many connections and uses few loses
+/// them to active callers. If no connection is idle, one with a request in flight is closed, but
+/// only if the new client address has [far fewer](MANY_TIMES) connections. Connections whose caller
+/// keeps the server waiting go first.
 pub struct Table {
     limits: Limits,
     connection_states: Mutex<Seats>,
@@ -37,19 +39,20 @@ pub struct Table {
 #[derive(Default)]
 struct Seats {
     next: u64,
-    /// Open connections: those of the table, and those that were sent away and are still closing.
+    /// Open connections: those in the table, and those that were told to close and are still
+    /// closing.
     open: usize,
     taken: HashMap<u64, Arc<ConnectionState>>,
     of_client: HashMap<ClientAddr, usize>,
     counts: Counts,
 }
 
-/// What has happened since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Connections that got a place.
+    /// Connections that were accepted.
     pub accepted: u64,
-    /// Connections that got none.
+    /// Connections that were refused because there was no room.
     refused: u64,
     for_another: u64,
     of_many: u64,
@@ -75,16 +78,16 @@ impl Table {
         Arc::new(Self { limits, connection_states: Mutex::default(), closed: Notify::new() })
     }
 
-    /// Waits while many connections that were sent away are still open: each has a file, and a
-    /// newcomer would take one that is kept for other uses.
+    /// Waits while many closing connections are still open. Each has a file, and a new connection
+    /// would take one that is reserved for other uses.
     pub async fn closed_enough(&self) {
         while lock(&self.connection_states).open >= self.limits.connections + STILL_CLOSING {
             self.closed.notified().await;
         }
     }
 
-    /// Returns a place for a connection of a client_addr; `None` if all others are busy and nobody has
-    /// many times more.
+    /// Returns a place for a connection of a client address; `None` if all other connections are
+    /// busy and no client address has many times more.
     pub fn admit(self: &Arc<Self>, client_addr: ClientAddr) -> Option<Place> {
         let place = self.find_place(client_addr);
         let counts = &mut lock(&self.connection_states).counts;
@@ -98,7 +101,7 @@ impl Table {
         if has >= self.limits.of_client {
             connection_states.give_up(|_, of| of == client_addr)?;
         } else if connection_states.taken.len() >= self.limits.connections {
-            // Never from a client_addr that has fewer.
+            // Never from a client address that has fewer connections.
             connection_states
                 .give_up(|connection_states, of| connection_states.has(of) >= has)
                 .or_else(|| connection_states.give_up_busy(MANY_TIMES * (has + 1)))?;
@@ -117,7 +120,7 @@ impl Table {
         lock(&self.connection_states).give_up(|_, _| true);
     }
 
-    /// Sends away connections that take too long.
+    /// Closes connections that take too long.
     pub fn sweep(&self, now: Instant) {
         let mut connection_states = lock(&self.connection_states);
         let mut limits = self.limits;
@@ -136,25 +139,25 @@ impl Table {
         }
     }
 
-    /// What has happened since the start.
+    /// Counts since the start.
     pub fn counts(&self) -> Counts {
         lock(&self.connection_states).counts
     }
 
-    /// How many connections have a place.
+    /// Number of connections in the table.
     pub fn len(&self) -> usize {
         lock(&self.connection_states).taken.len()
     }
 }
 
 impl Seats {
-    /// How many connections a client_addr has.
+    /// Number of connections of a client address.
     fn has(&self, client_addr: ClientAddr) -> usize {
         self.of_client.get(&client_addr).copied().unwrap_or_default()
     }
 
-    /// Closes the longest idle connection of the client_addr that has most, among those that may lose
-    /// one.
+    /// Closes the longest idle connection of the client address that has most, among those that may
+    /// lose a connection.
     fn give_up(&mut self, may_lose: impl Fn(&Self, ClientAddr) -> bool) -> Option<()> {
         let taken = self
             .taken
@@ -169,9 +172,9 @@ impl Seats {
         Some(())
     }
 
-    /// Closes a connection with a request under way, of a client_addr that has at least so many: first
-    /// one whose caller keeps the server waiting, then one of the client_addr that has most, then the one
-    /// under way for longest.
+    /// Closes a connection with a request in flight, of a client address with at least a given
+    /// number of connections. First choice is a connection whose caller keeps the server waiting,
+    /// then one of the client address that has most, then the one whose request has taken longest.
     fn give_up_busy(&mut self, has_at_least: usize) -> Option<()> {
         let taken = self
             .taken
@@ -236,17 +239,17 @@ impl Drop for Place {
 /// Why a connection must close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// Another one needs its place, and it has nothing under way.
+    /// A new connection needs room, and this one has no request in flight.
     ForAnother,
-    /// Another one needs its place, and its client_addr has many.
+    /// A new connection needs room, and the client address of this one has many.
     OfMany,
-    /// Its head did not arrive, or it has been idle for too long.
+    /// The head did not arrive, or the connection has been idle for too long.
     TooLate,
-    /// It reads its answer too slowly.
+    /// The caller reads the answer too slowly.
     TooSlow,
 }
 
-/// What a connection is activity.
+/// What a connection is doing.
 pub struct ConnectionState {
     pub client_addr: ClientAddr,
     activity: Mutex<Activity>,
@@ -255,36 +258,37 @@ pub struct ConnectionState {
 }
 
 struct Activity {
-    /// Since when no request has been under way: the accept or the end of the last answer.
+    /// The time since which no request has been in flight: the accept or the end of the last
+    /// answer.
     resting_since: Instant,
-    /// Since when the bytes of a head have been arriving.
+    /// The time since which the bytes of a head have been arriving.
     head_since: Option<Instant>,
     /// Whether a whole head has ever arrived.
     has_asked: bool,
-    /// How many requests are under way; more than one only over HTTP/2.
+    /// Number of requests in flight; more than one only over HTTP/2.
     under_way: usize,
-    /// Since when there has been one.
+    /// The time since which a request has been in flight.
     busy_since: Option<Instant>,
-    /// For how many of them the server waits for the body.
+    /// Number of requests whose body the server waits for.
     bodies_awaited: usize,
-    /// There are bytes that the caller does not read.
+    /// Set while there are bytes that the caller does not read.
     behind: Option<Behind>,
     /// The frames of HTTP/2; `None` over HTTP/1.
     streams: Option<Streams>,
 }
 
-/// What the caller of an HTTP/2 connection does not take because it grants no window for it: the
-/// socket itself does not tell.
+/// What the caller of an HTTP/2 connection does not take because it grants no window. The socket
+/// itself does not show this.
 #[derive(Default)]
 struct Streams {
     next: u64,
-    /// Since when a piece of each answer has been on offer.
+    /// The time since which a piece of each answer has been waiting.
     offered: HashMap<u64, Instant>,
-    /// Since when there has been one, and how much was taken since.
+    /// The time since which any piece has been waiting, and how much was taken since.
     behind: Option<Behind>,
 }
 
-/// Since when bytes have waited for a caller, and how many were read since.
+/// The time since which bytes have been waiting for a caller, and how many were read since.
 struct Behind {
     since: Instant,
     bytes: u64,
@@ -310,8 +314,8 @@ impl ConnectionState {
         }
     }
 
-    /// It speaks HTTP/2: its heads are not told from its other frames, so that each has the time
-    /// of an idle connection.
+    /// The connection speaks HTTP/2. Heads are not distinguished from other frames, so a head has
+    /// the time of an idle connection.
     pub fn speaks_http2(&self) {
         lock(&self.activity).streams = Some(Streams::default());
     }
@@ -324,7 +328,7 @@ impl ConnectionState {
         }
     }
 
-    /// A whole head arrived. The request is under way until the returned guard is dropped.
+    /// A whole head arrived. The request is in flight until the returned guard is dropped.
     pub fn asks(self: &Arc<Self>) -> InFlight {
         let mut activity = lock(&self.activity);
         (activity.has_asked, activity.head_since) = (true, None);
@@ -365,7 +369,7 @@ impl ConnectionState {
         lock(&self.activity).behind = None;
     }
 
-    /// Waits until the connection must close; returns why, and whether a request is under way.
+    /// Waits until the connection must close. Returns why, and whether a request is in flight.
     pub async fn leave(&self) -> (Leave, bool) {
         loop {
             self.told.notified().await;
@@ -377,12 +381,12 @@ impl ConnectionState {
 }
 
 impl Activity {
-    /// Since when it has been idle, if it is.
+    /// The time since which the connection has been idle, if it is idle.
     fn resting_since(&self) -> Option<Instant> {
         (self.busy_since.is_none() && self.behind.is_none()).then_some(self.resting_since)
     }
 
-    /// Whether it can go on only once its caller sends or reads something.
+    /// Whether the connection can go on only once its caller sends or reads something.
     fn waits_for_caller(&self) -> bool {
         self.bodies_awaited > 0 || self.behind.is_some() || self.offers()
     }
@@ -426,8 +430,8 @@ impl Behind {
 }
 
 impl Streams {
-    /// Whether a piece has been on offer for longer than all of them take at the pace: one stream
-    /// that is read does not excuse others that are not.
+    /// Whether a piece has been waiting for longer than all pieces take at the pace. A stream that
+    /// is read does not excuse others that are not.
     fn has_stuck(&self, pace: Pace, now: Instant) -> bool {
         let all_bytes = (self.offered.len() * PIECE_BYTES) as u64;
         self.offered.values().any(|&since| now >= pace.deadline(since, all_bytes))
@@ -441,15 +445,15 @@ impl Streams {
     }
 }
 
-/// A request that is under way.
+/// A request in flight.
 pub struct InFlight {
     connection_state: Arc<ConnectionState>,
-    /// Of its stream; `None` over HTTP/1.
+    /// The number of its stream; `None` over HTTP/1.
     number: Option<u64>,
 }
 
 impl InFlight {
-    /// Whether the answer is sent in [pieces](PIECE_BYTES), of which the connection_state is told.
+    /// Whether the answer is sent in [pieces](PIECE_BYTES) that the connection state is told of.
     pub fn is_in_pieces(&self) -> bool {
         self.number.is_some()
     }
@@ -473,7 +477,7 @@ impl InFlight {
         }
     }
 
-    /// There is no piece to take until the server has made one.
+    /// No piece waits until the server has made the next one.
     pub fn has_no_piece(&self) {
         let mut activity = lock(&self.connection_state.activity);
         if let (Some(number), Some(streams)) = (self.number, &mut activity.streams) {

@@ -22,7 +22,7 @@ async fn pass(seconds: u64) {
     tokio::time::advance(Duration::from_secs(seconds)).await;
 }
 
-/// Opens a number of connections of a client_addr, a millisecond apart.
+/// Opens a number of connections of a client address, a millisecond apart.
 async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<Place> {
     let mut places = Vec::new();
     for _ in 0..count {
@@ -58,7 +58,7 @@ async fn a_request_under_way_stays_where_nobody_has_many() {
     let asking: Vec<InFlight> = of_all.map(|place| place.connection_state.asks()).collect();
     assert!(table.admit(client_addr(4)).is_none());
     drop(asking);
-    // An answer that has not been read yet is under way too.
+    // An answer that has not been read yet is in flight too.
     for place in greedy.iter().chain(&more) {
         place.connection_state.must_wait();
     }
@@ -73,7 +73,8 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     let greedy = fill(&table, 1, 5).await;
     let others = fill(&table, 2, 3).await;
     let mut asking = Vec::new();
-    // Those of the others have been under way for longer; the greedy one's, from the last on.
+    // The requests of the others have taken longer. The greedy caller loses its connections from
+    // the last one on.
     for place in others.iter().chain(greedy.iter().rev()) {
         asking.push(place.connection_state.asks());
         pass(1).await;
@@ -82,7 +83,8 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     greedy[1].connection_state.awaits_body(true);
     greedy[0].connection_state.must_wait();
     let many = Some(Leave::OfMany);
-    // A connection that keeps the server waiting goes first, then the one under way for longest.
+    // A connection that keeps the server waiting goes first, then the one whose request has taken
+    // longest.
     let mut newcomers = vec![table.admit(client_addr(3)).unwrap()];
     assert_eq!(is_sent_away(&greedy[1]), many);
     assert!([0, 2, 3, 4].iter().all(|&at| is_sent_away(&greedy[at]).is_none()));
@@ -90,11 +92,11 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     newcomers.push(table.admit(client_addr(4)).unwrap());
     assert_eq!(is_sent_away(&greedy[0]), many);
     let asking_four = newcomers[1].connection_state.asks();
-    // Three are not many.
+    // Three connections are not many.
     assert!(table.admit(client_addr(5)).is_none());
     assert!(others.iter().all(|place| is_sent_away(place).is_none()));
     drop((asking_too, asking_four));
-    // Idle connections go before those under way.
+    // Idle connections go before those with a request in flight.
     assert!(table.admit(client_addr(5)).is_some());
     assert_eq!(is_sent_away(&newcomers[0]), Some(Leave::ForAnother));
 }
@@ -109,7 +111,7 @@ async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
         asking.push(place.connection_state.asks());
         pass(1).await;
     }
-    // A body that has arrived is not waited for.
+    // The server does not wait for a body that has arrived.
     less[0].connection_state.awaits_body(true);
     less[0].connection_state.awaits_body(false);
     let newcomer = table.admit(client_addr(3)).unwrap();
@@ -235,7 +237,7 @@ async fn nobody_comes_while_many_of_those_sent_away_are_open() {
     let table = Table::new(LIMITS);
     let soon = async || tokio::time::timeout(Duration::from_secs(1), table.closed_enough()).await;
     let mut places = Vec::new();
-    // They are sent away one after the other, as each newcomer has its own client_addr.
+    // They are closed one after the other, as each new connection has its own client address.
     for number in 0..LIMITS.connections + STILL_CLOSING {
         assert!(soon().await.is_ok(), "{number}");
         places.push(table.admit(client_addr(number as u8)).unwrap());

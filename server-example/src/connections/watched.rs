@@ -1,4 +1,4 @@
-//! A stream that reports to its connection_state in the table what passes through it.
+//! A stream that reports what passes through it to its connection state in the table.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What answers cost: turns on the cores, and memory until they are read.
+//! The cost of answers: turns on the cores, and memory until the answers are read.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
@@ -19,9 +19,9 @@ pub enum Load {
 /// The estimated cost of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// How long it keeps a core busy.
+    /// How long the answer keeps a core busy.
     pub load: Load,
-    /// How much memory it takes.
+    /// How much memory the answer takes.
     pub bytes: usize,
 }
 
@@ -37,14 +37,15 @@ impl Cost {
 
 /// The cores and the memory, shared by callers.
 ///
-/// Light work has its own turns and its own memory, so that a small answer does not wait behind large
-/// ones, however many addresses ask for those; the system divides the cores between both.
+/// Light work has its own turns and its own memory, so that a small answer does not wait behind
+/// large ones, however many client addresses request those. The system divides the cores between
+/// both.
 pub struct Turns {
     light: Pool,
     heavy: Pool,
 }
 
-/// The turns and the bytes for work of one load.
+/// The turns and the bytes for work of one kind of load.
 struct Pool {
     turns: Shares,
     bytes: Shares,
@@ -56,7 +57,7 @@ impl Pool {
     }
 }
 
-/// The part of the memory that is for light work: one in this many.
+/// Light work has one part in this many of the memory.
 const LIGHT_MEMORY: usize = 8;
 
 impl Turns {
@@ -65,7 +66,7 @@ impl Turns {
         let of_light = memory_bytes / LIGHT_MEMORY;
         Self {
             light: Pool::new(cores * 2, of_light),
-            // One client_addr alone gets one turn more than half the number of cores.
+            // One client address alone gets one turn more than half the number of cores.
             heavy: Pool::new(cores + 1, memory_bytes - of_light),
         }
     }
@@ -109,8 +110,8 @@ impl Workers {
         &self.turns
     }
 
-    /// Does work that keeps a core busy, off the threads that serve connections, and no more at
-    /// once than there are cores.
+    /// Does work that keeps a core busy, off the threads that serve connections. At most as many
+    /// pieces of work run at once as there are cores.
     ///
     /// # Errors
     /// The work panicked: an internal error.
@@ -123,14 +124,14 @@ impl Workers {
         let turn = self.turns.on_core(client_addr, load).await;
         let task = tokio::task::spawn_blocking(move || {
             let done = work();
-            // Not before: the work goes on even if the caller has stopped waiting.
+            // The turn ends only here: the work goes on even if the caller has stopped waiting.
             drop(turn);
             done
         });
         task.await.map_err(ApiError::internal)
     }
 
-    /// Makes an answer that is in memory whole until the caller has read it.
+    /// Makes an answer that stays in memory as a whole until the caller has read it.
     ///
     /// # Errors
     /// `make` refuses, or panics: an internal error.

@@ -1,4 +1,4 @@
-//! The client_addr that a connection counts for.
+//! The client address that a connection counts for.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,18 +9,18 @@ use axum::http::request::Parts;
 /// Callers that share one part of the server's resources: everyone at one IPv4 address, or in one
 /// IPv6 /64, which is what a single customer of a provider has.
 ///
-/// Only the connection's peer counts. A header that names another address is ignored, because
-/// anyone can send one; once proxies can be trusted, theirs is read by the connection, the only
-/// caller of [`of`](Self::of).
+/// Only the peer of the connection counts here. A header that names another address is ignored,
+/// because anyone can send one. For trusted proxies the code of the connection, the only caller of
+/// [`of`](Self::of), reads the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAddr(IpAddr);
 
-/// The address at the other end of a connection; an extension of each request.
+/// The address at the other end of a connection, as an extension of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
 impl ClientAddr {
-    /// The client_addr of a peer.
+    /// The client address of a peer.
     pub fn of(peer: IpAddr) -> Self {
         Self(match peer.to_canonical() {
             IpAddr::V6(address) => {
@@ -32,7 +32,7 @@ impl ClientAddr {
     }
 }
 
-/// The client_addr of a request that did not arrive over a connection.
+/// The client address of a request that did not arrive over a connection.
 impl Default for ClientAddr {
     fn default() -> Self {
         Self(Ipv4Addr::UNSPECIFIED.into())

@@ -7,12 +7,12 @@ use tokio::sync::oneshot;
 
 use crate::limits::ClientAddr;
 
-/// An amount of a resource, cores or bytes, of which each client_addr may hold as much as is then left
-/// for the others. So one client_addr alone gets up to a half, two get a third each and leave a third; a
-/// newcomer always finds some, however much the others want. This is the dynamic threshold of
-/// Choudhury and Hahne, by which the ports of a switch share its buffer.
+/// An amount of a resource: cores or bytes. Each client address may hold as much as is then left
+/// for the others. So one client address alone gets up to a half, and two get a third each and
+/// leave a third. A new one always finds some, however much the others want. This is the dynamic
+/// threshold of Choudhury and Hahne, by which the ports of a switch share its buffer.
 ///
-/// A client_addr that gets nothing now waits its turn, and is overtaken only by those that hold less.
+/// A client address that gets nothing now waits its turn. Only those that hold less overtake it.
 #[derive(Clone)]
 pub struct Shares(Arc<Mutex<Inner>>);
 
@@ -30,13 +30,13 @@ struct Waiting {
 }
 
 impl Shares {
-    /// Creates an amount, held by nobody.
+    /// Creates an amount of which nothing is held.
     pub fn new(total: usize) -> Self {
         let (held, waiting) = (HashMap::new(), VecDeque::new());
         Self(Arc::new(Mutex::new(Inner { total, used: 0, held, waiting })))
     }
 
-    /// Waits until a client_addr may have an amount, capped at the total.
+    /// Waits until a client address may have an amount, limited to the total.
     pub async fn take(&self, client_addr: ClientAddr, amount: usize) -> Share {
         let granted = {
             let mut inner = self.lock();
@@ -49,7 +49,7 @@ impl Shares {
             inner.waiting.push_back(Waiting { client_addr, amount, grant });
             granted
         };
-        // The other end is in a queue that `self` keeps alive, so it cannot be lost.
+        // The other end is in a queue that `self` keeps alive, so the sender cannot be lost.
         granted.await.unwrap_or(Share { shares: self.clone(), client_addr, amount: 0 })
     }
 
@@ -64,7 +64,7 @@ impl Shares {
         Share { shares: self.clone(), client_addr, amount }
     }
 
-    /// Changes what a client_addr holds through one share, and serves those who wait.
+    /// Changes what a client address holds through one share, and serves those that wait.
     fn resize(&self, client_addr: ClientAddr, from: usize, to: usize) {
         let mut inner = self.lock();
         inner.resize(client_addr, from, to);
@@ -77,7 +77,8 @@ impl Shares {
             let Some(Waiting { grant, .. }) = inner.waiting.remove(at) else { break };
             let share = self.share(&mut inner, client_addr, amount);
             if let Err(mut unwanted) = grant.send(share) {
-                // Not by dropping it, which would wait for the lock held here.
+                // The share must not be dropped here: dropping waits for the lock that is held
+                // here.
                 unwanted.amount = 0;
                 inner.resize(client_addr, amount, 0);
             }
@@ -105,7 +106,7 @@ impl Inner {
     }
 }
 
-/// What a caller of a client_addr holds, given back on drop.
+/// What a request of a client address holds, given back on drop.
 pub struct Share {
     shares: Shares,
     client_addr: ClientAddr,
@@ -113,7 +114,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Changes the amount to what it turned out to be, which may be more than before, and even more
+    /// Changes the amount to what is really needed. That may be more than before, and even more
     /// than there is.
     pub fn resize(&mut self, amount: usize) {
         self.shares.resize(self.client_addr, self.amount, amount);

@@ -1,4 +1,4 @@
-//! A sliding window: the exact times of the last requests of each address.
+//! A sliding window: the exact times of the last requests of each client address.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -9,23 +9,23 @@ use tokio::time::Instant;
 
 use crate::limits::ClientAddr;
 
-/// Most addresses that are counted one by one. Those beyond share counts.
+/// Maximum number of client addresses that are counted one by one. Further ones share counts.
 const MAX_CLIENTS: usize = 32_768;
 
-/// How many counts those beyond share.
+/// Number of counts that the further ones share.
 const SHARED: u64 = 1_024;
 
-/// How often the addresses that are silent are forgotten.
+/// How often silent client addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// How many requests an address may send.
+/// How many requests a client address may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Most requests in any span of this length; 0 lifts the limit.
+    /// Maximum number of requests in any span of this length; 0 lifts the limit.
     pub requests: usize,
     /// The length.
     pub span: Duration,
-    /// Most requests that wait at a time.
+    /// Maximum number of requests that wait at a time.
     pub waiting: usize,
     /// Longest wait.
     pub longest_wait: Duration,
@@ -36,22 +36,23 @@ pub struct Allowance {
 pub enum Turn {
     /// At once.
     Now,
-    /// At this time, which is kept for it.
+    /// At this time, which is reserved for the request.
     At(Instant),
     /// Not at all.
     Refused,
 }
 
-/// The counts of all addresses.
+/// The counts of all client addresses.
 pub struct Window {
     counts: Mutex<Counts>,
-    /// Strangers cannot choose which of them share a count.
+    /// The hasher is random, so strangers cannot choose which client addresses share a count.
     hasher: RandomState,
 }
 
 struct Counts {
     allowance: Allowance,
-    /// The times of the last requests of each, oldest first; those that wait are in the future.
+    /// The times of the last requests of each client address, oldest first. Times of waiting
+    /// requests are in the future.
     times: HashMap<Counted, VecDeque<Instant>>,
     swept: Option<Instant>,
 }
@@ -69,7 +70,7 @@ impl Window {
         Self { counts, hasher: RandomState::new() }
     }
 
-    /// Allows another number from now on. What was counted stays.
+    /// Allows another number from now on. The counts stay.
     pub fn set(&self, allowance: Allowance) {
         self.counts().allowance = allowance;
     }
@@ -93,7 +94,7 @@ impl Window {
             insert(times, now);
             return Turn::Now;
         }
-        // The turn comes when the request that many before it leaves the span.
+        // The turn comes when the request `requests` places before this one leaves the span.
         let turn = times[times.len() - requests] + span;
         let waiting_now = times.iter().rev().take_while(|&&time| time > now).count();
         if waiting_now >= waiting || turn.duration_since(now) > longest_wait {
@@ -108,20 +109,20 @@ impl Window {
     }
 }
 
-/// Inserts a turn. Those that a greater allowance has given may come later.
+/// Inserts a turn. Turns from before a change of the allowance may come later.
 fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
     let place = times.partition_point(|&time| time <= turn);
     times.insert(place, turn);
 }
 
 impl Counts {
-    /// Whether a client_addr is counted by itself.
+    /// Whether a client address is counted by itself.
     fn has_room(&mut self, client_addr: ClientAddr, now: Instant) -> bool {
         self.sweep(now, self.allowance.span);
         self.times.len() < MAX_CLIENTS || self.times.contains_key(&Counted::One(client_addr))
     }
 
-    /// Forgets who has sent nothing within the span.
+    /// Forgets the client addresses that have sent nothing within the span.
     fn sweep(&mut self, now: Instant, span: Duration) {
         if self.swept.is_some_and(|swept| now.duration_since(swept) < SWEEP) {
             return;
@@ -160,7 +161,7 @@ mod tests {
         for _ in 0..150 {
             assert_eq!(window.take(client_addr(1), start), Turn::Now);
         }
-        // Fifty more wait, and no other.
+        // Fifty more wait, and no others.
         for _ in 0..50 {
             assert_eq!(window.take(client_addr(1), start), Turn::At(at(start, 10_000)));
         }
@@ -200,7 +201,7 @@ mod tests {
         for pair in admitted.windows(151) {
             assert!(pair[150].duration_since(pair[0]) >= ALLOWANCE.span);
         }
-        // Who keeps asking gets all of it: 150 in each of six spans.
+        // A caller that keeps sending gets the whole allowance: 150 in each of six spans.
         assert!(admitted.len() >= 900, "{}", admitted.len());
     }
 

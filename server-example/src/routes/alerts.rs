@@ -26,7 +26,7 @@ use crate::state::alerts::Language;
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
 
-/// A number as it is read.
+/// A number in the form in which it is read.
 const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 
 const BBOX: &str = "West, south, east, north, in place of the four sides.";
@@ -109,7 +109,8 @@ async fn alerts(
     Ok(with_header(Ok(response), state.services.alerts.damaged()))
 }
 
-/// The times at which the alerts of each country are replayed, if these are not that of the server.
+/// The times at which the alerts of each country are replayed, if they differ from the time of the
+/// server.
 fn replayed_at(state: &State) -> Option<HeaderValue> {
     let second = |at_ms: i64| Iso8601(at_ms.div_euclid(1000) * 1000);
     let [canada, united_states] = state.clock.alerts().feeds_ms()?.map(second);

@@ -150,14 +150,14 @@ impl ProductRequest {
                 let text = format!("the file of {name} ({span}) of {} is damaged", Iso8601(ts_ms));
                 Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
             }
-            // It has been removed meanwhile.
+            // The file has been removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     }
 }
 
-/// Returns the duration: the given one, else the instant, else the only one there is.
+/// Returns the duration: the given one, or else the instant, or else the only one that exists.
 fn span(
     product: &raster::Product,
     duration: Option<ProductDuration>,
@@ -216,7 +216,7 @@ async fn file(
         headers.insert(header::CONTENT_TYPE, COG);
     }
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
-    // The address that still names this file when a newer one arrives.
+    // The permanent address of this file, which stays the same when a newer one arrives.
     let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
     let config = state.config();
     let prefix = &config.api_prefix;
@@ -246,11 +246,11 @@ fn missing(state: &State, asked: &ProductRequest) -> ApiError {
     })
 }
 
-/// Answers with a file or a range of it; `None` if it is gone.
+/// Answers with a file or a range of it; `None` if the file is gone.
 ///
-/// Several ranges at once get the whole file, as RFC 9110 allows. The library leaves three rules to
-/// us: a range counts for GET only, only if its unit is bytes, and not if `If-Range` names another
-/// version of the file.
+/// A request for several ranges gets the whole file, as RFC 9110 allows. The library leaves three
+/// rules to the caller: a range counts only for GET, only if its unit is bytes, and not if
+/// `If-Range` names another version of the file.
 async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, ApiError> {
     let (head, _) = request.into_parts();
     let mut asked = HeaderMap::clone(&head.headers);
@@ -281,8 +281,8 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     Ok(Some(response))
 }
 
-/// Returns a range whose unit is bytes, in lower case, as the library reads it; RFC 9110 (14.2) has
-/// other units ignored.
+/// Returns a range whose unit is bytes, in lower case, as the library expects it. Other units are
+/// ignored (RFC 9110, 14.2).
 fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
     let range = range.as_bytes().to_ascii_lowercase();
     range.starts_with(b"bytes=").then(|| HeaderValue::from_bytes(&range).ok())?

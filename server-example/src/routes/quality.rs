@@ -70,7 +70,7 @@ async fn quality(
     Ok(with_header(answer, damaged))
 }
 
-/// Refuses a window that is longer than a report may be.
+/// Refuses a window that is longer than a report may cover.
 ///
 /// # Errors
 /// What was got and what is allowed.

@@ -112,8 +112,8 @@ struct StationIds {
     station_ids: Vec<String>,
 }
 
-/// A box is not a parameter of this form: it is ignored like any unknown one, and the stations are
-/// those of the body.
+/// This form has no parameter for a box, so a box is ignored like any unknown parameter. The
+/// stations are those of the body.
 async fn of_stations(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
@@ -136,7 +136,7 @@ async fn of_stations(
     answer(state, client_addr, query, accepted.fastest()).await
 }
 
-/// Reads and checks the parameters common to both forms.
+/// Reads and checks the parameters that both forms have.
 fn readings_query(
     state: &State,
     caller: &Caller,

@@ -43,7 +43,7 @@ fn state() -> Arc<State> {
     State::new(Config::default(), clock, Arc::new(store), Intake::default()).unwrap()
 }
 
-/// A caller who sends a request and reads nothing.
+/// A caller who sends a request and does not read the answer.
 async fn ask(state: &Arc<State>) -> Response {
     let window = ClosedWindow::new(0, 1_400 * MINUTE_MS).unwrap();
     let query =

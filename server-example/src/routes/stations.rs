@@ -107,7 +107,8 @@ async fn map_details(
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
 
-/// The longest text that is searched for; the longest name of a real station has 60 characters.
+/// Length of the longest text that is searched for. The longest name of a real station has 60
+/// characters.
 const MAX_SEARCH: usize = 100;
 
 /// The text that is searched for in names and ids.
@@ -122,7 +123,7 @@ fn searched(text: &str) -> Result<String, ApiError> {
     )))
 }
 
-/// A path without a UUID names no station, so it is a 404 like any other unknown id.
+/// A path without a UUID names no station, so the answer is 404, as for any unknown id.
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,

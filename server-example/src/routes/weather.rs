@@ -23,7 +23,7 @@ use crate::openapi::{About, Common, Part, StationWeather};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// Longest window that takes a few milliseconds.
+/// The longest window that is answered in a few milliseconds.
 const LIGHT_MS: i64 = 7 * DAY_MS;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {

@@ -1,7 +1,8 @@
-//! The record of the sample, judged: what a server makes of the bundled reports in a new folder, made ahead.
+//! The judged record of the sample, made ahead: what a server makes of the bundled reports in a new
+//! folder.
 //!
-//! Judging 31,000 reports of 3,178 stations takes seconds. `tests/http/sample.rs` holds the file to what they give, and
-//! writes it anew with `MESONET_REFRESH=1`.
+//! Judging 31,000 reports of 3,178 stations takes seconds. `tests/http/sample.rs` checks that the
+//! file has the result, and rewrites the file with `MESONET_REFRESH=1`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,11 +24,11 @@ const FILES: [&str; 2] = ["mesonet.count", "mesonet.sqlite"];
 /// How files begin that are not whole yet.
 const UNFINISHED: &str = ".mesonet-sample-";
 
-/// Puts the record of the sample into a data folder, which is created if missing, unless anything of a record is
-/// there, or another process has it open.
+/// Puts the record of the sample into a data folder, which is created if missing. Does nothing if
+/// the folder has any part of a record, or if another process has it open.
 ///
 /// # Errors
-/// The folder cannot be written. Nothing of a record is there then.
+/// The folder cannot be written. It then has no part of a record.
 pub fn put_sample_record(folder: &Path) -> io::Result<()> {
     // Held until the files are there: no other process begins a record meanwhile.
     let Ok((_lock, _)) = lock_folder(folder) else { return Ok(()) };

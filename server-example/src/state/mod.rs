@@ -46,18 +46,18 @@ use mesonet_service::record::{Record, RecordPlace};
 
 /// What all requests share.
 pub struct State {
-    /// The settings, which a reload exchanges.
+    /// The settings. A reload replaces them.
     config: ArcSwap<Config>,
-    /// The current time: real, or that of a replay.
+    /// The current time: real time, or the time of a replay.
     pub clock: Clock,
     /// The stores, products, models and zones.
     pub services: Arc<Services>,
     pub(crate) credentials: Credentials,
-    /// Which address a request comes from.
+    /// Finds the client address of a request.
     pub(crate) hops: ArcSwap<Hops>,
-    /// Which pages may call from a browser.
+    /// The sites whose pages may call from a browser.
     pub(crate) cors: ArcSwapOption<CorsLayer>,
-    /// How many requests each address has sent.
+    /// How many requests each client address has sent.
     pub(crate) rate: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
@@ -79,7 +79,7 @@ pub enum StateError {
     /// The API keys cannot be reached.
     #[error(transparent)]
     Keys(#[from] StoreError),
-    /// What is to be followed cannot be.
+    /// The backups of the other server cannot be followed.
     #[error(transparent)]
     Follow(#[from] BackupError),
     /// No place of backups is set.
@@ -101,7 +101,7 @@ impl State {
         Self::build(config, clock, store, RecordOf::Elsewhere, intake)
     }
 
-    /// Creates the state over a record that this server writes.
+    /// Creates the state over a record that this server writes to.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -120,8 +120,8 @@ impl State {
     /// Creates the state over the backups of another server, at the place of the setting `follow`.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The setting is missing, there is no backup yet, or the data folder is
-    /// not that of a follower or cannot be used.
+    /// As [`new`](Self::new). Or the setting is missing, there is no backup yet, or the data folder
+    /// does not belong to a follower or cannot be used.
     pub fn of_backups(
         config: Config,
         clock: Clock,
@@ -165,7 +165,8 @@ impl State {
         let archive = config.archive.as_deref().map(Archive::new);
         let keys = match &record_of {
             RecordOf::Elsewhere => None,
-            // The backups of the other server bring its keys, or they are in a folder that is only read.
+            // The keys come with the backups of the other server, or are in a folder that is only
+            // read.
             RecordOf::Backups(_) => Some(KnownKeys::of_another(&config.data)),
             RecordOf::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
                 Some(KnownKeys::of_another(&config.data))
@@ -191,16 +192,17 @@ impl State {
         }))
     }
 
-    /// The settings as they are now.
+    /// The present settings.
     pub fn config(&self) -> Arc<Config> {
         self.config.load_full()
     }
 
-    /// Takes what a running server can from new settings. Returns the names of those that changed
-    /// and need a restart; they stay as they are.
+    /// Applies the new settings that a running server can change. Returns the names of changed
+    /// settings that need a restart. They keep their old values.
     ///
     /// # Errors
-    /// A setting is invalid, or keys of account tokens or a catalogue cannot be read; then nothing has changed.
+    /// A setting is invalid, or the keys of account tokens or a catalogue cannot be read. Nothing
+    /// has changed then.
     pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
         let (config, left) = self.config().taking(new)?;
         let hops = config.hops()?;
@@ -215,8 +217,8 @@ impl State {
         Ok(left)
     }
 
-    /// Takes in what the server that this one follows has acknowledged meanwhile; nothing if it
-    /// follows none. [`refresh`](Self::refresh) updates the bodies with it. One caller at a time.
+    /// Reads what the followed server has acknowledged in the meantime. Does nothing if this server
+    /// follows none. [`refresh`](Self::refresh) then updates the bodies. One caller at a time.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -243,11 +245,11 @@ impl State {
         self.snapshots.alerts(&services.alerts, || services.zones(), || self.clock.alerts())
     }
 
-    /// Updates the bodies whose content has changed. Requests see the old until the new is complete.
-    /// One caller at a time.
+    /// Updates the bodies whose content has changed. Requests see the old bodies until the new ones
+    /// are complete. One caller at a time.
     ///
     /// # Errors
-    /// A body could not be made; the old one is record_of.
+    /// A body could not be made; the old one is kept.
     pub fn refresh(&self) -> Result<(), StateError> {
         self.refresh_stations()?;
         self.refresh_alerts()
@@ -283,7 +285,7 @@ impl State {
         self.workers.work(client_addr, load, move || work(&state)).await
     }
 
-    /// Makes an answer that is in memory whole; see [`Workers::answer`].
+    /// Makes an answer that is in memory as a whole; see [`Workers::answer`].
     ///
     /// # Errors
     /// `make` refuses, or panics: an internal error.

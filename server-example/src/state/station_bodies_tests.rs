@@ -24,7 +24,7 @@ fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever comes in, in whatever order, the body is that of details that are made anew.
+    /// Whatever is taken in, in whatever order, the body equals one that is made from scratch.
     #[test]
     fn what_is_updated_is_what_is_made_anew(
         steps in prop::collection::vec(
@@ -112,7 +112,8 @@ impl Reader for Counting<'_> {
     }
 }
 
-/// All of them were read and compressed for each report, so that the next one waited up to 9 s.
+/// Once, all stations were read and compressed for each report, so the next report waited up to 9
+/// s.
 #[test]
 fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
     let name = |number: usize| format!("K{number:04}");
@@ -134,7 +135,7 @@ fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
         details.snapshot.identity(),
         Details::new(&store, 1_000).unwrap().snapshot.identity()
     );
-    // With time a few at a time.
+    // As time passes, a few stations are updated at a time.
     details.updated(&counting, 2 * MINUTE_MS, &HashSet::new()).unwrap().unwrap();
     assert_eq!(read(), MAX_AGED);
 }

@@ -1,8 +1,8 @@
 //! The readings of a station from an archive, for bulk export.
 //!
-//! Of a file only its end is fetched, and the row groups that may have the station; each is checked
-//! before it is used. A part that is missing or damaged is counted as a damaged block of the answer.
-//! If the place cannot be reached, or has no archive, there is no answer.
+//! Only the end of a file is fetched, and the row groups that may have the station. Each is checked
+//! before use. A part that is missing or damaged counts as a damaged block of the answer. If the
+//! place cannot be reached, or has no archive, there is no answer.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -19,32 +19,33 @@ use super::month::Month;
 use super::write::may_have;
 use crate::place::{Place, PlaceError, RANGE_PATIENCE, hex_sha256};
 
-/// Numbers of the blocks of a file: its row groups, and one for its end.
+/// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
 
-/// For how long it counts until when the archive has a record.
+/// How long the result of the last look is used.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(600);
 
 /// Stands for a whole month.
 const ALL: u32 = u32::MAX;
 
-/// The archive that a server's bulk export goes on from.
+/// The archive that a server's bulk export reads older readings from.
 #[derive(Debug)]
 pub struct Archive {
     address: String,
-    /// Opened when it is first needed: it may come after the server.
+    /// Opened when it is first needed: the archive may be created after the server starts.
     place: Mutex<Option<Arc<Place>>>,
-    /// What was found to be damaged or missing, each logged once.
+    /// What was found damaged or missing. Each is logged once.
     logged: Mutex<BTreeSet<String>>,
     pub(super) looked: Mutex<Option<LastLook>>,
 }
 
-/// What the last look has found.
+/// What the last look found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastLook {
     pub at: Instant,
     pub cutoff_ms: i64,
-    /// Until when the record is in the archive; `None` if that could not be found out.
+    /// The time before which the archive has all of the record; `None` if that could not be found
+    /// out.
     pub until_ms: Option<i64>,
 }
 
@@ -98,7 +99,7 @@ impl Archive {
     }
 }
 
-/// The archive as one answer reads it.
+/// The archive during one answer.
 #[derive(Debug)]
 pub struct OpenArchive {
     archive: Arc<Archive>,
@@ -114,7 +115,7 @@ struct State {
     tail: Option<(String, Arc<ArchiveTail>)>,
     /// The row groups that were read last.
     groups: Vec<CachedGroup>,
-    /// What was missing so far.
+    /// What was missing so far in this answer.
     damage: Damage,
     is_planned: bool,
 }
@@ -129,7 +130,7 @@ struct CachedGroup {
 
 /// Why a part of a file cannot be read.
 enum Fault {
-    /// The file is gone: it was replaced, or lost.
+    /// The file is gone: it was replaced or lost.
     Gone,
     Damaged(String),
     Away(StoreError),
@@ -149,13 +150,13 @@ struct Found {
 }
 
 impl OpenArchive {
-    /// Says that all that is missing was found. If more is missing from now on, reading fails: the
-    /// caller was told less.
+    /// Says that the scan is over: the caller is told what is missing. From now on reading fails if
+    /// more is missing.
     pub fn planned(&self) {
         self.state().is_planned = true;
     }
 
-    // What is in it stands for itself at every moment.
+    // The content is valid at every moment, also after a panic.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -296,7 +297,7 @@ impl OpenArchive {
         Ok(Arc::clone(state.manifest.insert(self.archive.manifest()?)))
     }
 
-    /// Reads the manifest again, once for each month. Returns whether it did.
+    /// Reads the manifest again, at most once for each month. Returns whether it did.
     fn read_again(&self, state: &mut State, month: Month) -> Result<bool, StoreError> {
         if state.read_again == Some(month) {
             return Ok(false);
@@ -321,7 +322,7 @@ impl Past for OpenArchive {
                 .archive
                 .away(&"there is no archive yet; mesonet-server archive writes it"));
         };
-        // What is older was gone before the archive began.
+        // Older readings were gone before the archive began.
         let span_ms = span_ms.start.max(first.from)..span_ms.end;
         let mut found = Found::default();
         for month in Month::within(span_ms.clone()) {
@@ -338,7 +339,7 @@ impl Past for OpenArchive {
         state.groups = found.groups;
         let mut slices: Vec<SeriesSlice<'_>> =
             state.groups.iter().flat_map(|held| held.readings.slices(&span_ms)).collect();
-        // Stable: what is earlier stays first.
+        // Stable: earlier readings stay first.
         slices.sort_by_key(|slice| slice.series.id);
         if !slices.is_empty() {
             visit(&slices);

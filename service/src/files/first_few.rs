@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::shown::shown_fault;
 
-/// Faults and refusals kept with their text; further ones are only counted.
+/// Number of faults and refusals that are kept with their text; further ones are only counted.
 const MAX_LISTED: usize = 100;
 
 /// What went wrong with a file, or with a report in it.
@@ -17,7 +17,7 @@ pub struct FileFault {
 }
 
 impl FileFault {
-    /// The fault of a file, with bounded length: the text may repeat content of the file.
+    /// The fault of a file. The length of the text is limited: it may repeat content of the file.
     pub fn new(file: String, error: &str) -> Self {
         Self { file, error: shown_fault(error) }
     }

@@ -1,11 +1,11 @@
-//! What reading a file needs, whatever becomes of it.
+//! What all code that reads files needs.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | How much a file may ask for | [`Bounds`], [`Budget`] |
 //! | What went wrong with files, bounded | [`FileFault`], [`FirstFew`] |
 //! | Files that may be gone | [`found`] |
-//! | Names and texts of files as people may see them | `shown.rs` |
+//! | Names and texts of files, safe to show | `shown.rs` |
 //! | Whether two have the same bytes | [`are_the_same`] |
 
 mod budget;

@@ -1,4 +1,4 @@
-//! A store that remembers which stations what came in may have changed.
+//! A store that remembers the stations that new data may have changed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,25 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 
-/// A store, and the stations with new readings or revised verdicts since they were last taken: so
-/// what is shown of all stations is made anew for these alone.
+/// A store, and the stations with new readings or revised verdicts since they were last taken. So
+/// the views of all stations are updated for these stations alone.
 pub struct ChangedStations {
     store: Arc<dyn Store>,
     touched: Mutex<HashSet<StationId>>,
 }
 
 impl ChangedStations {
-    /// Notes what comes into a store from now on.
+    /// Notes the stations of everything that comes into a store from now on.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, touched: Mutex::default() }
     }
 
-    /// Takes the stations that were touched since the last time.
+    /// Takes the stations that changed since the last time.
     pub fn take(&self) -> HashSet<StationId> {
         std::mem::take(&mut *self.touched())
     }
 
-    /// Puts stations back that could not be shown anew.
+    /// Puts back stations whose views could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
         self.touched().extend(stations);
     }
@@ -42,7 +42,7 @@ impl Store for ChangedStations {
             revised.extend(verdicts.iter().map(|verdicts| verdicts.station));
             Ok(verdicts)
         })?;
-        // Not before: what is noted can be seen.
+        // Only after the batch: a noted station must have its new readings in the store.
         let mut touched = self.touched();
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(touched, HashSet::from([b.id]));
         store.put_back(touched);
         assert_eq!(store.take().len(), 1);
-        // What is refused changes nothing.
+        // A refused batch changes nothing.
         let unknown = Batch { stations: vec![], reports: batch.reports };
         let other = ChangedStations::new(Arc::new(MemoryStore::default()));
         assert!(other.append(&unknown, &mut no_verdicts).is_err());

@@ -18,18 +18,18 @@ use super::{
 };
 use crate::clock::system_ms;
 
-/// When a server last said that it writes to the record.
+/// The note of when a server last said that it writes to the record.
 const WRITTEN: &str = "written_ms";
-/// How long that holds: a server says it every ten seconds.
+/// How long the note is valid. A server renews it every ten seconds.
 const WRITTEN_MS: i64 = 60_000;
 
 const NOT_REACHED: &str = "the record in ClickHouse cannot be reached";
 const NOT_WRITER: &str =
-    "another server writes the record now; restart this one if it is to write again";
+    "another server writes the record now; restart this server to make it write again";
 const ONLY_READS: &str =
     "this server only reads its record and takes nothing in; send it to the one that writes";
 
-/// The record of a server that writes it.
+/// The record of a server that writes to it.
 #[derive(Debug)]
 struct InClickHouse {
     store: ClickHouseStore,
@@ -98,13 +98,14 @@ pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<
     }
 }
 
-/// Refuses a copy that is not finished, without opening it: whoever makes it would be refused.
+/// Refuses a copy that is not finished, without opening it to write: that would refuse the command
+/// that is copying.
 fn refuse_half(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
     let place = RecordPlace::ClickHouse(address.clone()).to_string();
     refuse_unfinished(read_mark(options, NOTE)?.as_deref(), &place)
 }
 
-/// Makes the tables, or brings them up to date. Returns their version before and now.
+/// Creates the tables or brings them up to date. Returns the old version and the new one.
 ///
 /// # Errors
 /// ClickHouse cannot be reached or refuses, or the tables are of a newer version.
@@ -116,7 +117,7 @@ pub fn migrate(
     Ok((done.from, done.to))
 }
 
-/// Counts the rows and the days that are wholly older than an instant.
+/// Counts the rows of days that are wholly older than an instant, and those days.
 ///
 /// # Errors
 /// The record cannot be read.
@@ -195,7 +196,7 @@ impl RecordStore for InClickHouse {
         StoreHealth { newest_ms: self.store.newest_ms(), ..StoreHealth::default() }
     }
 
-    /// The instant is taken down to the hour, since each is a row.
+    /// The instant is rounded down to the hour, since each instant is a row.
     fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         self.say_written()?;
         let done = self.store.maintain(retain_from_ms.map(whole_hour))?;

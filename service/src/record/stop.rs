@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 
-/// A store for files being read in, which can stop between two batches. What was stored before is
-/// kept; the files are read again after the next start, or sent again.
+/// A store for taking in files that can stop between two batches. What was stored before is kept.
+/// The files are read again after the next start, or sent again.
 pub struct StopGuard<'a> {
     pub store: &'a dyn Store,
     pub stopped: &'a AtomicBool,

@@ -1,4 +1,5 @@
-//! The record of a server that writes none: that of another one, some time behind it.
+//! The record of a server that writes none: it serves the record of another server, some time
+//! behind it.
 
 use std::sync::Arc;
 
@@ -12,14 +13,15 @@ pub trait Upstream: Send + Sync {
     /// The stations and readings.
     fn reader(&self) -> &dyn Reader;
 
-    /// Takes in what is new, and returns which stations that touches. A record that cannot be read is
+    /// Reads what is new, and returns the stations that changed. A record that cannot be read is
     /// logged once.
     fn update(&self) -> Touched;
 
     /// Everything that the other server had acknowledged before this time is in the record.
     fn as_of_ms(&self) -> i64;
 
-    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    /// The age of that time in seconds; 0 if the clocks of the two servers differ by more than the
+    /// age.
     fn behind_s(&self) -> f64 {
         (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
     }
@@ -30,14 +32,14 @@ pub trait Upstream: Send + Sync {
     /// The state of the store.
     fn health(&self) -> StoreHealth;
 
-    /// What keeps it from being read.
+    /// What keeps the record from being read.
     fn trouble(&self) -> Option<&'static str>;
 
-    /// What is said to whoever would write to it.
+    /// The answer to a caller that tries to write to the record.
     fn takes_nothing(&self) -> &'static str;
 }
 
-/// Which stations something new is about.
+/// The stations with new data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
     None,

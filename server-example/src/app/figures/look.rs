@@ -1,4 +1,4 @@
-//! What is looked up when the figures are read.
+//! The metrics that are looked up when the page is read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use mesonet_service::clock::system_ms;
 use mesonet_service::record::{Record, Upstream};
 use mesonet_service::record::{is_ahead, newest_ms_by};
 
-/// The databases of a record, with what SQLite writes ahead of them.
+/// The databases of a record, with SQLite's write-ahead logs.
 const DATABASES: [&str; 6] = [
     "mesonet.sqlite",
     "mesonet.sqlite-wal",
@@ -93,7 +93,7 @@ impl Gauges {
 }
 
 impl Gauges {
-    /// Looks up what is not counted.
+    /// Looks up the metrics that are not counted.
     pub fn look(&self, state: &State, table: &Table, certificate: Option<&Certificate>) {
         let (looked, ingest) = (self, &state.services.metrics.ingest);
         let counts = table.counts();
@@ -147,7 +147,7 @@ impl Gauges {
     }
 }
 
-/// A file that is not there has no length.
+/// A missing file has no length.
 fn length(path: &Path) -> i64 {
     std::fs::metadata(path).map_or(0, |found| found.len() as i64)
 }

@@ -1,4 +1,4 @@
-//! `/metrics`: what is counted, and what is looked up when the page is read.
+//! `/metrics`: metrics that are counted, and metrics that are looked up when the page is read.
 
 mod look;
 
@@ -18,7 +18,7 @@ use crate::observe::metrics;
 use crate::state::State;
 use look::Gauges;
 
-/// What OpenMetrics 1.0 calls its text, which Prometheus reads.
+/// The media type of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
@@ -27,11 +27,11 @@ struct Page {
     table: Arc<Table>,
     certificate: Option<Arc<Certificate>>,
     looked: Gauges,
-    /// Of what is looked up.
+    /// The registry of the metrics that are looked up.
     registry: Registry,
 }
 
-/// The page, for a socket of its own: whoever reaches it may read it.
+/// The page, for a socket of its own. Every caller that can reach the socket may read it.
 pub fn router(
     state: Arc<State>,
     table: Arc<Table>,

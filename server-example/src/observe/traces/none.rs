@@ -13,7 +13,7 @@ pub struct Trace;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
 impl Traces {
-    /// The settings have been checked: there is no address.
+    /// The settings have been checked, so there is no address.
     pub fn new(_: Option<&str>) -> Result<Self, TracesError> {
         Ok(Self)
     }

@@ -37,7 +37,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     },
 }];
 
-/// The kind of fields that need no mention.
+/// The kind of fields that is not mentioned.
 const PLAIN: &str = "deterministic";
 
 #[derive(Serialize)]
@@ -100,8 +100,8 @@ impl ProductEntry {
     }
 }
 
-/// Returns the most that packing changes a pixel by, in half steps: one of the values that it is
-/// made from, up to √2 of those of a wind that is turned, and one of its own.
+/// Returns the largest packing error of a pixel, in half steps: one for the values that it is made
+/// from, or up to √2 for a wind that is turned, and one for the pixel itself.
 fn tile_half_steps(sampling: TileSampling, is_wind: bool) -> f64 {
     match (is_wind, sampling) {
         (true, _) => 1.0 + std::f64::consts::SQRT_2,
