@@ -1,6 +1,6 @@
 //! How far back the record is kept.
 //!
-//! Deleted readings are gone for good, so no clock is trusted alone: see [`cutoff`]. The clock of a
+//! Deleted readings are gone for good, so no clock is trusted alone: see `cutoff.rs`. The clock of a
 //! replay is ignored.
 
 mod cutoff;
