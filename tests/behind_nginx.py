@@ -36,7 +36,7 @@ def ask(connection, path, headers=()):
     return answer.status, answer.headers, answer.read()
 
 
-# TLS ends at nginx, which tells browsers to come back by it; the certificate is checked.
+# TLS ends at nginx, which tells browsers to use TLS from then on. The certificate is checked.
 one = From("127.0.0.2")
 status, headers, plain = ask(one, UNITS)
 assert status == 200 and json.loads(plain)["airTemperature"] == "°C", (status, plain)
@@ -74,7 +74,7 @@ def count(address, requests, headers=()):
     return statuses.count(200), statuses.count(429)
 
 
-# Each caller has its own allowance behind the proxy, whatever it says itself.
+# Behind the proxy each caller has its own rate, whatever headers it sends.
 assert count("127.0.0.3", 25) == (20, 5)
 assert count("127.0.0.4", 1) == (1, 0)
 lie = {"x-forwarded-for": "192.0.2.7"}
@@ -82,7 +82,7 @@ assert count("127.0.0.3", 2, lie) == (0, 2)
 assert count("127.0.0.5", 25, lie) == (20, 5)
 assert count("127.0.0.6", 1, lie) == (1, 0)
 
-# Who reaches the server past the proxy is not believed.
+# The server does not trust headers of a caller that bypasses the proxy.
 direct = HTTPConnection("127.0.0.1", SERVER_PORT, timeout=60, source_address=("127.0.0.3", 0))
 statuses = {ask(direct, UNITS, {"x-forwarded-for": "192.0.2.8"})[0] for _ in range(3)}
 assert statuses == {429}, statuses

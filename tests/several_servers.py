@@ -31,8 +31,8 @@ BULK = f"/api/v1/historical/bulk?{DAY}&pageSize=10"
 STATION = json.dumps({"stationId": TORONTO})
 PUSH = "/api/v1/ingest?name=sa_20240803.txt"
 
-# Becomes the server that is named, with a listening socket that is there whether it runs or not: as a manager of
-# services does.
+# Becomes the named server, with a listening socket that exists whether the server runs or not, as
+# with a service manager.
 WITH_SOCKET = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -48,7 +48,7 @@ def free_port():
 
 
 def wait_until(what, is_so, patience_s=PATIENCE_S):
-    """Waits until something is so, and returns how long that took, seconds."""
+    """Waits until a condition holds, and returns how long that took, seconds."""
     began = time.monotonic()
     while not is_so():
         assert time.monotonic() - began < patience_s, what
@@ -57,7 +57,7 @@ def wait_until(what, is_so, patience_s=PATIENCE_S):
 
 
 class Server:
-    """A server of its own folder, which can be stopped and started again at the same address."""
+    """A server with its own folder, which can be stopped and started again at the same address."""
 
     def __init__(self, work, name, *args, held=False):
         self.work, self.name = work, name
@@ -122,7 +122,7 @@ class Caller(HTTPSConnection):
 
 
 class Balancer:
-    """nginx with the site as it is shipped, in a folder of its own."""
+    """nginx with the shipped site, in a folder of its own."""
 
     def __init__(self, work, writer, followers):
         self.folder, self.port = work / "nginx", free_port()
@@ -171,12 +171,12 @@ class Balancer:
         return False
 
     def served(self):
-        """Of each request: method, path, status, and the servers that were asked, the last one answered."""
+        """For each request: method, path, status, and the servers that it was sent to. The last one answered."""
         lines = (self.folder / "access").read_text().splitlines()
         return [(*line.split(" ", 3)[:3], re.findall(r":(\d+)", line.split(" ", 3)[3])) for line in lines]
 
     def caller_of(self, port):
-        """An address from which nginx asks the follower at a port."""
+        """An address whose requests nginx sends to the follower at a port."""
         for last in range(2, 200):
             caller = Caller(self, f"127.0.1.{last}")
             before = len(self.served())
@@ -243,7 +243,7 @@ def answers(server):
 
 
 def pages(first, *asks):
-    """The rows of an export whose pages are asked of servers in turn, from a cursor on."""
+    """The rows of an export from a cursor on. The pages are requested from the servers in turn."""
     rows, cursor, turn = [], first, 0
     while True:
         status, headers, body = asks[turn % len(asks)]("POST", BULK + (f"&cursor={cursor}" if cursor else ""), STATION)
@@ -256,7 +256,7 @@ def pages(first, *asks):
 
 def test_answers(writer, followers, balancer):
     one, other = followers
-    # The clocks of replays run, and verdicts that are shown age with them.
+    # The clocks of replays run, and the shown verdicts age with them.
     wait_until("both followers give the same answers", lambda: answers(one) == answers(other))
     both = answers(one)
     tagged = [asked for asked in both if both[asked][0]]
@@ -268,7 +268,7 @@ def test_answers(writer, followers, balancer):
         for caller in callers:
             tag = {"if-none-match": both[method, path][0]}
             status, _, body = ask(caller, method, path, headers=tag)
-            # Of what ages with the clock the tag may have changed.
+            # The tags of answers that age with the clock may have changed.
             assert (status, body) == (304, b"") or "map" in path and status == 200, (path, status)
             known += status == 304
     assert known >= 2 * len(tagged) - 4, known
@@ -298,7 +298,7 @@ def test_where_requests_go(writer, followers, balancer):
 
 
 def test_one_backup_ahead(work, writer, one, other, balancer):
-    """One follower has the next backup, the other one has not: nothing is lost or comes twice unsaid."""
+    """One follower has the next backup, the other one does not. No row is silently lost or repeated."""
     late = "".join(f"METAR CYYZ 03{1700 + minute}Z 24012KT 15SM 28/17 A2991=\n" for minute in range(30, 44))
     assert writer.ask("POST", PUSH, late, {"authorization": f"Bearer {push_key}"})[0] == 200
     of_behind = pages(None, other.ask)
@@ -307,36 +307,37 @@ def test_one_backup_ahead(work, writer, one, other, balancer):
     of_ahead = pages(None, one.ask)
     assert pages(None, other.ask) == of_behind, "the other one has not"
 
-    # From the one that is ahead to the one that is behind: that one says so.
+    # From the follower that is ahead to the one that is behind, which says so.
     status, headers, _ = one.ask("POST", BULK, STATION)
     cursor = f"{BULK}&cursor={headers['x-next-cursor']}"
     status, headers, body = other.ask("POST", cursor, STATION)
     assert (status, headers["retry-after"]) == (503, "5"), (status, body)
     assert b"knows more than this one yet" in body, body
-    # nginx asks the other one, so the caller does not even notice.
+    # nginx tries the other follower, so the caller does not even notice.
     caller = Caller(balancer, balancer.caller_of(other.port))
     status, _, page = ask(caller, "POST", cursor, STATION)
     assert status == 200 and page == one.ask("POST", cursor, STATION)[2], status
     wait_until("nginx logs", lambda: len(balancer.served()[-1][3]) == 2 or balancer.served()[-1][3] == [str(one.port)])
 
-    # From the one that is behind to the one that is ahead it goes on, as on one server that takes in meanwhile.
+    # From the follower that is behind to the one that is ahead the export goes on, as on one server
+    # that takes in readings between pages.
     status, headers, first = other.ask("POST", BULK, STATION)
     rest = pages(headers["x-next-cursor"], one.ask)
     rows = first.decode().splitlines()[1:] + rest
     assert len(rows) == len(set(rows)) and set(of_behind) <= set(rows) <= set(of_ahead)
 
-    # And a cursor of the server that is followed, which is ahead of all.
+    # And a cursor of the followed server, which is ahead of all followers.
     _, headers, _ = writer.ask("POST", BULK, STATION)
     status, _, body = one.ask("POST", f"{BULK}&cursor={headers['x-next-cursor']}", STATION)
     assert status == 400 and b"begin again without a cursor" in body, (status, body)
-    # But that one goes on wherever a page came from.
+    # But the followed server goes on, wherever a page came from.
     _, headers, _ = one.ask("POST", BULK, STATION)
     assert writer.ask("POST", f"{BULK}&cursor={headers['x-next-cursor']}", STATION)[0] == 200
     ok(f"one backup ahead: all {len(of_ahead)} rows came once each, and the follower that is behind said so")
 
 
 def test_keys(work, writer, followers):
-    """A key is known to all with the next backup, and refused by all with the next."""
+    """With the next backup all servers know a new key, and with a later one all refuse it."""
 
     def status(server):
         return server.ask("POST", BULK, STATION, {"authorization": f"Bearer {key}"})[0]
@@ -357,7 +358,7 @@ def test_keys(work, writer, followers):
 
 
 def test_rates(followers, balancer):
-    """Each address has its allowance once, not once on each server."""
+    """Each client address has its rate once, not once on each server."""
     for last in range(10, 18):
         caller = Caller(balancer, f"127.0.2.{last}")
         statuses = [ask(caller, "GET", "/api/v1/observations/units")[0] for _ in range(30)]
@@ -434,7 +435,7 @@ def main():
         writer = Server(work, "writer", *own, "--ingest-key-hashes", push_hash, held=True)
         follows = [*own, "--follow", "place", "--follow-every-s"]
         one = Server(work, "one", *follows, "1")
-        # It looks for backups so rarely that a test can tell.
+        # It looks for backups so rarely that a test can see the difference.
         other = Server(work, "other", *follows, "3600")
         servers = [one, other, writer]
 

@@ -12,7 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::error::{json, refused};
-use crate::feed::{File, holds_alerts, kind_of, told};
+use crate::feed::{File, holds_alerts, kind_of, summary_of};
 
 /// The messages of files, each id once, in the order they were sent; and the zones whose outlines
 /// are known.
@@ -22,8 +22,8 @@ struct AlertMessages {
     zones: Zones,
 }
 
-/// Id, status, when it was sent, what it refers to and what follows it.
-type Told = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
+/// Id, status, time sent, what the message refers to, and what follows it.
+type MessageRow = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
 /// West, south, east and north.
 type Sides = (f64, f64, f64, f64);
 
@@ -39,11 +39,11 @@ impl AlertMessages {
 
     /// The state of each message, in the order they were sent.
     #[pyo3(signature = (at_ms, is_replay, /))]
-    fn states(&self, py: Python<'_>, at_ms: i64, is_replay: bool) -> Vec<Told> {
+    fn states(&self, py: Python<'_>, at_ms: i64, is_replay: bool) -> Vec<MessageRow> {
         py.detach(|| {
             let messages: Vec<&Message> = self.messages.iter().map(AsRef::as_ref).collect();
             let states = resolve(&messages, clock(at_ms, is_replay));
-            let told = messages.iter().zip(states).map(|(message, state)| {
+            let summary_of = messages.iter().zip(states).map(|(message, state)| {
                 let Message { id, message_type, sent_ms, references, .. } = message;
                 let status = Status::name(state.status);
                 (
@@ -55,7 +55,7 @@ impl AlertMessages {
                     state.next_ids,
                 )
             });
-            told.collect()
+            summary_of.collect()
         })
     }
 
@@ -117,9 +117,9 @@ fn read_alerts(
 ) -> PyResult<(AlertMessages, Vec<Bound<'_, PyDict>>)> {
     let zones = zones_of(zones.as_ref())?;
     let (messages, summaries) = py.detach(|| read(&files)).map_err(refused)?;
-    let told = summaries.iter().map(|(kind, summary)| told(py, *kind, summary));
-    let told = told.collect::<PyResult<_>>()?;
-    Ok((AlertMessages { messages, zones }, told))
+    let summary_of = summaries.iter().map(|(kind, summary)| summary_of(py, *kind, summary));
+    let summary_of = summary_of.collect::<PyResult<_>>()?;
+    Ok((AlertMessages { messages, zones }, summary_of))
 }
 
 /// The messages of files, and the kind and the summary of each file.

@@ -146,8 +146,8 @@ fn with_network<R: Send>(
     py.detach(|| run(&intake, &network)).map_err(refused)
 }
 
-/// Returns the explanation of a reading of the first station among the others as the JSON that the
-/// service sends.
+/// Explains a reading of the first station, with the others as its neighbours. Returns the JSON
+/// that the service sends.
 #[pyfunction]
 #[pyo3(signature = (stations, which_series, which_reading, limits, /))]
 #[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]

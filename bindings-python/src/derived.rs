@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use crate::error::refused;
 use crate::ufunc::{Input, Output, forget_float_errors, inner_loop, register as register_ufunc};
 
-/// Adds a formula of the core as a ufunc of the same name; NaN where it is not defined.
+/// Adds a formula of the core as a ufunc of the same name. Where the formula is not defined, the
+/// result is NaN.
 macro_rules! formula {
     ($module:ident, $name:ident($($input:ident),+) -> $output:ident, $doc:literal) => {{
         fn each($($input: Input<'_, f64>,)+ mut output: Output<'_, f64>) -> Result<(), Infallible> {

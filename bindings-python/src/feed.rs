@@ -18,8 +18,8 @@ pub type File = (String, PyBackedBytes, i64, Option<String>);
 #[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
 fn read_feed(py: Python<'_>, files: Vec<File>) -> PyResult<(ArrowTable, Vec<Bound<'_, PyDict>>)> {
     let (batch, summaries) = py.detach(|| read(&files)).map_err(refused)?;
-    let told = summaries.iter().map(|(kind, summary)| told(py, *kind, summary));
-    Ok((ArrowTable(batch), told.collect::<PyResult<_>>()?))
+    let summary_of = summaries.iter().map(|(kind, summary)| summary_of(py, *kind, summary));
+    Ok((ArrowTable(batch), summary_of.collect::<PyResult<_>>()?))
 }
 
 fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
@@ -40,12 +40,13 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     Ok((table.finish().map_err(|error| error.to_string())?, summaries))
 }
 
-/// The kind of a file: the one that is named, or the one that its content and name tell.
+/// The kind of a file: the named kind, or the kind that its content and name show.
 pub fn kind_of(name: &str, content: &[u8], kind: Option<&str>) -> Result<Kind, String> {
     match kind {
         Some(kind) => kind.parse().map_err(|error: FeedKindError| error.to_string()),
-        None => Kind::detect(name, content)
-            .ok_or_else(|| format!("{name}: of no known kind; known are {}", names().join(", "))),
+        None => Kind::detect(name, content).ok_or_else(|| {
+            format!("{name}: its kind is unknown; known are {}", names().join(", "))
+        }),
     }
 }
 
@@ -53,7 +54,7 @@ pub fn holds_alerts(kind: Kind) -> bool {
     matches!(kind, Kind::Cap | Kind::NwsAlerts)
 }
 
-/// The kind of a file, and whether it holds alerts; `None` if it is of no known kind.
+/// The kind of a file, and whether it holds alerts; `None` if the kind is not known.
 #[pyfunction]
 #[pyo3(signature = (name, content, /))]
 #[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
@@ -65,22 +66,23 @@ fn names() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
-/// How often each name was counted.
+/// How many times each name was counted.
 pub fn counts(of: &Tally) -> Vec<(String, u64)> {
     of.iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-pub fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("kind", kind.name())?;
-    told.set_item("read", of.read)?;
-    told.set_item("refused", of.refused)?;
-    told.set_item("refusals", of.refusals.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    told.set_item("readings", of.readings)?;
-    told.set_item("kept_as_reported", counts(&of.kept_as_reported))?;
-    told.set_item("without_variable", counts(&of.without_variable))?;
-    told.set_item("unread_values", counts(&of.unread_values))?;
-    Ok(told)
+pub fn summary_of<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let summary_of = PyDict::new(py);
+    summary_of.set_item("kind", kind.name())?;
+    summary_of.set_item("read", of.read)?;
+    summary_of.set_item("refused", of.refused)?;
+    summary_of
+        .set_item("refusals", of.refusals.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    summary_of.set_item("readings", of.readings)?;
+    summary_of.set_item("kept_as_reported", counts(&of.kept_as_reported))?;
+    summary_of.set_item("without_variable", counts(&of.without_variable))?;
+    summary_of.set_item("unread_values", counts(&of.unread_values))?;
+    Ok(summary_of)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

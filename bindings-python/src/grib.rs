@@ -9,14 +9,14 @@ use pyo3::types::PyDict;
 
 use crate::error::refused;
 
-/// The content of a file. Its fields are found again by their numbers: nothing of them is copied.
+/// The content of a file. Its fields are found again by their numbers, without a copy.
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct GribFile(PyBackedBytes);
 
-/// A field or a broken message: what it says of itself, or why it cannot be read.
+/// A field or a broken message: its description, or why it cannot be read.
 type Entry<'py> = (Option<Bound<'py, PyDict>>, Option<String>);
-/// What a field says of itself, or why it cannot be read.
-type Told<'py> = Result<Bound<'py, PyDict>, String>;
+/// The description of a field, or why it cannot be read.
+type Description<'py> = Result<Bound<'py, PyDict>, String>;
 
 #[pymethods]
 impl GribFile {
@@ -26,17 +26,17 @@ impl GribFile {
         Self(content)
     }
 
-    /// For each field and each broken message, in the order of the file: what it says of itself, or
-    /// why it cannot be read.
+    /// For each field and each broken message, in the order of the file: its description, or why it
+    /// cannot be read.
     fn inventory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Entry<'py>>> {
-        let told = fields(&self.0).map(|field| match field {
-            Ok(field) => match told(py, &field)? {
-                Ok(told) => Ok((Some(told), None)),
+        let described = fields(&self.0).map(|field| match field {
+            Ok(field) => match described(py, &field)? {
+                Ok(described) => Ok((Some(described), None)),
                 Err(reason) => Ok((None, Some(reason))),
             },
             Err(error) => Ok((None, Some(error.to_string()))),
         });
-        told.collect()
+        described.collect()
     }
 
     /// The values of a field, row after row.
@@ -63,7 +63,7 @@ fn level(of: Level) -> (u8, Option<f64>) {
     (of.kind, of.value)
 }
 
-fn told<'py>(py: Python<'py>, field: &Field<'_>) -> PyResult<Told<'py>> {
+fn described<'py>(py: Python<'py>, field: &Field<'_>) -> PyResult<Description<'py>> {
     let of = || Ok((field.parameter()?, field.product()?, field.reference_ms()?));
     let (parameter, product, reference_ms) = match of() {
         Ok(of) => of,
@@ -73,35 +73,35 @@ fn told<'py>(py: Python<'py>, field: &Field<'_>) -> PyResult<Told<'py>> {
             return Ok(Err(format!("{}{error}", named.unwrap_or_default())));
         }
     };
-    let told = PyDict::new(py);
+    let described = PyDict::new(py);
     let name = parameter.name();
-    told.set_item("parameter", parameter.to_string())?;
-    told.set_item(
+    described.set_item("parameter", parameter.to_string())?;
+    described.set_item(
         "numbers",
         (parameter.centre, parameter.discipline, parameter.category, parameter.number),
     )?;
-    told.set_item("wgrib2_name", name.map(|name| name.wgrib2))?;
-    told.set_item("eccodes_name", name.and_then(|name| name.eccodes))?;
-    told.set_item("units", name.map(|name| name.unit))?;
-    told.set_item("level", level(product.level))?;
-    told.set_item("second_level", product.second_level.map(level))?;
-    told.set_item("kind", product.kind.to_string())?;
-    told.set_item("template", product.template)?;
-    told.set_item("reference_ms", reference_ms)?;
-    told.set_item("valid_ms", product.valid_ms)?;
-    told.set_item("interval_ms", product.interval_ms)?;
+    described.set_item("wgrib2_name", name.map(|name| name.wgrib2))?;
+    described.set_item("eccodes_name", name.and_then(|name| name.eccodes))?;
+    described.set_item("units", name.map(|name| name.unit))?;
+    described.set_item("level", level(product.level))?;
+    described.set_item("second_level", product.second_level.map(level))?;
+    described.set_item("kind", product.kind.to_string())?;
+    described.set_item("template", product.template)?;
+    described.set_item("reference_ms", reference_ms)?;
+    described.set_item("valid_ms", product.valid_ms)?;
+    described.set_item("interval_ms", product.interval_ms)?;
     let code = product.statistic.map(|code| format!("statistic {code}"));
-    told.set_item("statistic", product.statistic_name().map(str::to_owned).or(code))?;
-    told.set_item("packing", field.packing().ok())?;
+    described.set_item("statistic", product.statistic_name().map(str::to_owned).or(code))?;
+    described.set_item("packing", field.packing().ok())?;
     match grid(field) {
         Ok((definition, is_reduced, attributes)) => {
-            told.set_item("grid", definition)?;
-            told.set_item("is_reduced", is_reduced)?;
-            told.set_item("attributes", attributes)?;
+            described.set_item("grid", definition)?;
+            described.set_item("is_reduced", is_reduced)?;
+            described.set_item("attributes", attributes)?;
         }
-        Err(reason) => told.set_item("refusal", reason)?,
+        Err(reason) => described.set_item("refusal", reason)?,
     }
-    Ok(Ok(told))
+    Ok(Ok(described))
 }
 
 /// Names and texts.

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::error::refused;
 
-/// The report as JSON, its line of English, and its time if that of its receipt is known. See
+/// The report as JSON, its line of English, and its time if the time of receipt is known. See
 /// `mesonet.parse_metar`.
 #[pyfunction]
 #[pyo3(signature = (text, received_ms, /))]

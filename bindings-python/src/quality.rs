@@ -39,7 +39,8 @@ impl Code for ReasonQuality {
     }
 }
 
-/// A number that fits a byte, or the code of a name. The core checks whether the number is a code.
+/// A number that fits in a byte, or the code of a name. The core checks whether the number is a
+/// code.
 fn byte<C>(value: &Bound<'_, PyAny>) -> PyResult<u8>
 where
     C: FromStr<Err = QualityError> + Code,
@@ -134,8 +135,8 @@ fn distinct_worst_first(codes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(distinct.into_iter().map(Code::number).collect())
 }
 
-/// Works element by element; `reduce` runs it with the result as first operand.
-/// Python integers come from NumPy as wide ones.
+/// Works element by element; `reduce` runs it with the result as first operand. NumPy passes Python
+/// integers as wide integers.
 fn worse<N: Element + Ord + From<u8>>(
     a: Input<'_, N>,
     b: Input<'_, N>,

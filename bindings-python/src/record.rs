@@ -1,4 +1,5 @@
-//! A record in process: the store in a folder, read beside whoever writes it, or written alone.
+//! A record in process: the store in a folder, read while another process writes it, or opened as
+//! its only writer.
 
 use std::path::PathBuf;
 use std::process;
@@ -9,7 +10,8 @@ use mesonet::intake::{FeedFile, FileReceipt};
 use mesonet::observation::{SeriesFilter, SeriesId};
 use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
 use mesonet::store::{
-    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, InFront, Maintenance, StoreError, Watched,
+    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, Maintenance, ReaderWrapper, StoreError,
+    Watched,
 };
 use mesonet::zone::Zones;
 use mesonet::{
@@ -27,8 +29,8 @@ use crate::feed::counts;
 use crate::record_tables;
 use crate::table::ArrowTable;
 
-/// An open folder. It is closed by the process that opened it: a fork shares its lock and its
-/// databases, which closing them there would take from the other.
+/// An open folder. Only the process that opened it closes it: a fork shares the lock and the
+/// databases, and closing them in the fork would take them from the first process.
 pub struct Open {
     process: u32,
     files: Option<Files>,
@@ -59,7 +61,7 @@ impl Open {
         }
     }
 
-    /// The alerts on record, and what is damaged of them.
+    /// The alerts on record, and which of them are damaged.
     pub fn alerts(&self) -> Result<mesonet::store::AlertRecord, StoreError> {
         match self.files() {
             Files::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
@@ -71,8 +73,8 @@ impl Open {
     }
 }
 
-impl InFront for Open {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Open {
+    fn wrapped(&self) -> &dyn Reader {
         match self.files() {
             Files::Read(reader) => &**reader,
             Files::Written { store, .. } => &**store,
@@ -102,7 +104,7 @@ pub struct Record {
 type File = (String, PyBackedBytes, i64, Option<String>, i64, Vec<(String, f64, f64, Option<f64>)>);
 
 /// A window, ids of stations or a box, names, a step in minutes, the greatest age and caps.
-type Asked = (
+type ReadingsRequest = (
     (i64, i64),
     Option<Vec<String>>,
     Option<(f64, f64, f64, f64)>,
@@ -112,8 +114,8 @@ type Asked = (
     (u64, u64),
 );
 
-/// A JSON text and how many damaged blocks it lacks.
-type Told = (String, u64);
+/// A JSON text, and how many damaged blocks are missing from it.
+type AnswerText = (String, u64);
 
 #[pymethods]
 impl Record {
@@ -145,7 +147,7 @@ impl Record {
         Ok(Self { folder, process, zones, open: Mutex::new(Some(Arc::new(open))) })
     }
 
-    /// Closes the folder, once what still reads from it is done.
+    /// Closes the folder once all reads from it are done.
     fn close(&self, py: Python<'_>) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(open));
@@ -190,10 +192,10 @@ impl Record {
             Ok(receipt)
         };
         let receipt = py.detach(ingest).map_err(refused)?;
-        told(py, &receipt)
+        summary_of(py, &receipt)
     }
 
-    /// Seals what is fresh, merges and sets damaged files aside.
+    /// Seals fresh readings, merges segments, and sets damaged files aside.
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.opened()?;
         py.detach(|| match open.files() {
@@ -201,7 +203,7 @@ impl Record {
                 let all = Maintenance { seal_all: true, ..Maintenance::default() };
                 store.maintain(&all).map(|_| ()).map_err(text)
             }
-            Files::Read(_) => Err("only a record that is open for writing is sealed".to_owned()),
+            Files::Read(_) => Err("only a record that is open for writing can seal".to_owned()),
         })
         .map_err(refused)
     }
@@ -239,7 +241,7 @@ impl Record {
     fn readings(
         &self,
         py: Python<'_>,
-        asked: Asked,
+        asked: ReadingsRequest,
     ) -> PyResult<(ArrowTable, u64, Option<i64>, Option<String>)> {
         let (window, stations, sides, names, step, max_age_ms, (cells, positions)) = asked;
         let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
@@ -295,7 +297,7 @@ impl Record {
 
     /// The details of a station, or of all of them by id.
     #[pyo3(signature = (station, at_ms, /))]
-    fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<Told> {
+    fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<AnswerText> {
         let station = station.map(str::parse::<StationId>).transpose().map_err(refused)?;
         self.read(py, |_, store| {
             let Some(station) = station else {
@@ -310,7 +312,13 @@ impl Record {
     }
 
     #[pyo3(signature = (station, series, ts_ms, /))]
-    fn explain(&self, py: Python<'_>, station: &str, series: i32, ts_ms: i64) -> PyResult<Told> {
+    fn explain(
+        &self,
+        py: Python<'_>,
+        station: &str,
+        series: i32,
+        ts_ms: i64,
+    ) -> PyResult<AnswerText> {
         let station: StationId = station.parse().map_err(refused)?;
         self.read(py, |open, store| {
             let found =
@@ -344,7 +352,7 @@ impl Record {
             .ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
     }
 
-    /// Reads without the GIL, and counts the damaged blocks that the answer lacks.
+    /// Reads without the GIL, and counts the damaged blocks that are missing from the answer.
     pub fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -366,14 +374,14 @@ fn on_record(store: &dyn Reader, station: StationId) -> Result<(), String> {
     known.then_some(()).ok_or_else(|| format!("no station has the id \"{station}\""))
 }
 
-fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
+fn summary_of<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
     let FileReceipt { kind, summary, readings, alerts, place_unknown, in_the_future, .. } = of;
-    let told = PyDict::new(py);
-    told.set_item("kind", kind.name())?;
-    told.set_item("read", summary.read)?;
-    told.set_item("refused", summary.refused)?;
+    let summary_of = PyDict::new(py);
+    summary_of.set_item("kind", kind.name())?;
+    summary_of.set_item("read", summary.read)?;
+    summary_of.set_item("refused", summary.refused)?;
     let refusals: Vec<String> = summary.refusals.iter().map(ToString::to_string).collect();
-    told.set_item("refusals", refusals)?;
+    summary_of.set_item("refusals", refusals)?;
     for (what, count) in [
         ("added", readings.added),
         ("replaced", readings.replaced),
@@ -384,11 +392,11 @@ fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> 
         ("alerts_replaced", alerts.replaced),
         ("alerts_unchanged", alerts.known),
     ] {
-        told.set_item(what, count)?;
+        summary_of.set_item(what, count)?;
     }
-    told.set_item("place_unknown", counts(place_unknown))?;
-    told.set_item("in_the_future", counts(in_the_future))?;
-    Ok(told)
+    summary_of.set_item("place_unknown", counts(place_unknown))?;
+    summary_of.set_item("in_the_future", counts(in_the_future))?;
+    Ok(summary_of)
 }
 
 /// The id of a station, which is made from its network and native id.

@@ -20,7 +20,7 @@ use crate::table::export;
 /// How much of a file is written at once.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// The rows of an export, which are read from the record while they are taken over.
+/// The rows of an export. They are read from the record while the caller takes them.
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct ArrowStream {
     page: Page,
@@ -74,7 +74,7 @@ fn request(
     Ok(Request::new(station, window).entries(entries).qualifiers(qualifiers))
 }
 
-/// All rows as a stream, and how many damaged blocks they lack.
+/// All rows as a stream, and how many damaged blocks are missing from them.
 #[pyfunction]
 #[pyo3(signature = (record, station, window, entries, qualifiers, /))]
 fn record_bulk(
@@ -91,7 +91,7 @@ fn record_bulk(
 }
 
 /// Writes all rows into a new Parquet file, which appears when it is complete. Returns how many
-/// damaged blocks they lack.
+/// damaged blocks are missing.
 #[pyfunction]
 #[pyo3(signature = (record, path, station, window, entries, qualifiers, /))]
 #[expect(clippy::needless_pass_by_value, reason = "Python's path is converted into ours")]
@@ -121,15 +121,15 @@ fn record_bulk_parquet(
     Ok(damaged)
 }
 
-/// Writes a file under another name, which appears under its own when it is whole. A file that is
-/// there is kept, even one that appears meanwhile.
+/// Writes a file under a temporary name, and renames it when it is whole. An existing file is kept,
+/// even one that appears in the meantime.
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), String>,
 ) -> Result<(), String> {
     let said = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            format!("{} is there already; it was not overwritten", path.display())
+            format!("{} exists already; it was not overwritten", path.display())
         }
         _ => format!("{}: {error}", path.display()),
     };
@@ -143,7 +143,8 @@ fn write_whole(
     let mut file = File::create_new(unfinished)
         .map_err(|error| format!("{}: {error}", unfinished.display()))?;
     let done = write(&mut file).and_then(|()| file.sync_all().map_err(said));
-    // A link is refused if the name is taken; a disk without links has only the check before.
+    // A link is refused if the name is taken. On a disk without links, only the check before
+    // protects an existing file.
     let shown = done.and_then(|()| match fs::hard_link(unfinished, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.exists() => {
             fs::rename(unfinished, path).map_err(said)

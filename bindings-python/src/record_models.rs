@@ -13,7 +13,7 @@ use crate::error::{json, text};
 use crate::record::Record;
 
 /// A window, a box, a place, codes of zones, and whether only active ones are meant.
-type Asked = (
+type AlertsRequest = (
     (Option<i64>, Option<i64>),
     Option<(f64, f64, f64, f64)>,
     Option<(f64, f64)>,
@@ -29,7 +29,7 @@ fn record_alerts(
     record: &Record,
     at_ms: i64,
     replay: bool,
-    asked: Asked,
+    asked: AlertsRequest,
     language: &str,
 ) -> PyResult<String> {
     let ((start_ms, end_ms), sides, place, codes, is_active) = asked;
@@ -51,7 +51,7 @@ fn record_alerts(
     Ok(told)
 }
 
-/// The models of a record with their runs, latest first.
+/// The models of a record with their runs, latest run first.
 #[pyfunction]
 #[pyo3(signature = (record, /))]
 fn record_models(py: Python<'_>, record: &Record) -> PyResult<Vec<(String, Vec<String>)>> {
@@ -67,7 +67,7 @@ fn record_models(py: Python<'_>, record: &Record) -> PyResult<Vec<(String, Vec<S
     py.detach(runs).map_err(refused)
 }
 
-/// A model, its run if not the latest, and names of products.
+/// A model, its run if it is not the latest, and names of products.
 type Named = (String, Option<String>, Vec<String>);
 
 /// A cell by row and column, or by longitude and latitude.
@@ -111,7 +111,7 @@ impl Model {
         let Some(catalogue) = &self.catalogue else { return Ok(Winds::AsTheyAre) };
         let source = catalogue.get(&self.name).ok_or_else(|| {
             refused(format!(
-                "which products of \"{}\" are winds is not known; winds=\"grid\" gives them as they are",
+                "it is not known which products of \"{}\" are winds; winds=\"grid\" gives them as they are",
                 self.name
             ))
         })?;

@@ -50,7 +50,7 @@ fn places<'a>(of: &(impl Iterator<Item = &'a Station> + Clone)) -> Vec<Column> {
     ]
 }
 
-/// The readings of an answer, by station; of a grid with their ages.
+/// The readings of an answer, by station; readings on a grid have their ages.
 pub fn readings(of: &Readings) -> Result<RecordBatch, String> {
     let ids: Vec<String> = of.by_station().map(|(id, _)| id.to_string()).collect();
     let counts = of.by_station().map(|(_, cells)| cells.len());
@@ -119,7 +119,7 @@ fn dictionary<K: ArrowDictionaryKeyType>(
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(texts)).map_err(text)?))
 }
 
-/// What tells the series of rows: names and codes as in the bulk export.
+/// The columns that identify the series of a row: names and codes as in the bulk export.
 fn keys(
     series: &[&Series],
     rows: &(impl Iterator<Item = u32> + Clone),
@@ -152,7 +152,7 @@ fn verdicts(
 ) -> Result<[Column; 3], String> {
     let base = of.clone().map(|(quality, _)| Some(quality.base as i8));
     let reason = of.clone().map(|(quality, _)| Some(quality.reason as i8));
-    // The code 0 says nothing.
+    // The code 0 carries no information.
     let qualifier = of.map(|(_, qualifier)| qualifier.map(|qualifier| qualifier as i8 - 1));
     Ok([
         (

@@ -1,9 +1,9 @@
-//! Arrow tables, in and out, by the capsules of Arrow's interface; and their rows as series on a
-//! time grid.
+//! Arrow tables, in and out, through the capsules of Arrow's interface; and their rows as series on
+//! a time grid.
 //!
 //! What [`import`] relies on: a capsule named `arrow_array_stream` holds a stream of Arrow's C
-//! interface, as the interface of capsules promises. The stream is moved out of the capsule, which
-//! is left with a released one, so nothing is released twice.
+//! interface, as the interface of capsules promises. The stream is moved out of the capsule, and a
+//! released stream is left there, so nothing is released twice.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -61,7 +61,7 @@ impl ArrowTable {
     }
 }
 
-/// The stream of a table that is made.
+/// The stream of a table that this module makes.
 pub fn export(
     py: Python<'_>,
     rows: impl RecordBatchReader + Send + 'static,
@@ -80,7 +80,7 @@ pub fn import(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     reader.map_err(refused)
 }
 
-/// A refused table: a column of a wrong type, or one with wrong values.
+/// A refused table: a column has a wrong type, or wrong values.
 enum Refusal {
     Type(String),
     Value(String),
@@ -100,7 +100,7 @@ fn value(text: impl ToString) -> Refusal {
     Refusal::Value(text.to_string())
 }
 
-/// The columns of a table as those of series.
+/// The columns of a table, read as series.
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct TableColumns {
     keys: RecordBatch,
@@ -109,7 +109,7 @@ struct TableColumns {
     ts_ms: ScalarBuffer<i64>,
     values: ScalarBuffer<f64>,
     offsets: Vec<i64>,
-    /// The row in the table of each reading, if the rows were put in order.
+    /// The row of each reading in the table, if the rows were sorted.
     rows: Option<Vec<usize>>,
 }
 
@@ -135,8 +135,7 @@ impl TableColumns {
         self.offsets.len() - 1
     }
 
-    /// Where the times and the values are in memory: where the table has them, if they are not
-    /// copied.
+    /// Where the times and the values are in memory: in the table itself, if they are not copied.
     fn addresses(&self) -> (usize, usize) {
         (self.ts_ms.as_ptr() as usize, self.values.as_ptr() as usize)
     }
@@ -274,7 +273,7 @@ impl TableColumns {
     }
 }
 
-/// What is said of rows in another order than that of series.
+/// The message for rows that are not in the order of series.
 #[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
 fn unsorted(error: RaggedError) -> String {
     format!("{error}; sort=True takes rows in any order")
@@ -294,7 +293,7 @@ fn zeros<T: Clone + Default>(room: usize) -> Result<Vec<T>, String> {
 
 fn column_index(schema: &SchemaRef, name: &str) -> Result<usize, Refusal> {
     if matches!(name, AGE | ROW) {
-        let text = format!("no column may be named {name}: the result has one of that name");
+        let text = format!("no column may be named {name}: the result has a column of that name");
         return Err(Refusal::Value(text));
     }
     let fields = schema.fields();
@@ -409,7 +408,7 @@ fn column_codes(name: &str, column: &ArrayRef) -> Result<Vec<u32>, Refusal> {
         DataType::Dictionary(..) if column.is_empty() => Ok(Vec::new()),
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
-            // A dictionary may hold a text twice, or one that is null and no row has.
+            // A dictionary may hold a text twice, or hold a null that no row uses.
             let values = dictionary_codes(name, dictionary.values())?;
             Ok(dictionary.normalized_keys().into_iter().map(|key| values[key]).collect())
         }

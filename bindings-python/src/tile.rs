@@ -13,7 +13,7 @@ use crate::ufunc::{Element, Input, Output, inner_loop, register as register_ufun
 /// A message for Python.
 type Outcome = Result<(), String>;
 
-/// An integer that stands for a packed 16-bit one.
+/// An integer that stands for a packed 16-bit integer.
 trait Packed: Element {
     fn packed(self, what: &str) -> Result<i16, String>;
 }
@@ -24,7 +24,7 @@ impl Packed for i16 {
     }
 }
 
-/// Python integers, which NumPy passes as wide ones: checked, never wrapped.
+/// Python integers, which NumPy passes as wide integers: they are checked, and never wrap around.
 impl Packed for i64 {
     fn packed(self, what: &str) -> Result<i16, String> {
         i16::try_from(self).map_err(|_| {
@@ -127,8 +127,8 @@ fn decode_bytes<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = data.py();
     let encoding = encoding(scale, offset, nodata).map_err(refused)?;
-    // bytes never change, so they are read in place; a buffer that may change while the GIL is
-    // released is copied first.
+    // Python bytes never change, so they are read in place. A buffer that may change while the GIL
+    // is released is copied first.
     let copy;
     let bytes = if let Ok(bytes) = data.cast::<PyBytes>() {
         bytes.as_bytes()

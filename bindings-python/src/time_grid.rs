@@ -43,7 +43,7 @@ fn fill_positions(grid: Grid, mut out: PyReadwriteArray1<'_, i64>) -> PyResult<(
     Ok(())
 }
 
-/// Requested step in minutes, factor, what limits it, cells and positions.
+/// Requested step in minutes, factor, the cap that limits it, cells and positions.
 type Coarsened = (i64, i64, &'static str, u64, u64);
 
 /// The step in minutes that fits the caps, and what made it coarser.

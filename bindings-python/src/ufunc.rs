@@ -171,7 +171,8 @@ impl Operands {
     }
 }
 
-/// Sets the Python exception that ends the ufunc; NumPy checks for one after every inner loop.
+/// Sets the Python exception that ends the ufunc. NumPy checks for an exception after every inner
+/// loop.
 pub fn raise(error: impl Display) {
     // The loop runs without the GIL, or with it if NumPy kept it: both are fine here.
     Python::attach(|py| refused(error).restore(py));
@@ -182,7 +183,7 @@ unsafe extern "C" {
     safe fn feclearexcept(exceptions: c_int) -> c_int;
 }
 
-/// Clears the floating-point flags of this thread, about which NumPy would warn after the loop: for
+/// Clears the floating-point flags of this thread. NumPy would warn about them after the loop. For
 /// formulas that give NaN on purpose, or that meet infinities on the way to a correct result.
 pub fn forget_float_errors() {
     // All flags; their bits differ between processors.

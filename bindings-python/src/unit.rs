@@ -15,7 +15,7 @@ use crate::ufunc::{
 /// Two units, and whether 1 kg/m² is 1 mm, as `convert_numbered` takes them.
 type Numbers = (u8, u8, u8);
 
-/// Both units as numbers for `convert_numbered`, which cannot fail for them.
+/// Both units as numbers for `convert_numbered`. The conversion cannot fail for them.
 #[pyfunction]
 #[pyo3(signature = (from_unit, to_unit, liquid_water, /))]
 fn conversion(from_unit: &str, to_unit: &str, liquid_water: bool) -> PyResult<Numbers> {
@@ -24,7 +24,8 @@ fn conversion(from_unit: &str, to_unit: &str, liquid_water: bool) -> PyResult<Nu
     Ok((from as u8, to as u8, u8::from(liquid_water)))
 }
 
-/// The conversion that `conversion` checked; for other numbers, which no user passes, the identity.
+/// The conversion that `conversion` checked. For other numbers, which no user passes, it is the
+/// identity.
 fn numbered(from: u8, to: u8, liquid_water: u8) -> Conversion {
     let unit = |number: u8| Unit::ALL.get(usize::from(number)).copied().unwrap_or(Unit::One);
     let identity = Conversion::between(Unit::One, Unit::One);
@@ -64,8 +65,8 @@ fn convert<T: Element + Sample>(
     Ok(())
 }
 
-/// Converts strided values, or values in place, through a slice, which is faster than one by one.
-/// Elements overlap only themselves, so a chunk may be read before it is written.
+/// Converts strided values, or values in place, through a slice. This is faster than one value at a
+/// time. An element overlaps only itself, so a chunk may be read before it is written.
 fn convert_chunks<T: Element + Sample>(
     conversion: Conversion,
     mut value: Input<'_, T>,

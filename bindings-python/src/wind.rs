@@ -28,7 +28,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_ufunc(
         module,
         c"rotate",
-        c"Earth-relative wind components of grid-relative ones, in the unit of the input.
+        c"Earth-relative wind components from grid-relative ones, in the unit of the input.
 
 Arguments in order: cos, sin (the cell's rotation), u, v (components along the grid's axes), all
 float64. Gives the pair ``cos * u + sin * v`` and ``-sin * u + cos * v``; NaN stays NaN. To go back,

@@ -17,7 +17,7 @@ pub fn check_lookback(start_ms: f64, end_ms: f64, now_ms: f64, plan: &str) -> Re
     Ok(access::check_lookback(window, now_ms as i64, plan.parse()?)?)
 }
 
-/// For each product: its id, `true` if it is allowed, the lowest plan, and the standing.
+/// For each product: its id, `true` if it is allowed, the lowest plan, and the standing needed.
 #[wasm_bindgen]
 pub fn products(plan: &str, staff: bool) -> Result<Vec<String>, JsError> {
     let view = Capabilities::new(&Product::OF_OBSERVATIONS, plan.parse()?, staff);

@@ -1,4 +1,4 @@
-//! Official alerts: their messages, and what has become of them at a time.
+//! Official alerts: their messages, and the state of the messages at a time.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl AlertMessages {
         let mut messages = Vec::new();
         let summary = read_cap(content, |message| messages.push(message))?;
         self.store.append(messages)?;
-        told(&summary)
+        summary_of(&summary)
     }
 
     /// Adds the messages of a file of api.weather.gov; returns how it was read.
@@ -40,10 +40,10 @@ impl AlertMessages {
         let mut messages = Vec::new();
         let summary = read_nws_alerts(content, |message| messages.push(message))?;
         self.store.append(messages)?;
-        told(&summary)
+        summary_of(&summary)
     }
 
-    /// The messages, in the core's names of their members.
+    /// The messages, with the member names of the core.
     pub fn messages(&self) -> Result<String, JsError> {
         let record = self.store.record();
         let messages: Vec<&Message> = record.messages.iter().map(AsRef::as_ref).collect();
@@ -55,7 +55,7 @@ impl AlertMessages {
         let record = self.store.record();
         let messages: Vec<&Message> = record.messages.iter().map(AsRef::as_ref).collect();
         let states = resolve(&messages, clock(at_ms, is_replay));
-        let told = messages.iter().zip(states).map(|(message, state)| {
+        let summary_of = messages.iter().zip(states).map(|(message, state)| {
             let State { status, areas, next_ids } = state;
             let Message { id, message_type, sent_ms, references, .. } = message;
             json!({
@@ -68,7 +68,7 @@ impl AlertMessages {
                 "areas": areas,
             })
         });
-        Ok(serde_json::to_string(&told.collect::<Vec<_>>())?)
+        Ok(serde_json::to_string(&summary_of.collect::<Vec<_>>())?)
     }
 
     /// The alerts that meet the conditions, the latest sent first, as GeoJSON. `sides` are west,
@@ -109,12 +109,12 @@ fn clock(at_ms: f64, is_replay: bool) -> Clock {
 }
 
 /// How a file was read.
-fn told(of: &Summary) -> Result<String, JsError> {
+fn summary_of(of: &Summary) -> Result<String, JsError> {
     let Summary { read, refused, refusals, unread_values, .. } = of;
     let refusals: Vec<String> = refusals.iter().map(ToString::to_string).collect();
     let unread_values: BTreeMap<&str, u64> = unread_values.iter().collect();
-    let told = json!({
+    let summary_of = json!({
         "read": read, "refused": refused, "refusals": refusals, "unreadValues": unread_values,
     });
-    Ok(serde_json::to_string(&told)?)
+    Ok(serde_json::to_string(&summary_of)?)
 }

@@ -29,7 +29,7 @@ extern "C" {
     fn ts_ms(this: &SeriesColumns) -> Vec<f64>;
     #[wasm_bindgen(method, getter)]
     fn value(this: &SeriesColumns) -> Vec<f64>;
-    /// The source's verdicts, together with `reason`; none if it gave none.
+    /// The source's verdicts, together with `reason`; none if the source gave none.
     #[wasm_bindgen(method, getter)]
     fn base(this: &SeriesColumns) -> Option<Vec<u8>>;
     #[wasm_bindgen(method, getter)]
@@ -102,9 +102,9 @@ pub fn check_station(
     })
 }
 
-/// The verdicts on a network, in the form of [`check_station`], station after station. The series of
-/// all stations stand in one list; `counts` has how many of them each station has, and the sites
-/// are longitude, latitude and altitude for each, NaN for an unknown altitude.
+/// The verdicts on a network, in the form of [`check_station`], station after station. The series
+/// of all stations are in one list; `counts` is the number of series of each station. The sites are
+/// longitude, latitude and altitude of each station, NaN for an unknown altitude.
 #[cfg(feature = "network")]
 #[wasm_bindgen]
 #[expect(clippy::needless_pass_by_value, reason = "lists and texts come by value only")]

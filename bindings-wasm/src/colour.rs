@@ -40,15 +40,15 @@ impl TileColours {
         Ok(rgba)
     }
 
-    /// The same from and into a room.
+    /// The same, from and into a room.
     pub fn paint_room(&self, room: &mut TileRoom) -> Result<(), JsError> {
         room.rgba.resize(2 * room.bytes.len(), 0);
         Ok(self.0.paint_into(&room.bytes, &mut room.rgba)?)
     }
 }
 
-/// Room in this module's memory: the bytes of a tile, and what is made of them. JavaScript reads
-/// and writes it in place, by the addresses.
+/// Room in this module's memory for the bytes of a tile and its values and pixels. JavaScript reads
+/// and writes the room in place, by the addresses.
 #[wasm_bindgen]
 pub struct TileRoom {
     bytes: Vec<u8>,

@@ -106,7 +106,7 @@ impl NativeGrid {
     }
 }
 
-/// One array with room for two of a length, which are filled.
+/// One array that holds two arrays of a length, which a function fills.
 fn both<T: Copy + Default>(
     length: usize,
     fill: impl FnOnce(&mut [T], &mut [T]) -> Result<(), grid::NativeGridError>,

@@ -1,12 +1,12 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
-//! twice as large as the rest, one that has those of neighbours too, one with the native grids of
-//! models, one with the official alerts, one with METAR reports, one with the groups of a single report,
-//! and one with the rest.
+//! twice as large as the rest; one with these and the neighbour checks; one with the native grids
+//! of models; one with the official alerts; one with METAR reports; one with the groups of a single
+//! report; and one with everything else.
 //!
 //! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
-//! JavaScript's numbers are coerced silently at this boundary (70000 becomes 4464), so it is not
-//! for users: the TypeScript facade in `js/src` checks every argument first. Names, codes, limits
-//! and messages come from the core.
+//! At this boundary JavaScript's numbers are coerced silently (70000 becomes 4464), so users must
+//! not call it directly: the TypeScript facade in `js/src` checks every argument first. Names,
+//! codes, limits and messages come from the core.
 
 #[cfg(feature = "values")]
 mod access;

@@ -40,7 +40,8 @@ impl MetarColumns {
         let file = FileContext::new("", received_ms);
         let visit: &mut dyn FnMut(MetarItem<'_>) =
             &mut |item| columns.extend([&metar_feed_report(item, &file)]);
-        // Not by the kind's own reader, which would bring those of all kinds into the module.
+        // The kind's own reader is not used: it would bring the readers of all kinds into the
+        // module.
         let kind = Kind::detect("", content);
         let (kind, summary) = match kind {
             Some(kind @ Kind::AwcCsv) => (kind, read_awc_csv(content, visit)),
@@ -66,7 +67,7 @@ impl MetarColumns {
         self.summary.refused as f64
     }
 
-    /// Where the first of those are, and why they were left out.
+    /// Where the first of the reports left out are, and why they were left out.
     pub fn refusals(&self) -> Vec<String> {
         self.summary.refusals.iter().map(ToString::to_string).collect()
     }
@@ -178,7 +179,7 @@ impl MetarColumns {
 }
 
 impl MetarColumns {
-    /// What the reports have, for each of their readings.
+    /// A column of the reports, repeated for each of their readings.
     fn of_reports<T: Copy>(&self, of: impl Fn(&ReportRow) -> T) -> Vec<T> {
         let mut all = Vec::with_capacity(self.columns.values.len());
         for report in &self.columns.reports {
@@ -189,7 +190,8 @@ impl MetarColumns {
 }
 
 fn refusal(kind: Option<Kind>) -> String {
-    let of = kind.map_or_else(|| "of no known kind".to_owned(), |kind| format!("of kind {kind}"));
+    let of =
+        kind.map_or_else(|| "its kind is unknown".to_owned(), |kind| format!("its kind is {kind}"));
     let [csv, xml, bulletin] = [Kind::AwcCsv, Kind::AwcXml, Kind::MetarBulletin].map(Kind::name);
     format!("content: {of}; readMetars reads {csv}, {xml}, {bulletin}")
 }

@@ -1,5 +1,5 @@
-//! The groups of one METAR or SPECI report, without what `metar` makes of them: its line of English and
-//! its date are a third of the code.
+//! The groups of one METAR or SPECI report, without the line of English and the date that `metar`
+//! adds: those two are a third of the code.
 
 use mesonet::feed::metar::Decoded;
 use wasm_bindgen::prelude::*;

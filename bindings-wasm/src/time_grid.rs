@@ -27,7 +27,7 @@ fn room<T: Clone>(cells: u64, empty: T) -> Result<Vec<T>, JsError> {
 
 /// Whole milliseconds in the same memory.
 fn milliseconds(ts_ms: Vec<f64>, what: &str) -> Result<Vec<i64>, JsError> {
-    // Without a branch in the loop; the reading is looked for only if there is one to be found.
+    // The loop has no branch. The wrong reading is looked for only if there is one.
     let is_whole = |&ms: &f64| (ms as i64) as f64 == ms && ms.abs() <= MAX_SAFE;
     if !ts_ms.iter().fold(true, |whole, ms| whole & is_whole(ms)) {
         let reading = ts_ms.iter().position(|ms| !is_whole(ms)).unwrap_or_default();
@@ -146,7 +146,7 @@ impl Cells {
 }
 
 /// The series that fills each position of a grid, then its readings there; -1 for none. The times
-/// of all candidates stand one after the other.
+/// of all candidates follow one another.
 #[wasm_bindgen]
 pub fn pick(
     ts_ms: Vec<f64>,

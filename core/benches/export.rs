@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::export::MAX_PAGE_ROWS;
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
     Batch, HalfOpenWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -59,7 +59,7 @@ fn store(spread: bool) -> MemoryStore {
     });
     let batch = Batch { stations: vec![station()], reports: reports.collect() };
     let store = MemoryStore::default();
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     store
 }
 

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::query::{Caps, NO_READING, Positions, ReadingsQuery, as_of, readings};
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -144,7 +144,7 @@ fn store() -> MemoryStore {
         }
     }
     let store = MemoryStore::default();
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     store
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::query::{Caps, ReadingsQuery, readings};
-use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, Selection, no_verdicts};
 use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, Quality, Reader, Reading, Report,
@@ -86,7 +86,7 @@ fn fill(store: &EmbeddedStore, stations: &[Station], batches: i64) {
     for at in 0..batches {
         let batch = batch(stations, at);
         let start = Instant::now();
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         appending += start.elapsed().as_secs_f64();
         let start = Instant::now();
         store.maintain(&Maintenance::default()).unwrap();
@@ -161,7 +161,7 @@ fn bench(c: &mut Criterion) {
                 at += 1;
                 batch(&stations, at - 1)
             },
-            |batch| fresh.append(&batch, &mut unjudged).unwrap(),
+            |batch| fresh.append(&batch, &mut no_verdicts).unwrap(),
             criterion::BatchSize::PerIteration,
         );
     });

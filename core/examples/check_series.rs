@@ -1,5 +1,5 @@
-//! Checks the sea-level pressures of a buoy and explains the worst verdict: the checks that ran, what
-//! they looked at and their limits. The file has 45 days of the test data.
+//! Checks the sea-level pressures of a buoy and explains the worst verdict: the checks that ran,
+//! their inputs and their limits. The file has 45 days of the test data.
 
 use std::error::Error;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Reads a feed file of any kind into a store and prints what became of it. Takes the path of an
-//! unpacked file; by default hourly reports of Fargo in the test data.
+//! Reads a feed file of any kind into a store and prints the result. Takes the path of an unpacked
+//! file; by default hourly reports of Fargo in the test data.
 
 use std::error::Error;
 use std::fs::File;

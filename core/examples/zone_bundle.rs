@@ -17,16 +17,17 @@ use mesonet::{LonLat, zone};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Tolerance of the Canadian outlines, 111 m at most. Those of the United States are taken as they
-/// are: their source has simplified them with ten times as much.
+/// Tolerance of the Canadian outlines, 111 m at most. The outlines of the United States are taken
+/// unchanged: their source has simplified them with ten times this tolerance.
 const TOLERANCE_DEG: f64 = 0.001;
 
-/// Forecast zones that were a county until it was split into two zones (`NDZ055` to `NDZ062` are parts
-/// of Ward, McLean, Morton and Sioux). No file has them any more; alerts of before name them.
+/// Forecast zones that were a county until it was split into two zones (`NDZ055` to `NDZ062` are
+/// parts of Ward, McLean, Morton and Sioux). No file has them any more, but older alerts name them.
 const SPLIT: [(&str, &str); 4] =
     [("NDZ011", "NDC101"), ("NDZ021", "NDC055"), ("NDZ034", "NDC059"), ("NDZ045", "NDC085")];
 
-/// Zones whose middles are nearer than this are at the same place: the middles have four decimals.
+/// Zones whose centroids are nearer than this are at the same place: the centroids have four
+/// decimals.
 const SAME_PLACE_KM: f64 = 0.5;
 
 fn main() -> Result<()> {
@@ -82,7 +83,7 @@ fn read(folder: &Path, name: &str, refused: usize) -> Result<zone::File> {
     Ok(file)
 }
 
-/// ECCC's base zones. Their table has no outlines: those of some zones are in other files.
+/// ECCC's base zones. Their table has no outlines; other files have the outlines of some zones.
 fn canadian(folder: &Path) -> Result<Vec<Zone>> {
     let table = unzipped(folder, "CLC_Base_Zone.csv")?;
     let mut zones = HashMap::new();
@@ -99,8 +100,8 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
         zones.insert(zone.code, zone);
     }
     // Air quality zones: rows of several base zones and rows without a code are not base zones. A
-    // zone of the same code is the base zone where its area is, to half a percent; some have moved
-    // a border.
+    // zone of the same code is the base zone if its area agrees to half a percent; some zones have
+    // a changed border.
     for outlined in read(folder, "eccc_clc_bc_75.geojson", 12)?.zones {
         let Some(zone) = zones.get_mut(&outlined.code) else { continue };
         let share = outlined.area_km2.zip(zone.area_km2).map(|(one, other)| one / other);
@@ -108,7 +109,7 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
             zone.geometry = outlined.geometry;
         }
     }
-    // Outlines as alerts named them.
+    // Outlines from alerts.
     for outlined in read(folder, "eccc_clc_from_cap_messages.geojson", 0)?.zones {
         let Some(zone) = zones.get_mut(&outlined.code) else { continue };
         zone.geometry = outlined.geometry;
@@ -173,9 +174,9 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
     for zone in &mut all {
         zone.geometry =
             zone.geometry.as_ref().and_then(|outline| MultiPolygon::dissolved([outline]));
-        // The tables are of forecast zones in use: a fire weather zone of the same code is another,
-        // unless it is at the same place. Where the tables have two names for a code, neither is
-        // taken.
+        // The tables list forecast zones in use. A fire weather zone of the same code is a
+        // different zone, unless it is at the same place. If the tables have two names for a code,
+        // neither is taken.
         let is_of_tables = zone.kind != zone::Kind::Fire
             || middles.get(&zone.code).zip(zone.centroid).is_some_and(|(&one, other)| {
                 !zone.is_retired && one.distance_km(other) < SAME_PLACE_KM
@@ -205,7 +206,7 @@ fn names_in_alerts(folder: &Path) -> Result<HashMap<(zone::Code, zone::Kind), Ha
                     let Some(code) = area.code else { continue };
                     let kind =
                         if area.is_fire_zone { zone::Kind::Fire } else { zone::Kind::of(code) };
-                    // A name of several zones is none of one.
+                    // A name for several zones is not the name of any one of them.
                     if !name.is_empty() && !whole.contains(name) {
                         names.entry((code, kind)).or_default().insert(name.clone());
                     }

@@ -33,14 +33,14 @@ pub enum ErrorKind {
     Invalid,
     /// Something that was named does not exist: 404.
     NotFound,
-    /// The caller may not have it under their plan: 400 for a window that is too long or too far
-    /// back, as the interface says; 401 or 403 where access is decided.
+    /// The plan of the caller does not allow it: 400 for a window that is too long or too far back,
+    /// as the interface says; 401 or 403 where access is decided.
     Refused,
     /// The input is valid, but of a kind or version that is not read: 400.
     Unsupported,
     /// Stored data is damaged: 503, with the details in the log only.
     Damaged,
-    /// It cannot be done now, but may work later: 503.
+    /// It is not possible now, but may work later: 503.
     Unavailable,
     /// A disk or an encoder failed, which is not the caller's fault: 500, with an empty body.
     Internal,

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Each error enum and struct of the crate stands in [`Error`]: a new one must be placed.
+/// [`Error`] contains each error enum and struct of the crate: a new one must be added.
 #[test]
 fn every_error_of_the_crate_is_held() {
     let mut missing = Vec::new();
@@ -17,7 +17,7 @@ fn every_error_of_the_crate_is_held() {
                 let name: String = item.chars().take_while(|c| c.is_alphanumeric()).collect();
                 found += 1;
                 let held = format!("::{name})");
-                // Held by an error that is itself held.
+                // Contained in an error that [`Error`] contains.
                 let inner = ["CursorError", "Error"].contains(&&*name);
                 if !inner && !include_str!("error.rs").contains(&held) {
                     missing.push(name);

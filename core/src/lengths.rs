@@ -1,4 +1,4 @@
-//! Arrays that belong together have the same length, and one message says so if they do not.
+//! Arrays that belong together have the same length. One message says so if they do not.
 
 /// Compares the lengths of arrays, each with its name.
 ///

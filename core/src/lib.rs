@@ -1,5 +1,5 @@
 //! Surface weather observations, official alerts and numerical-model grids of Canada and the United
-//! States: feeds are read, readings converted, checked and stored, and questions answered.
+//! States: it reads feeds; converts, checks and stores readings; and answers queries.
 //!
 //! # Quick start
 //! ```
@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Instants are `i64` milliseconds since 1970 (UTC), arithmetic is in `f64`, longitude comes before
-//! latitude, and a name ends with its unit if it has one (`interval_minutes`, `age_s`). The root has
+//! Instants are `i64` milliseconds since 1970 (UTC). Arithmetic is in `f64`. Longitude comes before
+//! latitude. A name ends with its unit if it has one (`interval_minutes`, `age_s`). The root has
 //! the nouns that nearly every program needs; everything else has one path, in the module of its
 //! domain.
 //!
@@ -87,12 +87,12 @@
 //! - `zone`, `zone-files`: polygons and zones of alerts; readers of their GeoJSON and shapefiles.
 //! - `alert`: alerts. Brings `zone`.
 //! - `feed`, `feed-table`: readers of published feeds, and their readings as Arrow tables. Brings `alert`.
-//! - `encodings`: feeds in XML of any encoding, and not in UTF-8 alone.
+//! - `encodings`: feeds in XML of any encoding, not only UTF-8.
 //! - `store`, `embedded`: the store trait and the store in memory; the store on disk.
 //! - `conformance`: what every store must do, as a suite for stores of other crates.
 //! - `intake`: the way into a store. Brings `store` and `check`.
-//! - `query`, `json`, `export`: what endpoints ask; answers as JSON, piece by piece; bulk export as
-//!   CSV, Arrow stream and Parquet.
+//! - `query`, `json`, `export`: the queries of endpoints; answers as JSON, piece by piece; bulk
+//!   export as CSV, Arrow stream and Parquet.
 //! - `grib`, `raster`: fields of GRIB edition 2; products as Cloud Optimized GeoTIFFs.
 //! - `model`, `model-delivery`: runs of models on disk; their sources and their GRIB2 files.
 

@@ -52,7 +52,7 @@ mod catalogue {
     }
 
     impl Fault {
-        /// A fault at a line, in the table that it belongs to.
+        /// A fault at a line, with the table that the line belongs to.
         fn at_line(text: &str, line: usize, reason: String) -> Self {
             let headers = text.lines().take(line).filter_map(header);
             let table = headers.last().map_or_else(String::new, |name| format!(" in [{name}]"));
@@ -81,7 +81,7 @@ mod catalogue {
         tables: BTreeMap<String, E>,
     }
 
-    /// Reads table by table: what is flattened by serde loses the lines of its errors.
+    /// Reads table by table: errors in values that serde flattens lose their line.
     impl<'de, E: Deserialize<'de>> Deserialize<'de> for Text<E> {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             struct Tables<E>(PhantomData<E>);

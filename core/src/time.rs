@@ -50,11 +50,12 @@ pub enum TimeError {
     },
 }
 
-/// Parses an RFC 3339 instant, the profile of ISO 8601 for the internet, with `Z` or an offset into
-/// milliseconds since 1970 (UTC). The letters may be lower-case, as RFC 3339 (5.6) allows.
+/// Parses an RFC 3339 instant (the profile of ISO 8601 for the internet), with `Z` or an offset,
+/// into milliseconds since 1970 (UTC). The letters may be lower-case, as RFC 3339 (5.6) allows.
 ///
-/// Beyond RFC 3339, seconds may be omitted, an offset may be written `+00` or `+0000`, and the whole
-/// in ISO 8601's basic form, `20240803T211900Z`. Anything finer than a millisecond is truncated.
+/// Beyond RFC 3339, seconds may be omitted, an offset may be written `+00` or `+0000`, and the
+/// whole instant may be in ISO 8601's basic form, `20240803T211900Z`. Anything finer than a
+/// millisecond is truncated.
 ///
 /// # Errors
 /// Anything else is a [`TimeError::Instant`], including a local time without an offset.
@@ -77,10 +78,11 @@ pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
     }
 }
 
-/// Writes an instant as RFC 3339 wants it: in the extended form, with seconds, and the offset as `Z`
-/// or with a colon. `None` if it has none of the allowed shapes; what its digits say is not checked.
+/// Rewrites a text as RFC 3339 requires: in the extended form, with seconds, and the offset as `Z`
+/// or with a colon. `None` if the text has none of the allowed shapes. The values of the digits are
+/// not checked.
 fn rfc_3339(text: &str) -> Option<String> {
-    // Longer ones have digits that nobody needs.
+    // Longer texts have digits that nobody needs.
     if !text.is_ascii() || text.len() > MAX_INSTANT_BYTES {
         return None;
     }
@@ -114,8 +116,8 @@ fn rfc_3339(text: &str) -> Option<String> {
 /// Length of the longest instant that is read, with the nanoseconds and more that some sources write.
 const MAX_INSTANT_BYTES: usize = 64;
 
-/// Parses `2024-08-03T21:19:00Z`, as nearly all instants of feeds are, without a format; `None` for all
-/// other shapes, and for a second of 60.
+/// Parses the shape `2024-08-03T21:19:00Z`, which nearly all instants of feeds have, without a
+/// format; `None` for all other shapes, and for a second of 60.
 fn parse_plain(text: &[u8]) -> Option<i64> {
     let shaped = text.len() == 20
         && [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')]
@@ -227,8 +229,8 @@ fn two_digits(number: i64) -> [u8; 2] {
 
 /// Parses a span in days or hours, as in the `window` parameter, into milliseconds.
 ///
-/// A span longer than an `i64` of milliseconds, 292 million years, is cut to that: it holds all there
-/// is either way.
+/// A span longer than an `i64` of milliseconds, 292 million years, is cut to that length: either
+/// span covers all readings.
 ///
 /// # Errors
 /// The text is not a positive whole number followed by `d` or `h`.
@@ -268,7 +270,7 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
     let (digits, unit_ms) =
         units.iter().find_map(|&(letter, unit_ms)| Some((text.strip_suffix(letter)?, unit_ms)))?;
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // Of digits alone, only a number that is too great is not one.
+    // A text of digits only fails to parse if the number is too great.
     let number = plain.then(|| digits.parse::<i64>().unwrap_or(i64::MAX))?;
     (number > 0).then(|| number.saturating_mul(unit_ms))
 }
@@ -414,7 +416,7 @@ impl ClosedWindow {
         (self.start_ms..=self.end_ms).contains(&ts_ms)
     }
 
-    /// Returns the window without what is before an instant, which may leave a single one; `None` if
+    /// Returns the part of the window from an instant on, which may be a single instant; `None` if
     /// nothing is left.
     #[cfg(feature = "embedded")]
     pub(crate) fn since(self, from_ms: i64) -> Option<Self> {

@@ -81,7 +81,7 @@ fn instants_may_be_in_the_basic_form_and_offsets_without_a_colon() {
 }
 
 proptest! {
-    /// The plain shape is what chrono makes of it, possible or not.
+    /// The plain shape gives the same result as chrono, whether the instant is possible or not.
     #[test]
     fn plain_instants_are_read_as_by_chrono(
         text in "[0-9]{4}-[0-3][0-9]-[0-3][0-9]T[0-2][0-9]:[0-7][0-9]:[0-6][0-9]Z|0000-02-2[89]T00:00:60Z",

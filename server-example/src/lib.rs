@@ -1,8 +1,8 @@
 //! The mesonet observation service over HTTP.
 //!
-//! [`app`] is the whole service as a router over a [`State`]; [`serve`] puts it behind a socket. The rules are in the
-//! library `mesonet`, and what runs a record in `mesonet_service`; here a request is read, passed to them, and its
-//! answer encoded.
+//! [`app`] is the whole service as a router over a [`State`]; [`serve`] puts it behind a socket.
+//! The library `mesonet` has the rules, and `mesonet_service` runs a record. This crate reads a
+//! request, passes it to them, and encodes the answer.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -11,14 +11,14 @@
 //! | What all requests share: stores, snapshots, clock | [`State`], `state/` |
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`], `config/` |
 //! | Account tokens and API keys: who sends a request, and what that caller may use | `auth/` |
-//! | How many requests an address may send, and fair shares of cores and memory | `limits/` |
+//! | How many requests a client address may send, and fair shares of cores and memory | `limits/` |
 //! | Connections: who may connect, and for how long | `connections/` |
-//! | Figures and traces for monitoring | `observe/` |
+//! | Metrics and traces for monitoring | `observe/` |
 //! | The description at `/openapi/v1.json` | `openapi/` |
 //! | Parameters, encodings, entity tags, errors | `http/` |
 //! | The bundled reports, alerts, field and model runs | [`sample()`], `sample/` |
 //!
-//! Which folder may import which is in `docs/architecture.md`, and a test holds the code to it.
+//! `docs/architecture.md` says which folder may import which, and a test enforces it.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -37,7 +37,7 @@ mod state;
 #[path = "../../service/src/testing.rs"]
 mod testing;
 
-pub use app::{ServeError, app, serve};
+pub use app::{ServeError, app, judge_sample, serve};
 pub use auth::{DEVELOPMENT_KEY, DevelopmentAccount, TokenError, development_token, key_file};
 pub use config::{
     CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags, ReplayStart,

@@ -18,19 +18,20 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Returns the memory of large answers to the system; the system's own allocator kept half of it.
+/// This allocator returns the memory of large answers to the system. The system's own allocator
+/// kept half of it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Most threads for work that blocks. Work on cores and files takes turns, so these wait for disks and
-/// other machines; each keeps some memory for itself.
+/// Maximum number of threads for blocking work. Work on cores and files takes turns, so these
+/// threads wait for disks and other machines. Each keeps some memory for itself.
 const BLOCKING_THREADS: usize = 48;
 
-/// How long such a thread stays without work. Background work wakes one after the other several times a second,
-/// which would keep all of them for ever if that were longer.
+/// How long such a thread lives without work. Background work wakes one thread after the other
+/// several times a second, so a longer time would keep all of them forever.
 const BLOCKING_KEEP_ALIVE: Duration = Duration::from_millis(500);
 
-/// How often a thread without work gives freed memory back at most.
+/// Shortest time between two times at which a thread without work gives freed memory back.
 const GIVE_BACK: Duration = Duration::from_secs(1);
 
 /// How long background work may take once the server has stopped.
@@ -74,7 +75,7 @@ enum Command {
         flags: commands::backup::BackupFlags,
     },
     /// Write the past months of the record, which a server may have open, as Parquet to a folder or an
-    /// object store; exit with 0 if all of them are there whole, else with 1
+    /// object store; exit with 0 if the archive has all of them, else with 1
     Archive {
         #[command(flatten)]
         flags: commands::archive::ArchiveFlags,
@@ -100,7 +101,7 @@ enum Command {
         #[command(flatten)]
         flags: commands::migrate::MigrateFlags,
     },
-    /// Delete readings and alerts that are too old, or say what would go
+    /// Delete readings and alerts that are too old, or print what would be deleted
     Retention {
         #[command(flatten)]
         flags: commands::retention::RetentionFlags,
@@ -155,7 +156,7 @@ enum Command {
         /// By default any
         #[arg(long = "feed", value_name = "KIND")]
         feeds: Vec<String>,
-        /// Let a key that is limited push alerts too
+        /// Let a limited key push alerts too
         #[arg(long)]
         alerts: bool,
     },
@@ -244,7 +245,7 @@ fn manual(folder: Option<PathBuf>) -> io::Result<()> {
     }
 }
 
-/// Returns where a setting was given, unless it was in the configuration file or is the default.
+/// Returns where a setting was given, if by a flag or the environment.
 fn given(matches: &ArgMatches, key: &str) -> Option<&'static str> {
     match matches.try_contains_id(key).ok().and_then(|_| matches.value_source(key))? {
         ValueSource::CommandLine => Some("flag"),
@@ -253,7 +254,7 @@ fn given(matches: &ArgMatches, key: &str) -> Option<&'static str> {
     }
 }
 
-/// Names the variables that look like settings and are none.
+/// Names the environment variables that look like settings but are not.
 fn warn_of_unknown_variables() {
     let serve = CommandLine::command();
     let known: Vec<_> = serve.get_arguments().filter_map(clap::Arg::get_env).collect();
@@ -288,15 +289,16 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
         .build()?;
     warn_of_unknown_variables();
     let served = runtime.block_on(serve(config, flags));
-    // Reading in stops between two batches. Work that does not stop is cut off, as by a crash,
+    // Taking files in stops between two batches. Work that does not stop is cut off, as in a crash,
     // which loses nothing that was acknowledged.
     runtime.shutdown_timeout(BACKGROUND_GRACE);
     served?;
     Ok(true)
 }
 
-/// Gives memory that was freed back to the system. The allocator does that at its next need of memory, which
-/// comes late in a server without requests: 1.7 times the memory of before stayed for half a minute.
+/// Gives freed memory back to the system. By itself, the allocator does so when it next needs
+/// memory, which is late in a server without requests: 1.7 times the earlier memory stayed for half
+/// a minute.
 #[allow(unsafe_code, reason = "the allocator's own function has no safe form")]
 fn give_memory_back() {
     thread_local!(static LAST: Cell<Option<Instant>> = const { Cell::new(None) });
@@ -305,6 +307,7 @@ fn give_memory_back() {
         return;
     }
     LAST.set(Some(now));
-    // SAFETY: it has no conditions; `false` gives back only what has been free for a while.
+    // SAFETY: the call has no conditions. `false` gives back only memory that has been free for a
+    // while.
     unsafe { libmimalloc_sys::mi_collect(false) };
 }

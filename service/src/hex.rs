@@ -1,4 +1,4 @@
-//! Bytes as digits.
+//! Bytes as hexadecimal digits.
 
 /// Writes bytes as hexadecimal digits, two for each, in lower case.
 pub fn hex(bytes: &[u8]) -> String {

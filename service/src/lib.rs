@@ -1,4 +1,4 @@
-//! What runs a record of mesonet, without HTTP: the service behind a server, and what bindings share with it.
+//! Runs a record of mesonet without HTTP: the service behind a server, also used by the bindings.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -15,7 +15,7 @@
 //! | API keys | `keys` |
 //! | Checking every file | `verify` |
 //!
-//! Which folder may import which is in `docs/architecture.md`, and a test holds the code to it.
+//! `docs/architecture.md` says which folder may import which, and a test enforces it.
 #![allow(missing_docs, reason = "fields and variants whose names say what they are")]
 
 #[cfg(feature = "whole")]

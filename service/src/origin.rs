@@ -1,4 +1,4 @@
-//! Whose data a record holds: that decides whether its clock is live.
+//! Whose data a record holds. This decides whether its clock is live.
 
 use mesonet::store::StoreError;
 use mesonet::{EmbeddedStore, Reader};
@@ -13,22 +13,22 @@ pub enum Origin {
     New,
     /// Nothing but the sample.
     Sample,
-    /// Data that somebody has brought in.
+    /// Data of the operator.
     Own,
 }
 
-/// What is noted about a record under names.
+/// Notes about a record, each under a name.
 pub trait Marks: Reader {
     /// Whether the record was made when it was opened, and nothing else was there.
     fn is_new(&self) -> bool;
 
-    /// What was noted under a name.
+    /// The note under a name.
     ///
     /// # Errors
     /// It cannot be read.
     fn mark(&self, name: &str) -> Result<Option<String>, StoreError>;
 
-    /// Notes a text under a name, instead of what was there.
+    /// Notes a text under a name, and replaces an earlier one.
     ///
     /// # Errors
     /// It cannot be written.
@@ -63,7 +63,7 @@ impl Origin {
     }
 }
 
-/// Marks a store as having readings that somebody brought in: from now on its clock is live by default.
+/// Marks a store as having readings of the operator. From now on its clock is live by default.
 ///
 /// # Errors
 /// It cannot be written.

@@ -1,8 +1,9 @@
-//! Passwords of the services that a server asks: in a file, else in the environment, never in an address.
+//! Passwords of the services that a server uses. They are in a file or in the environment, never in
+//! an address.
 
 use std::path::{Path, PathBuf};
 
-/// A file with a password that cannot be read, or that has more than a line.
+/// A file with a password cannot be read, or has more than one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the password in {}: {cause}", .path.display())]
 pub struct PasswordError {
@@ -12,10 +13,10 @@ pub struct PasswordError {
     pub cause: String,
 }
 
-/// Reads a password: that of a file without the end of its line, else that of an environment variable.
+/// Reads a password: from a file, without the end of the line, or from an environment variable.
 ///
 /// # Errors
-/// The file cannot be read, or has more than a line.
+/// The file cannot be read, or has more than one line.
 #[cfg_attr(not(feature = "clickhouse"), allow(dead_code, reason = "only that feature needs one"))]
 pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, PasswordError> {
     let Some(path) = file else { return Ok(std::env::var(variable).ok()) };
@@ -29,7 +30,7 @@ pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, P
     Ok(Some(line.to_owned()))
 }
 
-/// Whether something stands for a password before the host of an address.
+/// Whether an address has a password before the host.
 pub fn has_password(address: &str) -> bool {
     let authority = address.split_once("//").map_or(address, |(_, rest)| rest);
     let user = authority.rsplit_once('@').map(|(user, _)| user);

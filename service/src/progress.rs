@@ -13,8 +13,8 @@ const TICK: Duration = Duration::from_millis(100);
 const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} to go";
 const FIELDS: &str = "{bar:40} {pos} of {len} fields, {per_sec}, {eta} to go";
 
-/// Does work under a progress bar over the bytes of files, if the output is a terminal; `show`
-/// updates it.
+/// Does work under a progress bar over the bytes of files, if the output is a terminal. `show`
+/// updates the bar.
 pub fn under_bar<T>(
     paths: &[PathBuf],
     show: impl Fn(&ProgressBar) + Sync,
@@ -37,7 +37,7 @@ pub fn under_bar<T>(
     outcome
 }
 
-/// Turns the bar into one over so many fields, once.
+/// Changes the bar to count fields instead, once.
 pub fn show_fields(bar: &ProgressBar, fields: u64, unpacked: u64) {
     if bar.length() != Some(fields) {
         bar.reset();
@@ -56,7 +56,7 @@ fn bar(paths: &[PathBuf]) -> ProgressBar {
     bar_of_bytes(paths.iter().map(|path| length(path)).sum())
 }
 
-/// A progress bar over so many bytes, if the output is a terminal.
+/// A progress bar over a number of bytes, if the output is a terminal.
 pub fn bar_of_bytes(length: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -68,7 +68,7 @@ pub fn bar_of_bytes(length: u64) -> ProgressBar {
     }
 }
 
-/// Bytes of a file, or of the files of a folder; what cannot be read counts as 0.
+/// Bytes of a file, or of the files of a folder. What cannot be read counts as 0.
 fn length(path: &Path) -> u64 {
     let Ok(metadata) = std::fs::metadata(path) else { return 0 };
     if !metadata.is_dir() {

@@ -12,8 +12,8 @@ use crate::sql;
 
 pub(crate) const ALERTS: Place = Place { table: "alerts", shard: None };
 
-/// The table of alerts. A change is one block of one partition, which ClickHouse takes whole or not
-/// at all.
+/// The table of alerts. A change is one block of one partition. ClickHouse takes such a block whole
+/// or not at all.
 #[derive(Debug)]
 struct AlertTable {
     link: Arc<Link>,
@@ -26,7 +26,7 @@ struct AlertTable {
 pub(crate) fn load_alerts(link: &Arc<Link>, fence: Arc<Fence>) -> Result<AlertStore, StoreError> {
     let rows: Vec<AlertRow> = link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(0))?;
     let last = rows.iter().map(|row| row.change).max().unwrap_or(0);
-    // The last change may still be on its way to a quorum; those before it are there.
+    // The last change may still be on its way to a quorum; the earlier changes have reached theirs.
     let of_last = rows.iter().filter(|row| row.change == last).count();
     let condition = format!("change = {last}");
     link.confirm(ALERTS, &Found { condition, rows: of_last })?;
@@ -67,13 +67,14 @@ impl KeptAlerts for AlertTable {
 
 impl AlertTable {
     fn write(&mut self, rows: Vec<AlertRow>) -> Result<(), StoreError> {
-        // Also if it fails: it may have been written, and the next one must be newer, as must the
-        // first of a writer be than the last of the one before.
+        // The number goes up even if the insert fails: the change may have been written, and the
+        // next change must have a newer number. The first change of a writer must also be newer
+        // than the last change of the writer before.
         self.changes = (self.changes + 1).max(self.fence.first_number());
         self.fence.check(&self.link, None)?;
         let found = Found { condition: format!("change = {}", self.changes), rows: rows.len() };
         let at = self.link.insert(ALERTS, rows, &found)?;
-        // A writer that has opened the record meanwhile may not have found them.
+        // Another writer may have opened the record in the meantime without finding these rows.
         self.fence.check(&self.link, Some(at))
     }
 }

@@ -14,7 +14,7 @@ const API_KEYS: Place = Place { table: "api_keys", shard: None };
 /// Most keys of one insert.
 const BLOCK: usize = 500;
 
-/// On the wire: an instant that never comes, and one before all others.
+/// The values on the wire for an instant that never comes and for an instant before all others.
 const NEVER: i64 = i64::MAX;
 const NOT_YET: i64 = i64::MIN;
 
@@ -23,7 +23,7 @@ const NOT_YET: i64 = i64::MIN;
 pub struct ApiKey {
     /// SHA-256 of the key, in hexadecimal digits. The key itself is not kept.
     pub digest: String,
-    /// Whose it is, for people.
+    /// A label for people: the owner of the key.
     pub label: String,
     /// When it was issued.
     pub issued_ms: i64,
@@ -37,9 +37,9 @@ pub struct ApiKey {
 
 /// The API keys of a record.
 ///
-/// Any number of processes may issue and revoke at the same time, whoever writes the record: what each of
-/// them [puts](Self::put) is joined when it is read, so nothing is overwritten, and what was revoked stays
-/// so.
+/// Any number of processes may issue and revoke keys at the same time, including processes that do
+/// not write the record. A read merges what each of them has [put](Self::put). So no process
+/// overwrites another, and a revoked key stays revoked.
 #[derive(Debug)]
 pub struct ApiKeys {
     link: Link,
@@ -54,7 +54,7 @@ impl ApiKeys {
         Ok(Self { link: schema::open(options)? })
     }
 
-    /// Lists all keys by their digests: all that was put before.
+    /// Lists all keys that were put before, by their digests.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses.
@@ -63,12 +63,13 @@ impl ApiKeys {
         Ok(joined(rows))
     }
 
-    /// Adds what is known of keys. One that is there already keeps the earlier issue, expiry and
-    /// revocation, and gets the later use. All servers know it from their next [list](Self::list) on.
+    /// Adds what is known of keys. A key that exists already keeps the earlier issue, expiry and
+    /// revocation, and gets the later use. Every server sees the change at its next
+    /// [list](Self::list).
     ///
     /// # Errors
-    /// ClickHouse cannot be reached or refuses: then some of the keys may have been put, and all can
-    /// be put again.
+    /// ClickHouse cannot be reached or refuses. Some of the keys may have been written by then; all
+    /// of them can be put again.
     pub fn put(&self, keys: &[ApiKey]) -> Result<(), StoreError> {
         for block in keys.chunks(BLOCK) {
             let rows: Vec<ApiKeyRow> = block.iter().map(ApiKeyRow::from).collect();
@@ -84,7 +85,7 @@ impl ApiKeys {
             let condition = rows.iter().map(condition).collect::<Vec<_>>().join(" OR ");
             let found = Found { condition, rows: rows.len() };
             self.link.insert(API_KEYS, rows, &found)?;
-            // Rows of an attempt that failed may be there already, and on one replica only.
+            // A failed attempt may have left rows, and on one replica only.
             self.link.confirm(API_KEYS, &found)?;
         }
         Ok(())
@@ -104,7 +105,7 @@ impl From<&ApiKey> for ApiKeyRow {
     }
 }
 
-/// Makes one of all rows of each key.
+/// Merges all rows of each key into one.
 fn joined(rows: Vec<ApiKeyRow>) -> Vec<ApiKey> {
     let mut keys: BTreeMap<String, ApiKeyRow> = BTreeMap::new();
     for row in rows {
@@ -142,7 +143,7 @@ mod tests {
         ApiKey { digest, label, issued_ms: 1, expires_ms: None, revoked_ms, last_used_ms }
     }
 
-    /// In whatever order servers put what they know.
+    /// Servers may put what they know in any order.
     #[test]
     fn what_is_known_of_a_key_is_joined_in_any_order() {
         let known = [

@@ -1,4 +1,4 @@
-//! The client of ClickHouse, by HTTP or, where an address says so, by HTTPS.
+//! The client of ClickHouse, over HTTP, or over HTTPS where an address says so.
 
 use clickhouse::Client;
 use clickhouse::error::Error;
@@ -10,11 +10,12 @@ use rustls::crypto::ring;
 
 use crate::options::Options;
 
-/// How long a connection may wait for its next use: less than ClickHouse keeps it, which is 3 s or more.
+/// How long a connection may wait for its next use. ClickHouse keeps an idle connection for 3 s or
+/// more, so this is less.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// What ClickHouse does at a limit of the user's profile: it refuses, whatever the profile says. To leave out the rest
-/// of the rows would be an answer that looks whole.
+/// What ClickHouse does at a limit of the user's profile: it refuses, whatever the profile says. If
+/// it left out the rest of the rows, the answer would look whole.
 const AT_LIMITS: [&str; 7] = [
     "read_overflow_mode",
     "result_overflow_mode",
@@ -46,18 +47,19 @@ pub(crate) fn client(options: &Options) -> Result<Client, String> {
         client = client.with_user(user);
     }
     if let Some(password) = password {
-        // Without a name it would be that of nobody.
+        // Without a name the user would be nobody.
         client = client.with_user(user.as_deref().unwrap_or("default"));
         client = client.with_password(password);
     }
     Ok(client)
 }
 
-/// A client that trusts who this machine trusts. The one of the crate panics if that is nobody.
+/// A client that trusts the certificate authorities that this machine trusts. The client of the
+/// crate panics if there are none.
 fn secure() -> Result<Client, String> {
     let connector = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(ring::default_provider())
-        .map_err(|error| format!("no certificates to check that of ClickHouse with: {error}"))?;
+        .map_err(|error| format!("no certificates to check ClickHouse with: {error}"))?;
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -69,7 +71,7 @@ fn secure() -> Result<Client, String> {
     Ok(Client::with_http_client(client))
 }
 
-/// An error with its causes, which that of a connection keeps to itself.
+/// An error with its causes. The text of a connection error leaves them out.
 pub(crate) fn with_causes(error: Error) -> Error {
     let Error::Network(network) = &error else { return error };
     let mut text = network.to_string();

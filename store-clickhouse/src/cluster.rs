@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use crate::options::Options;
 
-/// On how many replicas a block is before it is acknowledged.
+/// How many replicas must have a block before it is acknowledged.
 pub(crate) const QUORUM: usize = 2;
 
 /// The cluster as it was when its tables were made.
 pub(crate) struct Cluster {
     name: String,
-    /// The macros `{shard}` of its shards, in the order by which stations are divided.
+    /// The macros `{shard}` of its shards, in the order used to divide the stations.
     shards: OnceLock<Vec<String>>,
     /// Where to begin to look for a node, so that processes begin at different ones.
     pub(crate) first: usize,
@@ -24,7 +24,7 @@ impl Cluster {
         for (what, text) in [("a cluster", name), ("its database", options.database.as_str())] {
             if text.is_empty() || !text.chars().all(of_path) {
                 return Err(format!(
-                    "{text:?} cannot be the name of {what}: letters, digits, _, - and . can"
+                    "{text:?} cannot be the name of {what}; use letters, digits, _, - and ."
                 ));
             }
         }
@@ -45,7 +45,7 @@ impl Cluster {
     }
 
     pub(crate) fn set_shards(&self, shards: Vec<String>) {
-        // Who is second has read the same.
+        // A second caller has read the same shards.
         let _ = self.shards.set(shards);
     }
 

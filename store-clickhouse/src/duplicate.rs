@@ -60,8 +60,8 @@ impl Duplicate for ClickHouseStore {
         self.write(|writer| writer.appear(records, today()))
     }
 
-    /// At the end, the states of stations that later ones have overtaken are dropped, as if the next
-    /// day had come: each chunk has written those of its stations.
+    /// Each chunk has written the states of its stations. At the end, states that later ones have
+    /// overtaken are dropped, as if the next day had come.
     fn upkeep(&self, is_last: bool) -> Result<(), StoreError> {
         if is_last {
             self.write(|writer| writer.drop_old_states(today() + 1).map(|_| ()))?;
@@ -71,7 +71,7 @@ impl Duplicate for ClickHouseStore {
 }
 
 impl Writer {
-    /// Takes over what stations are, which series they have, and when each first appeared.
+    /// Takes over the descriptions of stations, their series, and when each series first appeared.
     fn appear(
         &mut self,
         records: &[Arc<StationRecord>],

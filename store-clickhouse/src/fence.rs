@@ -1,4 +1,5 @@
-//! One writer at a time: each that opens the record takes the next number, and the last one counts.
+//! One writer at a time: each process that opens the record to write takes the next number, and the
+//! highest number counts.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,17 +19,17 @@ const WRITERS: Place = Place { table: "writers", shard: None };
 /// The right to write, which another process may take.
 #[derive(Debug)]
 pub(crate) struct Fence {
-    /// Tells this one from others that take the same number.
+    /// Tells this writer from others that take the same number.
     mark: u64,
     /// It takes a new number after a batch that failed.
     number: AtomicU64,
 }
 
 impl Fence {
-    /// The number of a writer is in the upper half of those of its batches.
+    /// The upper half of a batch number is the number of its writer.
     const BITS: u32 = 32;
 
-    /// Becomes the writer. From here on the one before is refused.
+    /// Becomes the writer. From here on the previous writer is refused.
     pub(crate) fn take(link: &Link) -> Result<Self, StoreError> {
         let mark = RandomState::new().build_hasher().finish();
         let fence = Self { mark, number: AtomicU64::new(0) };
@@ -44,8 +45,9 @@ impl Fence {
                 number: newest.first().map_or(0, |newest| newest.number) + 1,
                 mark: self.mark,
             };
-            // Another process may do the same at the same time: whoever finds the mark of another one
-            // beside its own steps back. Of two at least the one that wrote later finds both.
+            // Another process may do the same at the same time. A process that finds another mark
+            // beside its own steps back. Of two processes, at least the one that wrote later finds
+            // both marks.
             let condition = format!("number = {} AND mark = {}", own.number, own.mark);
             let at = link.insert(WRITERS, vec![own], &Found { condition, rows: 1 })?;
             let found: Vec<WriterRow> = link.rows_at(at, WRITERS, &link.query(sql::WRITERS))?;
@@ -64,20 +66,20 @@ impl Fence {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// The first of the numbers of batches, and of changes of alerts, that are this writer's own.
+    /// The first number that this writer gives to its batches, and to its changes of alerts.
     pub(crate) fn first_number(&self) -> u64 {
         self.number() << Self::BITS
     }
 
-    /// Fails if another process has become the writer before something was inserted at a node, or,
-    /// without one, if that is known already.
+    /// Fails if another process had become the writer before something was inserted at a node.
+    /// Without a node, fails if another writer is known already.
     pub(crate) fn check(&self, link: &Link, inserted: Option<At>) -> Result<(), StoreError> {
         let query = link.query(sql::WRITERS);
         let newest: Vec<WriterRow> = match inserted {
             Some(at) => link.rows_at(at, WRITERS, &query)?,
             None => link.rows(WRITERS, None, &query)?,
         };
-        // Its own mark with a later number is from an attempt that failed halfway.
+        // This writer's mark under a later number is from an attempt that failed halfway.
         if !newest.is_empty() && newest.iter().all(|row| row.mark == self.mark) {
             return Ok(());
         }

@@ -14,11 +14,12 @@ use mesonet::{Batch, Report, Series, SeriesKey, StationId, Variable};
 pub(crate) struct StationState {
     /// Shared with directories handed out: a change copies it.
     pub record: Arc<StationRecord>,
-    /// Time and revision of the report that the record's weather is from.
+    /// Time and revision of the report that the weather in the record is from.
     pub weather_of: (i64, u8),
     /// Time of the newest reading of each series, parallel to `record.series`.
     pub newest_ms: Vec<i64>,
-    /// How many readings of each have come in, also parallel; a corrected one counts once.
+    /// How many readings of each series have come in, also parallel; a corrected reading counts
+    /// once.
     pub readings: Vec<u64>,
 }
 
@@ -38,14 +39,14 @@ impl StationState {
         }
     }
 
-    /// Time of the newest reading of a series; a later one is new.
+    /// Time of the newest reading of a series; a later reading is new.
     pub(crate) fn newest_ms(&self, series: &Series) -> Option<i64> {
         let known = &self.record.series;
         let at = known.binary_search_by_key(&series.id, |known| known.series.id).ok()?;
         Some(self.newest_ms[at])
     }
 
-    /// Takes note of when a series first appeared, though its readings may be gone.
+    /// Notes when a series first appeared, though its readings may be gone.
     pub(crate) fn appear(&mut self, series: &Arc<Series>, first_ms: i64) {
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
@@ -61,7 +62,7 @@ impl StationState {
         }
     }
 
-    /// Takes note of a reading, or of a correction.
+    /// Counts a reading, or a correction.
     pub(crate) fn note(&mut self, series: &Arc<Series>, ts_ms: i64, is_new: bool) {
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
@@ -79,8 +80,8 @@ impl StationState {
         }
     }
 
-    /// Estimates how many readings of some variables are between two times, if they came as often
-    /// there as elsewhere, and in how many series; both 0 only if there are none for certain.
+    /// Estimates how many readings of some variables lie between two times, and in how many series,
+    /// as if readings came equally often at all times. Both are 0 only if there are certainly none.
     pub(crate) fn expected(
         &self,
         variables: &[Variable],
@@ -133,11 +134,12 @@ impl SeriesTable {
     }
 }
 
-/// Which rows count: those of batches up to one, but for some that were never committed.
+/// Which rows count: the rows of batches up to a given one, except batches that were never
+/// committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Visible {
     pub up_to: u64,
-    /// Begins with 0, which is the number of no batch, so that the list is not empty.
+    /// Begins with 0, which no batch has as its number, so that the list is never empty.
     pub uncommitted: Arc<[u64]>,
     /// Readings before this instant do not count either.
     pub retain_from_ms: i64,
@@ -162,7 +164,7 @@ impl Known {
         Arc::make_mut(&mut self.stations).get_mut(&id).map(Arc::make_mut)
     }
 
-    /// Applies what a batch says of its stations, but for the readings.
+    /// Applies what a batch says of its stations, apart from the readings.
     pub(crate) fn take_in(&mut self, batch: &Batch) {
         let last: HashMap<StationId, &Station> =
             batch.stations.iter().map(|station| (station.id, station)).collect();
@@ -204,7 +206,7 @@ impl Known {
         }
     }
 
-    /// Makes the directory of this state; the index is made anew only if a station has moved.
+    /// Makes the directory of this state. The index is rebuilt only if a station has moved.
     pub(crate) fn make_directory(&mut self) {
         let stations: Vec<_> =
             self.stations.values().map(|state| Arc::clone(&state.record)).collect();

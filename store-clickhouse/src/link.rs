@@ -1,9 +1,9 @@
-//! The connection: a synchronous face of the asynchronous client, with a limit to every wait.
+//! The connection: a synchronous interface to the asynchronous client, with a limit on every wait.
 //!
-//! The traits of stores are synchronous, and their callers are threads of any kind: of a pool, of
-//! another runtime, of no runtime. So the store has a small runtime of its own. A call hands its
-//! future over and waits for the result on a channel, which works on every thread; the callbacks of
-//! a scan run on the thread of their caller.
+//! The traits of stores are synchronous. Their callers are threads of any kind: of a pool, of
+//! another runtime, or of no runtime. So the store has a small runtime of its own. A call hands its
+//! future over and waits for the result on a channel, which works on every thread. The callbacks of
+//! a scan run on the thread of the caller.
 
 use std::fmt;
 use std::future::Future;
@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::sql;
 use crate::standing::{Standing, greet, watched};
 
-/// How often a block of rows is sent before the batch fails.
+/// How many times a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
 
 /// How long to wait before a block is sent again, times the attempts so far.
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How long to wait for the blocks of others that are on their way to the same table.
 const BUSY: Duration = Duration::from_secs(4);
 
-/// How ClickHouse says that its disk is full: by an error of its own, or by that of the system.
+/// How ClickHouse says that its disk is full: with its own error, or with the error of the system.
 const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on device"];
 
 /// A table, on one shard if it is divided among them.
@@ -112,7 +112,7 @@ impl Link {
         Ok(Self { nodes, cluster, timeout: *timeout, name, runtime: Some(runtime) })
     }
 
-    /// Uses a database from now on; a new one is created without.
+    /// Uses a database from now on. To create a database, the link must not use one yet.
     pub(crate) fn within(mut self, database: &str) -> Self {
         for node in &mut self.nodes {
             node.client = node.client.clone().with_database(database);
@@ -125,7 +125,7 @@ impl Link {
         self.cluster.as_ref().map_or(1, Cluster::shards)
     }
 
-    /// Begins a query, to which values are bound. Any node can be asked it.
+    /// Begins a query; values are bound to it afterwards. It can go to any node.
     pub(crate) fn query(&self, sql: &str) -> Query {
         self.nodes[0].client.query(sql)
     }
@@ -137,7 +137,7 @@ impl Link {
         ran.map_err(|error| self.refused_at(node, &error))
     }
 
-    /// Runs a statement that has no answer where a table is.
+    /// Runs a statement that has no answer on a node that has a table.
     pub(crate) fn execute(&self, place: Place, query: &Query) -> Result<(), StoreError> {
         let sql = query.sql_display().to_string();
         self.on_replica(place, None, |node| {
@@ -145,9 +145,9 @@ impl Link {
         })
     }
 
-    /// Reads a table. In a cluster the rows are those of a replica that lacks none of what was
-    /// acknowledged up to a batch; without one, none that was acknowledged before it was asked, as
-    /// far as the replica can know.
+    /// Reads a table. In a cluster the rows come from a replica that lacks nothing that was
+    /// acknowledged up to a batch. Without a batch, the replica lacks nothing that was acknowledged
+    /// before the question, as far as it can know.
     pub(crate) fn rows<R>(
         &self,
         place: Place,
@@ -161,7 +161,8 @@ impl Link {
         self.on_replica(place, up_to, |node| self.fetch(node, &sql, self.timeout))
     }
 
-    /// Reads a table where something was inserted just now, with all that came before it.
+    /// Reads a table on the node where something was inserted just now, with all that came before
+    /// it.
     pub(crate) fn rows_at<R>(
         &self,
         At(node): At,
@@ -183,8 +184,8 @@ impl Link {
         self.ask(node, limit, node.client.query_raw(sql).fetch_all::<R>())
     }
 
-    /// Makes sure that the tables of the record can be read. In a cluster each shard is found out when it is asked
-    /// for readings: one may be away while the others answer.
+    /// Makes sure that the tables of the record can be read. In a cluster each shard is checked
+    /// when it is asked for readings: one shard may be away while the others answer.
     pub(crate) fn check_tables(&self) -> Result<(), StoreError> {
         if self.cluster.is_some() {
             return Ok(());
@@ -193,8 +194,9 @@ impl Link {
         self.rows::<u8>(readings, None, &self.query(sql::READABLE)).map(drop)
     }
 
-    /// Inserts rows as one block, and says where. One that may have been lost on its way is sent again
-    /// as it was: a replicated table recognizes it, and the others keep one of the equal rows.
+    /// Inserts rows as one block, and returns where. A block that may have been lost on its way is
+    /// sent again unchanged. A replicated table recognizes it; other tables keep one of the equal
+    /// rows.
     pub(crate) fn insert<R>(
         &self,
         place: Place,
@@ -229,7 +231,8 @@ impl Link {
         }
     }
 
-    /// Whether a block should be sent again. In a cluster another replica may take what one refuses.
+    /// Whether a block should be sent again. In a cluster another replica may take a block that one
+    /// replica refuses.
     fn may_pass(&self, error: &Error) -> bool {
         match error {
             Error::Network(_) | Error::TimedOut => true,
@@ -280,7 +283,7 @@ impl Link {
         let (answer, answered) = mpsc::sync_channel(1);
         runtime.spawn(async move {
             let result = tokio::time::timeout(limit, asked).await;
-            // Nobody waits any more if the caller was killed.
+            // If the caller was killed, nobody waits for the result.
             let _ = answer.send(result.unwrap_or(Err(Error::TimedOut)));
         });
         // The sender is dropped without a message if the future panics.
@@ -297,7 +300,7 @@ impl Link {
         }
     }
 
-    /// What one node refuses, which is named if there are others.
+    /// What one node refuses. The message names the node if there are others.
     pub(crate) fn refused_at(&self, node: &Node, cause: &dyn fmt::Display) -> StoreError {
         match self.cluster {
             Some(_) => self.refused(&format!("{}: {cause}", node.url)),
@@ -305,7 +308,7 @@ impl Link {
         }
     }
 
-    /// Something in this database that cannot be right.
+    /// An error for something in this database that cannot be right.
     pub(crate) fn failed(&self, cause: &dyn fmt::Display) -> StoreError {
         StoreError::Storage { path: self.name.clone(), cause: cause.to_string() }
     }
@@ -315,12 +318,13 @@ impl Link {
     }
 }
 
-/// Whether another block is on its way to a quorum, which a table takes one after the other.
+/// Whether another block is on its way to a quorum. A table takes such blocks one after the other.
 fn is_busy(error: &Error) -> bool {
     matches!(error, Error::BadResponse(text) if text.contains("Code: 286"))
 }
 
-/// A runtime must not wait for its end on a thread of another one, so it ends by itself.
+/// A runtime must not wait for its end on a thread of another runtime, so it shuts down in the
+/// background.
 impl Drop for Link {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {

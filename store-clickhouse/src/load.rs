@@ -1,4 +1,4 @@
-//! Reading what the writer, and a reader, have to know from the tables.
+//! Reads from the tables what the writer and a reader have to know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) const COMMITTED: u8 = 2;
 
 pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
 
-/// The last committed batch; that of an empty record has the number 0.
+/// The last committed batch; in an empty record its number is 0.
 pub(crate) fn newest_committed(link: &Link) -> Result<BatchRow, StoreError> {
     let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
     Ok(committed.first().copied().unwrap_or_default())
@@ -55,12 +55,12 @@ pub(crate) enum News {
     None,
     /// More batches were committed, with these stations.
     More(Known, Vec<StationId>),
-    /// The last batch that was read does not count any more: a writer that opened the record since has
-    /// not found it.
+    /// The last batch that was read no longer counts: a writer that has since opened the record did
+    /// not find it.
     Other,
 }
 
-/// Reads what was committed since, or is not kept any more.
+/// Reads what was committed since then, and what is no longer kept.
 pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
     let from = known.visible.up_to;
     let batches: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::NEWS).bind(from))?;
@@ -98,7 +98,7 @@ fn retain_from_ms(link: &Link) -> Result<i64, StoreError> {
     Ok(retain_from.first().copied().unwrap_or(i64::MIN))
 }
 
-/// Adds the series of the batches after one.
+/// Adds the series of the batches after a given one.
 fn load_series(
     link: &Link,
     after: u64,
@@ -131,7 +131,7 @@ fn load_series(
     Ok(())
 }
 
-/// The stations of the batches after one.
+/// The stations of the batches after a given one.
 fn load_stations(
     link: &Link,
     after: u64,
@@ -141,7 +141,8 @@ fn load_stations(
     let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
     let query = query.bind(List(&visible.uncommitted));
     let place = Place::everywhere("stations");
-    // First, so that no state is found whose places a writer has just dropped with it.
+    // The places are read first. Otherwise a state could be found whose places a writer has just
+    // dropped.
     let mut places = load_earlier_places(link, after, visible)?;
     let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
     let mut stations = Vec::with_capacity(rows.len());
@@ -155,7 +156,7 @@ fn load_stations(
     Ok(stations)
 }
 
-/// The earlier places of stations in the batches after one, by the states that have them.
+/// The earlier places of stations in the batches after a given one, by the states that have them.
 fn load_earlier_places(
     link: &Link,
     after: u64,

@@ -33,7 +33,7 @@ impl Marks {
         Ok(self.newest(name)?.map(|row| row.value))
     }
 
-    /// One caller at a time. Returns where it was written.
+    /// Only one caller may write at a time. Returns where the mark was written.
     pub(crate) fn set(&self, name: &str, value: &str) -> Result<At, StoreError> {
         let change = self.newest(name)?.map_or(0, |row| row.change) + 1;
         let row = MarkRow { name: name.to_owned(), change, value: value.to_owned() };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Where the record is, and how long to wait for it.
+/// Where the record is, and how long a caller waits for it.
 ///
 /// ```
 /// use mesonet_clickhouse::Options;
@@ -14,12 +14,13 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Addresses of the HTTP interface, such as `http://127.0.0.1:8123`: one, or those of all nodes of
-    /// a cluster in any order. With `https://` the server must have a certificate that this machine trusts;
-    /// the environment variable `SSL_CERT_FILE` names a file of other authorities to trust.
+    /// Addresses of the HTTP interface, such as `http://127.0.0.1:8123`: one address, or the
+    /// addresses of all nodes of a cluster in any order. With `https://` the server must have a
+    /// certificate that this machine trusts; the environment variable `SSL_CERT_FILE` names a file
+    /// of other authorities to trust.
     pub urls: Vec<String>,
     /// The name of a cluster, if the tables are replicated and sharded: letters, digits, `_`, `-`
-    /// and `.`. It is a part of their paths in Keeper.
+    /// and `.`. The name is part of the paths of the tables in Keeper.
     pub cluster: Option<String>,
     /// The database, which [`migrate`](crate::migrate) creates.
     pub database: String,
@@ -27,7 +28,7 @@ pub struct Options {
     pub user: Option<String>,
     /// The password of the user.
     pub password: Option<String>,
-    /// How long one query may take, and one block of an insert.
+    /// How long one query, or one block of an insert, may take.
     pub timeout: Duration,
 }
 

@@ -1,10 +1,10 @@
-//! The record as a process sees it that does not write.
+//! The record as seen by a process that does not write.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, InFront, StoreError};
+use mesonet::store::{AlertStore, ReaderWrapper, StoreError};
 use mesonet::{Reader, StationId, alert};
 
 use crate::alerts::{ALERTS, message_of};
@@ -20,9 +20,9 @@ use crate::{schema, sql};
 
 /// A record in a ClickHouse database that another process writes.
 ///
-/// It shows the record after the last batch that was committed at the last
-/// [`update`](Self::update), and never a part of a batch: with the same generation, the same stations
-/// and the same readings as the store of the writer had after that batch. It does not write.
+/// The reader shows the record after the last batch that was committed at the last
+/// [`update`](Self::update), and never a part of a batch. The generation, the stations and the
+/// readings are those that the store of the writer had after that batch. The reader does not write.
 ///
 /// ```no_run
 /// use mesonet::Reader;
@@ -58,9 +58,10 @@ struct Seen {
 pub enum Changed {
     /// The stations and readings are as they were.
     Nothing,
-    /// Readings, verdicts or descriptions of these stations came in, or older readings went.
+    /// Readings, verdicts or descriptions of these stations came in, or older readings were
+    /// dropped.
     Stations(Vec<StationId>),
-    /// Anything may have.
+    /// Anything may have changed.
     Everything,
 }
 
@@ -79,10 +80,11 @@ impl ClickHouseReader {
         Ok(Self { link, view, seen: Mutex::new(seen), alerts })
     }
 
-    /// Takes in what was committed since the last time, alerts too. Asks for what has changed only.
+    /// Takes in what was committed since the last update, including alerts. Asks only for what has
+    /// changed.
     ///
     /// # Errors
-    /// ClickHouse cannot be reached or refuses. The record is shown as it was.
+    /// ClickHouse cannot be reached or refuses. The reader then shows the record as before.
     pub fn update(&self) -> Result<Changed, StoreError> {
         let mut seen = self.seen();
         self.link.check_tables()?;
@@ -117,8 +119,8 @@ impl ClickHouseReader {
         Marks::new(Arc::clone(&self.link)).get(name)
     }
 
-    /// Counts what [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) would drop with an
-    /// instant: the days that are wholly before it, and their rows.
+    /// Counts what [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) would drop for
+    /// an instant: the days that lie wholly before it, and their rows.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses.
@@ -133,14 +135,14 @@ impl ClickHouseReader {
         self.view.load_full()
     }
 
-    // What was read is exchanged as a whole.
+    // The state that was read is replaced as a whole.
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl InFront for ClickHouseReader {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ClickHouseReader {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }
@@ -170,11 +172,12 @@ impl Seen {
 /// Reads the record after the last committed batch.
 fn load_all(link: &Link) -> Result<Known, StoreError> {
     let mut known = load(link)?;
-    // Those that are begun later are not part of it yet.
+    // Batches that are begun later are not part of the record yet.
     let up_to = known.visible.up_to;
     known.visible.uncommitted =
         known.visible.uncommitted.iter().copied().filter(|&batch| batch <= up_to).collect();
-    // Meanwhile the writer may have written the states of all stations anew, and dropped the old ones.
+    // In the meantime the writer may have rewritten the states of all stations and dropped the old
+    // ones.
     match news(link, &known)? {
         News::None => Ok(known),
         News::More(more, _) => Ok(more),

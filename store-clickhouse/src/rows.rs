@@ -1,4 +1,4 @@
-//! The rows of the tables, as the wire has them.
+//! The rows of the tables, as they are on the wire.
 
 use std::ops::RangeInclusive;
 
@@ -26,8 +26,8 @@ impl From<StationKey> for StationId {
 }
 
 impl StationKey {
-    /// Which of some shards has the readings of the station. The lower half of an id is a part of a
-    /// hash, so each has as many stations as the next.
+    /// Which shard has the readings of the station. The lower half of an id is part of a hash, so
+    /// all shards have about the same number of stations.
     pub(crate) fn shard(self, shards: usize) -> usize {
         (self.0.1 % shards.max(1) as u64) as usize
     }
@@ -173,11 +173,11 @@ pub(crate) struct LatestRow {
 }
 
 impl LatestRow {
-    /// Times beyond these, in the years -260 and 4199, are not packed with a version.
+    /// Times beyond these limits, in the years -260 and 4199, are not packed with a version.
     pub(crate) const TIMES_MS: RangeInclusive<i64> = -(1 << 46)..=1 << 46;
     const VERSIONS: i64 = 1 << 16;
 
-    /// The reading; its batch is not asked for.
+    /// The reading; the query does not ask for its batch.
     pub(crate) fn reading(self) -> ReadingRow {
         let Self { station, series, newest, value, quality, source, revision, qualifier } = self;
         let ts_ms = newest.div_euclid(Self::VERSIONS);

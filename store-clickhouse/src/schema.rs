@@ -13,8 +13,8 @@ use crate::rows::{MigrationRow, ShardRow};
 /// The version of the tables that this crate reads and writes: the number of the last migration.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// What each migration is called, and its statements, separated by semicolons at the ends of lines.
-/// Each statement can run again, so that a migration that was interrupted is just repeated.
+/// The name of each migration, and its statements, separated by semicolons at the ends of lines.
+/// Each statement can run again, so an interrupted migration is simply repeated.
 const MIGRATIONS: &[(&str, &str)] = &[
     ("record", include_str!("../migrations/0001_record.sql")),
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
@@ -26,11 +26,11 @@ const MIGRATIONS: &[(&str, &str)] = &[
 const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
      ENGINE = ReplacingMergeTree() ORDER BY number";
 
-/// Only in a cluster: in which order stations are divided among the shards.
+/// Only in a cluster: the order in which stations are divided among the shards.
 const LIST_OF_SHARDS: &str = "CREATE TABLE IF NOT EXISTS shards (position UInt32, shard String) \
      ENGINE = ReplacingMergeTree() ORDER BY position";
 
-/// The tables that are divided among shards. Every node has all of the others.
+/// The tables that are divided among shards. Every node has all of the other tables.
 const DIVIDED: [&str; 2] = ["readings", "weather"];
 
 /// What [`migrate`] has done.
@@ -42,11 +42,12 @@ pub struct Migrated {
     pub to: u32,
 }
 
-/// Makes the database and its tables, or brings those of an older version up to this one. Does nothing
-/// if they are of this version.
+/// Makes the database and its tables, or brings the tables of an older version up to this one. Does
+/// nothing if they have this version already.
 ///
-/// In a cluster all nodes must answer, and each shard must have two at least. It can be run again, and makes
-/// the tables on nodes that have come since. The shards stay those of the first time.
+/// In a cluster all nodes must answer, and each shard must have at least two nodes. It can run
+/// again, and then makes the tables on nodes that were added since. The shards stay those of the
+/// first run.
 ///
 /// # Errors
 /// ClickHouse cannot be reached or refuses, the tables are of a newer version, or in a cluster the shards
@@ -84,7 +85,7 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
     }
     for (number, (name, statements)) in (1..).zip(MIGRATIONS) {
         let is_done = number <= from;
-        // On a node that was added to a cluster later the tables are still to be made.
+        // A node that was added to a cluster later still needs its tables.
         if !is_done || link.cluster.is_some() {
             for (at, statement) in nodes
                 .clone()
@@ -106,9 +107,9 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
 pub(crate) fn open(options: &Options) -> Result<Link, StoreError> {
     let link = Link::new(options)?.within(&options.database);
     match &link.cluster {
-        // One node of a cluster has a part of the readings only.
+        // One node of a cluster has only a part of the readings.
         None if is_there(&link, "shards")? => {
-            let cause = "these tables are of a cluster, whose name and nodes are needed";
+            let cause = "these tables belong to a cluster; its name and nodes are needed";
             return Err(link.failed(&cause));
         }
         None => check(&link)?,
@@ -133,8 +134,8 @@ fn is_there(link: &Link, table: &'static str) -> Result<bool, StoreError> {
     match there[..] {
         [0] => Ok(false),
         [1] => Ok(true),
-        // Something else that answers every request, such as a page of a proxy.
-        _ => Err(link.refused(&"it does not answer as ClickHouse does")),
+        // Something else answers every request, such as a proxy with an error page.
+        _ => Err(link.refused(&"it does not answer like ClickHouse")),
     }
 }
 
@@ -173,7 +174,7 @@ fn divided(link: &Link) -> Result<Vec<String>, StoreError> {
         let identity = link.identity(node).map_err(|error| link.refused_at(node, &error))?;
         let of_shard = replicas.entry(identity.shard).or_default();
         if of_shard.contains(&identity.replica) {
-            let cause = format!("another node is replica {} of its shard too", identity.replica);
+            let cause = format!("another node is also replica {} of its shard", identity.replica);
             return Err(link.failed(&format!("{}: {cause}", node.url)));
         }
         of_shard.push(identity.replica);
@@ -209,8 +210,8 @@ fn keep_shards(link: &Link, found: &[String]) -> Result<(), StoreError> {
     )))
 }
 
-/// A statement that makes a table, as it is in a cluster: the rows of one that is divided are on
-/// the replicas of a shard, those of the others on all nodes.
+/// The statement that makes a table in a cluster. The rows of a divided table are on the replicas
+/// of a shard; the rows of other tables are on all nodes.
 fn replicated(statement: &str, cluster: &Cluster, database: &str) -> String {
     const ENGINE: &str = "ENGINE = ReplacingMergeTree(";
     let named = statement.split_once("CREATE TABLE IF NOT EXISTS ").map(|(_, rest)| rest);

@@ -1,8 +1,9 @@
-//! What is known of a node: whether it answers, and whether it lacked anything.
+//! What is known about a node: whether it answers, and whether it lacked anything.
 //!
-//! A machine that is cut off takes a question and never answers. So no question waits long for a node
-//! that answers nothing at all: while it waits, the node is greeted on another connection. And while
-//! a single node is in doubt, it is greeted before it is asked anything else, by one caller for all.
+//! A machine that is cut off takes a question and never answers. So no question waits long for a
+//! node that answers nothing at all: while the question waits, the node is greeted on another
+//! connection. While a node is in doubt, one caller greets it for all, before anyone asks it
+//! anything else.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,37 +15,38 @@ use clickhouse::Client;
 use clickhouse::error::Error;
 use tokio::time::timeout;
 
-/// What any node answers, whatever else it has to do.
+/// The query that any node answers, however busy it is.
 pub(crate) const GREETING: &str = "SELECT 1";
 
 /// How long a node of a cluster may take to answer at all, before others are asked.
 pub(crate) const CONNECT: Duration = Duration::from_secs(2);
 
-/// How long a node without others may take to answer at all, when it has much to do.
+/// How long a single node may take to answer at all when it is busy.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// How long a question waits before the node is greeted.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// For how long it counts that a node has answered, or that it was greeted in vain, or that it
-/// lacked nothing up to a batch. A machine that has lost what was in its memory takes longer to start.
+/// How long these facts hold: that a node has answered, that it was greeted in vain, or that it
+/// lacked nothing up to a batch. A machine that has lost what was in its memory takes longer to
+/// start.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// For how long others are asked before a node that did not answer, or lacked something.
+/// How long others are preferred to a node that did not answer, or that lacked something.
 const AVOIDED: Duration = Duration::from_secs(5);
 
 /// What is known of a node.
 #[derive(Default)]
 pub(crate) struct Standing {
     known: Mutex<Known>,
-    /// When it was last greeted in vain. Who greets it holds this.
+    /// When the node was last greeted in vain. The caller that greets it holds this lock.
     in_vain: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
 struct Known {
     identity: Option<Identity>,
-    /// Settings of inserts that its release knows, and an older one does not.
+    /// Insert settings that the release of the node knows, and older releases do not.
     newer_settings: Option<Vec<&'static str>>,
     answered: Option<Instant>,
     avoided: Option<Instant>,
@@ -52,7 +54,7 @@ struct Known {
     whole: HashMap<&'static str, (u64, Instant)>,
 }
 
-/// What a node says of itself.
+/// What a node says about itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub shard: String,
@@ -64,12 +66,12 @@ impl Standing {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the end of a question says of a node.
+    /// What the outcome of a question says about a node.
     pub(crate) fn note<T>(&self, answer: &Result<T, Error>) {
         match answer {
             Ok(_) => self.known().answered = Some(Instant::now()),
             Err(Error::Network(_) | Error::TimedOut) => self.failed(),
-            // A refusal says nothing of the node.
+            // A refusal says nothing about the node.
             Err(_) => {}
         }
     }
@@ -79,7 +81,7 @@ impl Standing {
         known.avoided = Some(Instant::now());
         known.answered = None;
         known.whole.clear();
-        // It may come back as another release.
+        // The node may come back with another release.
         known.newer_settings = None;
     }
 
@@ -103,7 +105,7 @@ impl Standing {
         known.answered.is_none() && known.avoided.is_some()
     }
 
-    /// Whether it lacked nothing of a table up to a batch, just now.
+    /// Whether it recently lacked nothing of a table up to a batch.
     pub(crate) fn is_whole(&self, table: &str, up_to: u64) -> bool {
         let known = self.known();
         known.whole.get(table).is_some_and(|&(was, at)| was >= up_to && is_within(Some(at), FRESH))
@@ -129,11 +131,11 @@ impl Standing {
         self.known().newer_settings = Some(newer_settings);
     }
 
-    /// Greets a node that is in doubt. One caller does, and those who come meanwhile share what comes of it,
-    /// so that many do not wait in turn for a node that is silent.
+    /// Greets a node that is in doubt. One caller greets it, and callers that come in the meantime
+    /// share the outcome. So they do not wait in turn for a silent node.
     ///
     /// # Errors
-    /// Those of the greeting: the node is not to be asked.
+    /// The errors of the greeting: the node must not be asked.
     pub(crate) fn greeted(&self, greet: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         if !self.is_in_doubt() {
             return Ok(());
@@ -158,13 +160,13 @@ pub(crate) async fn greet(client: Client) -> Result<(), Error> {
     match timeout(ANSWER, greeting).await {
         Err(_) => Err(Error::TimedOut),
         Ok(Err(error @ Error::Network(_))) => Err(error),
-        // What it refuses it has heard.
+        // A node that refuses has heard the question.
         Ok(_) => Ok(()),
     }
 }
 
-/// Waits for an answer as long as the node answers at all. That a connection is refused does not count:
-/// a node that is about to stop takes no new one and ends its work.
+/// Waits for an answer as long as the node answers at all. A refused connection does not count: a
+/// node that is about to stop takes no new connections and ends its work.
 pub(crate) async fn watched<T>(
     client: Client,
     asked: impl Future<Output = Result<T, Error>>,
@@ -196,7 +198,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_question_to_a_silent_node_ends() {
-        // It takes connections, and says nothing.
+        // This node takes connections and says nothing.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = Client::default().with_url(format!("http://{}", silent.local_addr().unwrap()));
         let limit = PATIENCE + ANSWER + Duration::from_millis(50);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError};
+use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 
 use crate::alerts::load_alerts;
@@ -20,7 +20,7 @@ use crate::write::Writer;
 /// How long it may take to find out whether the record can be written.
 const GLANCE: Duration = Duration::from_secs(3);
 
-/// A store in a ClickHouse database, whose readings are in ClickHouse when [`append`](Store::append)
+/// A store in a ClickHouse database. Readings are in ClickHouse when [`append`](Store::append)
 /// returns.
 ///
 /// Readers never wait for the writer: each sees the record after the last batch that was committed
@@ -30,7 +30,7 @@ pub struct ClickHouseStore {
     /// What readers clone and hold.
     view: ArcSwap<View>,
     writer: Mutex<Writer>,
-    /// That of the writer, also for whoever does not wait for it.
+    /// The fence of the writer, also for callers that do not wait for the writer.
     fence: Arc<Fence>,
     /// For a quick look.
     glance: Link,
@@ -38,8 +38,8 @@ pub struct ClickHouseStore {
 }
 
 impl ClickHouseStore {
-    /// Opens a database that [`migrate`](crate::migrate) has made, as its writer. The writer before
-    /// is refused from then on.
+    /// Opens a database that [`migrate`](crate::migrate) has made, as its writer. The previous
+    /// writer is refused from then on.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
@@ -53,8 +53,8 @@ impl ClickHouseStore {
         Ok(Self { view, writer: Mutex::new(writer), fence, glance, marks: Marks::new(link) })
     }
 
-    /// Opens the alerts of the record. They are in memory as those of every [`AlertStore`], and in
-    /// ClickHouse when a call that changes them returns; a call is refused when another process has
+    /// Opens the alerts of the record. They are in memory, as in every [`AlertStore`], and in
+    /// ClickHouse when a call that changes them returns. A call is refused if another process has
     /// become the writer of the record.
     ///
     /// # Errors
@@ -64,8 +64,8 @@ impl ClickHouseStore {
         load_alerts(&link, Arc::clone(&self.fence))
     }
 
-    /// Finds out within seconds whether the next batch would be refused. Does not wait for one that is
-    /// being written.
+    /// Finds out within seconds whether the next batch would be refused. Does not wait for a batch
+    /// that is being written.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
@@ -87,7 +87,7 @@ impl ClickHouseStore {
         self.marks.get(name)
     }
 
-    /// Puts a mark on the record, instead of one with its name.
+    /// Puts a mark on the record. It replaces a mark with the same name.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
@@ -98,7 +98,8 @@ impl ClickHouseStore {
         })
     }
 
-    /// Moves the cutoff of retention, forward or back: readings from before it are neither seen nor taken in.
+    /// Moves the retention cutoff, forward or back. Readings from before the cutoff are neither
+    /// shown nor taken in.
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
@@ -106,18 +107,19 @@ impl ClickHouseStore {
         self.write(|writer| writer.retain(&self.marks, retain_from_ms))
     }
 
-    /// Drops what is not needed any more: readings before an instant, if one is given, states of
-    /// stations that later ones have overtaken, and what was noted of the batches of earlier writers.
+    /// Drops what is no longer needed: readings before an instant, if one is given; states of
+    /// stations that later states have overtaken; and notes about the batches of earlier writers.
     ///
-    /// Readings before the instant are not seen from the next call on, and none is taken in. Their
-    /// days go away when the whole day is before it.
+    /// From the next call on, readings before the instant are neither shown nor taken in. A day of
+    /// readings is dropped when the whole day is before the instant.
     ///
     /// # Errors
-    /// ClickHouse cannot be reached or refuses, or another process has become the writer. What was
-    /// done until then stays done.
+    /// ClickHouse cannot be reached or refuses, or another process has become the writer. Work done
+    /// until then stays done.
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         if let Some(retain_from_ms) = retain_from_ms {
-            // Shown before anything is dropped: a reader would find days that are gone.
+            // The new cutoff is shown before anything is dropped. Otherwise a reader would look for
+            // days that are gone.
             self.retain_from(retain_from_ms)?;
         }
         self.write(|writer| {
@@ -128,14 +130,14 @@ impl ClickHouseStore {
         })
     }
 
-    /// Changes the record otherwise than by a batch.
+    /// Changes the record by other means than a batch.
     pub(crate) fn write<T>(
         &self,
         change: impl FnOnce(&mut Writer) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
-        // What was unsure may be on record.
+        // A batch that was in doubt may be on record.
         self.publish(&writer);
         writer.fence.check(&writer.link, None)?;
         let changed = change(&mut writer);
@@ -147,7 +149,7 @@ impl ClickHouseStore {
         self.view.load_full()
     }
 
-    // A judge may panic while the lock is held; nothing of the writer is changed by then.
+    // A judge may panic while the lock is held. Nothing of the writer has changed by then.
     fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,17 +159,17 @@ impl ClickHouseStore {
     }
 }
 
-impl InFront for ClickHouseStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ClickHouseStore {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }
 
 impl Store for ClickHouseStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut writer = self.writer();
         let receipt = writer.append(batch, judge, today());
-        // A batch that failed may have shown that an earlier one is on record.
+        // A failed batch may have shown that an earlier batch is on record.
         self.publish(&writer);
         receipt
     }

@@ -1,4 +1,4 @@
-//! Dropping what is not needed any more, by whole partitions.
+//! Drops what is no longer needed, by whole partitions.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::rows::PartitionRow;
 use crate::sql;
 use crate::write::{Additions, Writer};
 
-/// As the table `batches` is divided.
+/// How the table `batches` is divided.
 const BATCHES_IN_PARTITION: u64 = 65_536;
 
 /// The mark for the cutoff of retention, as `queries/retain_from.sql` names it.
@@ -23,17 +23,17 @@ const RETAIN_FROM: &str = "retain_from_ms";
 /// What [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// Days of readings and of present weather that were dropped, each counted for itself.
+    /// Days of readings and of present weather that were dropped, counted separately.
     pub expired_days: usize,
-    /// Rows in them; a reading has one for each of its versions.
+    /// Rows in those days; a reading has one row for each of its versions.
     pub expired_rows: u64,
-    /// Days on which states of stations were written that later ones have overtaken.
+    /// Days of dropped states of stations, which later states had overtaken.
     pub station_days: usize,
 }
 
 impl Writer {
-    /// Readings before an instant do not count from now on. It may move back: what has not been dropped counts
-    /// again.
+    /// From now on, readings before an instant do not count. The instant may move back: readings
+    /// that have not been dropped count again.
     pub(crate) fn retain(&mut self, marks: &Marks, retain_from_ms: i64) -> Result<(), StoreError> {
         if retain_from_ms != self.known.visible.retain_from_ms {
             let at = marks.set(RETAIN_FROM, &retain_from_ms.to_string())?;
@@ -53,14 +53,14 @@ impl Writer {
         Ok(days_and_rows(&expired))
     }
 
-    /// Drops the states of stations that were written before today, after writing all of them anew,
-    /// so that they can be read at once when the record is opened.
+    /// Writes the states of all stations anew, then drops the states that were written before
+    /// today. So the states can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
         let old = |table| {
             let (place, up_to) = (Place::everywhere(table), self.known.visible.up_to);
             partitions(&self.link, place, up_to, i64::from(today)).map(|old| (place, old))
         };
-        // A state of before its station moved has no row in the second.
+        // A state from before its station moved has no row in the second table.
         let [stations, places] = [old("stations")?, old("earlier_places")?];
         if stations.1.is_empty() {
             return Ok(0);
@@ -75,8 +75,8 @@ impl Writer {
         Ok(stations.1.len())
     }
 
-    /// Drops what is known of the batches of earlier writers: those that count are before the first of this
-    /// one, and the others are in a partition of their own.
+    /// Drops what is known of the batches of earlier writers. Batches that count come before the
+    /// first batch of this writer, and the others are in a partition of their own.
     pub(crate) fn drop_old_batches(&self) -> Result<(), StoreError> {
         let first_kept = (self.fence.first_number() / BATCHES_IN_PARTITION) as i64;
         for partition in partitions(&self.link, BATCHES, self.known.visible.up_to, first_kept)? {
@@ -109,14 +109,14 @@ pub(crate) fn expired(
     Ok(all)
 }
 
-/// How many days these are, each table for itself, and how many rows.
+/// How many days these are, counted per table, and how many rows.
 pub(crate) fn days_and_rows(expired: &[(Place, PartitionRow)]) -> (usize, u64) {
     let days: BTreeSet<_> =
         expired.iter().map(|(place, partition)| (place.table, &partition.id)).collect();
     (days.len(), expired.iter().map(|(_, partition)| partition.rows).sum())
 }
 
-/// The partitions of a table that are named by a number before one.
+/// The partitions of a table that are named by a number before a given one.
 fn partitions(
     link: &Link,
     place: Place,

@@ -1,15 +1,15 @@
-//! Which version of a reading counts, and whether one that comes in becomes the next.
+//! Which version of a reading counts, and whether a reading that comes in becomes the next version.
 
 use mesonet::store::Receipt;
 
 use crate::rows::{ReadingRow, WeatherRow};
 
-/// Something on record with a revision, which one that comes in later may replace.
+/// Something on record with a revision. A later one may replace it.
 pub(crate) trait Versioned: Clone {
     fn revision(&self) -> u8;
     fn version(&self) -> u16;
     fn set_version(&mut self, version: u16);
-    /// Whether another came in the same, whatever its verdict is now.
+    /// Whether another one has the same content, whatever its verdict is now.
     fn came_as(&self, other: &Self) -> bool;
 }
 
@@ -54,8 +54,8 @@ impl Versioned for WeatherRow {
 #[derive(Debug)]
 pub(crate) struct TooManyVersions;
 
-/// Returns the next version of what is on record, from what came in for one series and time, in its
-/// order; `None` if it stays as it is. The receipt counts each.
+/// Returns the next version of what is on record, from what came in for one series and time, in
+/// order of arrival; `None` if nothing changes. The receipt counts each arrival.
 pub(crate) fn next_version<T: Versioned>(
     stored: Option<&T>,
     came: &[T],
@@ -75,7 +75,7 @@ pub(crate) fn next_version<T: Versioned>(
         held = Some(came);
         first = first.or(held);
     }
-    // What was replaced and came back in one batch has not changed.
+    // A value that was replaced and came back within one batch has not changed.
     let again = held.zip(first).is_none_or(|(held, first)| held.came_as(first));
     *(if again { &mut receipt.unchanged } else { &mut receipt.replaced }) += replaced;
     let Some(next) = held.filter(|held| !stored.is_some_and(|stored| stored.came_as(held))) else {
@@ -111,7 +111,7 @@ mod tests {
         let before_last = next(&row(u16::MAX - 1, "Snow")).map(|next| next.map(|row| row.version));
         assert_eq!(before_last.ok().flatten(), Some(u16::MAX));
         assert!(next(&row(u16::MAX, "Snow")).is_err());
-        // What is there already needs no version.
+        // A row that is there already needs no version.
         assert!(next(&row(u16::MAX, "Rain")).is_ok_and(|next| next.is_none()));
     }
 }

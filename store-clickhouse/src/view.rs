@@ -1,4 +1,4 @@
-//! What a reader sees: the record after one batch, which does not change while it looks.
+//! What a reader sees: the record after one batch. It does not change while the reader looks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Range, RangeInclusive};
@@ -15,16 +15,16 @@ use crate::link::{Link, Place};
 use crate::rows::{LatestRow, List, ReadingRow, StationKey, WeatherRow};
 use crate::sql;
 
-/// How many readings a query should bring at most, by the estimate below; a station is asked for
-/// whole.
+/// How many readings a query should bring at most, by the estimate below. A station is always asked
+/// for whole.
 const READINGS_AT_ONCE: u64 = 1_000_000;
 
-/// How many stations and moments a query names at most, so that it stays below the length that
+/// How many stations and moments a query names at most. This keeps the query below the length that
 /// ClickHouse parses (256 KB).
 const STATIONS_AT_ONCE: usize = 1000;
 const MOMENTS_AT_ONCE: usize = 8000;
 
-/// The record after a batch, and what a batch in progress adds to it.
+/// The record after a batch, with what a batch in progress adds to it.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub link: Arc<Link>,
@@ -130,12 +130,12 @@ impl View {
         window.start_ms().max(self.visible.retain_from_ms)..=window.end_ms()
     }
 
-    /// Adds what counts to a query that ends with it.
+    /// Adds the condition on what counts to a query that ends with that condition.
     pub(crate) fn seen(&self, query: Query) -> Query {
         query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
     }
 
-    /// Reads a table of a shard as it was after the last batch that is seen.
+    /// Reads a table of a shard as it was after the last batch that this view sees.
     pub(crate) fn rows<R>(
         &self,
         table: &'static str,
@@ -180,7 +180,7 @@ impl View {
         })
     }
 
-    /// Visits stations group by group: the readings of one fit into memory together.
+    /// Visits stations group by group: the readings of one group fit into memory together.
     fn scan_groups(
         &self,
         selection: &Selection<'_>,
@@ -228,7 +228,7 @@ impl View {
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
         let mut stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
-        // One may be asked for twice.
+        // A caller may ask for a station twice.
         stations.sort_unstable();
         stations.dedup();
         let mut rows = self.on_shards(&stations, |shard, ids| match which {
@@ -258,8 +258,8 @@ impl View {
         Ok(())
     }
 
-    /// Finds the newest version of all readings of stations at some moments, including those of
-    /// other series than asked for.
+    /// Finds the newest version of all readings of stations at some moments, including series that
+    /// were not asked for.
     pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
         let mut stored = Stored::new();
         for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
@@ -294,7 +294,7 @@ impl View {
     }
 }
 
-/// The rows of a station among such that are in the order of their stations.
+/// The rows of a station, among rows in the order of their stations.
 fn of_station<R>(rows: &[R], key: StationKey, station: impl Fn(&R) -> StationKey) -> &[R] {
     let rows = &rows[rows.partition_point(|row| station(row) < key)..];
     &rows[..rows.partition_point(|row| station(row) == key)]
@@ -312,10 +312,12 @@ enum Which {
     Latest,
 }
 
-/// A query for moments: the shard, the stations and the times it names, and between which they are.
+/// A query for moments: the shard, the stations and times that it names, and the window around the
+/// times.
 type Group = (usize, Vec<String>, Vec<i64>, Times);
 
-/// Divides moments of stations so that a query can name the stations and the times of a group.
+/// Divides the moments of stations into groups, so that one query can name the stations and times
+/// of a group.
 fn grouped(moments: &[(StationId, i64)], shards: usize) -> Vec<Group> {
     let shard = |id: StationId| StationKey::from(id).shard(shards);
     let mut sorted = moments.to_vec();

@@ -1,11 +1,11 @@
-//! Appending: a batch and the verdicts on it become rows, and are committed together.
+//! Appending: a batch and its verdicts become rows, which are committed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use clickhouse::{RowOwned, RowWrite};
 use mesonet::observation::{Qualifier, QualityCode};
-use mesonet::store::{Judge, Receipt, StoreError, Verdicts};
+use mesonet::store::{Receipt, StoreError, VerdictFn, Verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
@@ -26,7 +26,7 @@ const ABANDONED: u8 = 3;
 const ROWS_AT_ONCE: usize = 100_000;
 const DAYS_AT_ONCE: usize = 64;
 
-/// What one writer at a time holds.
+/// What the one writer holds.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub link: Arc<Link>,
@@ -34,7 +34,8 @@ pub(crate) struct Writer {
     pub fence: Arc<Fence>,
     /// Number of the last batch, committed or not.
     last_batch: u64,
-    /// Whether a batch has failed after it was begun: what is on record has to be read again.
+    /// Whether a batch has failed after it was begun. If so, what is on record has to be read
+    /// again.
     unsure: bool,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct Additions {
 impl Writer {
     /// Becomes the writer of a record.
     pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
-        // From here on the writer before is refused.
+        // From here on the previous writer is refused.
         let fence = Fence::take(&link)?;
         Self::begin(link, Arc::new(fence))
     }
@@ -57,8 +58,9 @@ impl Writer {
     fn begin(link: Arc<Link>, fence: Arc<Fence>) -> Result<Self, StoreError> {
         let batch = fence.first_number();
         let mut known = load(&link)?;
-        // The writer before may have committed its last batch while this one was asking: neither found
-        // as committed nor as left, it would count and be missing from what is known.
+        // The previous writer may have committed its last batch while this one was asking. Such a
+        // batch was found neither as committed nor as left behind. It would count, and be missing
+        // from what is known.
         while newest_committed(&link)?.batch > known.visible.up_to {
             known = load(&link)?;
         }
@@ -74,8 +76,8 @@ impl Writer {
         Ok(Self { link, known, fence, last_batch: batch, unsure: false })
     }
 
-    /// After a batch that failed, finds out what is on record: it may have been committed, although
-    /// ClickHouse did not say so.
+    /// After a failed batch, finds out what is on record. The batch may have been committed
+    /// although ClickHouse did not say so.
     pub(crate) fn make_sure(&mut self) -> Result<(), StoreError> {
         if self.unsure {
             self.fence.check(&self.link, None)?;
@@ -93,7 +95,7 @@ impl Writer {
     pub(crate) fn append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
         written_day: i32,
     ) -> Result<Receipt, StoreError> {
         self.make_sure()?;
@@ -130,12 +132,13 @@ impl Writer {
         let verdicts = judge(&seen)?;
         self.revise(&verdicts, &before, &mut add.readings, &mut receipt)?;
         if !changed && receipt.revised > 0 {
-            // The judge has already seen a directory of this generation, from before its verdicts.
+            // The judge has already seen a directory of this generation, made before its verdicts.
             next.generation += 1;
             next.make_directory();
         }
         if changed || receipt.revised > 0 {
-            // With those of older readings too: by their states a reader finds what has changed.
+            // Includes stations of older readings: a reader finds what has changed by the states of
+            // stations.
             let revised = add.readings.iter().map(|row| StationId::from(row.station));
             let touched: BTreeSet<StationId> =
                 changed_stations.into_iter().chain(revised).collect();
@@ -145,8 +148,8 @@ impl Writer {
         Ok(receipt)
     }
 
-    /// Refuses an invalid batch before anything is changed. Returns the series on record with those
-    /// of the batch, and the latter.
+    /// Refuses an invalid batch before anything is changed. Returns the series on record together
+    /// with the series of the batch, and the series of the batch alone.
     fn check(&self, batch: &Batch) -> Result<(Arc<SeriesTable>, Vec<Arc<Series>>), StoreError> {
         let announced: HashSet<StationId> =
             batch.stations.iter().map(|station| station.id).collect();
@@ -180,7 +183,7 @@ impl Writer {
         before: &View,
         receipt: &mut Receipt,
     ) -> Result<Vec<ReadingRow>, StoreError> {
-        // A reading that is later than all of its series is new: nearly all are.
+        // A reading later than all others of its series is new. Nearly all readings are.
         let may_be_known = |row: &&ReadingRow| {
             let state = self.known.stations.get(&row.station.into());
             let series = self.known.series.by_id(row.series);
@@ -238,7 +241,8 @@ impl Writer {
         ))
     }
 
-    /// Puts verdicts on readings of the batch, and on older ones as their next version.
+    /// Puts verdicts on readings of the batch. A verdict on an older reading becomes its next
+    /// version.
     fn revise(
         &self,
         verdicts: &[Verdicts],
@@ -283,7 +287,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The stations of a batch that are not as they were.
+    /// The stations that a batch has changed.
     fn changed_stations(&self, batch: &Batch, next: &Known) -> Vec<StationId> {
         let described = batch.stations.iter().map(|station| station.id);
         let reported = batch.reports.iter().map(|report| report.station);
@@ -295,7 +299,7 @@ impl Writer {
         all.into_iter().filter(|id| !is_same(id)).collect()
     }
 
-    /// Writes a batch: nobody sees a part of it before it is committed.
+    /// Writes a batch. Nobody sees any part of it before it is committed.
     pub(crate) fn commit(
         &mut self,
         mut next: Known,
@@ -338,8 +342,8 @@ impl Writer {
             sent_places.insert(places.collect())?;
         }
         let committed = insert_states(link, vec![of_state(COMMITTED)])?;
-        // A writer that has opened the record meanwhile does not count this batch, so it must not be
-        // acknowledged: its readings come again from the feed.
+        // Another writer may have opened the record in the meantime. It does not count this batch,
+        // so the batch must not be acknowledged. Its readings come again from the feed.
         self.fence.check(link, Some(committed))?;
         next.visible.up_to = batch;
         self.known = next;
@@ -371,14 +375,14 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Makes sure that the last batch does not go again on which the next ones are built.
+/// Makes sure that the last batch, on which the next ones are built, does not disappear again.
 fn confirm_last(link: &Link, batch: u64) -> Result<(), StoreError> {
     let condition = format!("batch = {batch} AND state = {COMMITTED}");
     let rows = usize::from(batch > 0);
     link.confirm(BATCHES, &Found { condition, rows })
 }
 
-/// Writes down that batches are in one state.
+/// Writes that batches are in a state.
 fn insert_states(link: &Link, rows: Vec<BatchRow>) -> Result<At, StoreError> {
     let batches: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
     let state = rows.first().map_or(0, |row| row.state);
@@ -387,8 +391,8 @@ fn insert_states(link: &Link, rows: Vec<BatchRow>) -> Result<At, StoreError> {
     link.insert(BATCHES, rows, &found)
 }
 
-/// The readings and the weather of a batch, sorted by station, series and time; of those with
-/// one key the later in the batch stays later.
+/// The readings and the weather of a batch, sorted by station, series and time. Rows with the same
+/// key keep their order in the batch.
 fn incoming(batch: &Batch, table: &SeriesTable) -> (Vec<ReadingRow>, Vec<WeatherRow>) {
     let (mut readings, mut weather) = (Vec::new(), Vec::new());
     for report in &batch.reports {

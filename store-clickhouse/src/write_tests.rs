@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_block_has_few_days_and_rows_and_none_is_lost() {
-    // Three years, some days with more rows than a block takes, before and after 1970.
+    // Three years, before and after 1970. Some days have more rows than a block takes.
     let mut rows: Vec<(i64, usize)> = Vec::new();
     for day in -400..700_i64 {
         let many = if day == 3 { 2 * ROWS_AT_ONCE + 5 } else { 2 };

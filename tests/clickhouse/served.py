@@ -26,7 +26,7 @@ ENGINE = session.Session()
 #: One statement at a time: the database and the settings are those of the session.
 TURN = threading.Lock()
 SCRATCH = tempfile.TemporaryDirectory()
-#: The rows of the insert whose turn it is.
+#: The rows of the current insert.
 ROWS = Path(SCRATCH.name) / "rows"
 #: The settings of the statement before, which most have too.
 SET = {}
@@ -112,7 +112,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A client that was killed waits for no answer."""
+        """A killed client does not wait for an answer."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

@@ -169,7 +169,7 @@ def test_what_is_known_of_api_keys_is_left_when_rows_are_merged(database, ask):
 def test_batches_of_earlier_writers_are_dropped(database, ask):
     first = 7 << 32
     database("INSERT INTO batches VALUES (?, 2, 70, 1)", first)
-    # What was abandoned stays, in a partition of its own.
+    # Abandoned rows stay, in a partition of their own.
     database("INSERT INTO batches VALUES (3, 3, 0, 0)")
     dropped = ask("partitions", "batches", first // 65536)
     for partition, _ in dropped:
@@ -180,7 +180,7 @@ def test_batches_of_earlier_writers_are_dropped(database, ask):
 
 
 def test_what_a_cluster_is_asked(database, ask):
-    """There is no Keeper in this process, so what needs one is only read."""
+    """There is no Keeper in this process, so statements that need one are only parsed."""
     assert ask("macros") == []
     assert {name for (name,) in ask("insert_settings")} == {"insert_quorum_parallel", "async_insert"}
     assert ask("replica", "readings") == []
@@ -206,7 +206,7 @@ def test_present_weather(ask):
 
 def test_merges_keep_what_may_still_be_needed(database, ask):
     before = sorted(ask("window", [A, B], [7, 8], -(2**63), 2**63 - 1, UP_TO, UNCOMMITTED))
-    # The batch that failed comes again: of the two rows with one key the later stays.
+    # The failed batch is sent again. Of two rows with the same key the later one stays.
     database("INSERT INTO readings VALUES (?, 7, 10, 2, 5, 9.5, 0, 0, 0, 0)", A)
     database("OPTIMIZE TABLE readings FINAL")
     after = sorted(ask("window", [A, B], [7, 8], -(2**63), 2**63 - 1, UP_TO, UNCOMMITTED))

@@ -88,7 +88,7 @@ def rows_of(server, station, extra=()):
 
 
 def answers(server):
-    """Returns all answers of a server: the rows of each station, the answer to each request."""
+    """Returns all answers of a server: the rows of each station, and the answer to each request."""
     status, _, body = server.ask("/api/v1/stations/map/markers")
     stations = [feature["id"] for feature in json.loads(body)["features"]] if status == 200 else []
     found = {"stations": {station: rows_of(server, station) for station in sorted(stations)},

@@ -1,4 +1,4 @@
-"""Small files that need a lot: memory and time stay bounded, and others are served meanwhile."""
+"""Small files that need a lot. Memory and time stay limited, and other callers are served at the same time."""
 
 import gzip
 import io
@@ -12,10 +12,10 @@ import zlib
 from answers import PRODUCTS
 from process import DATA, Server, key_hash
 
-# The most that the server may need, whatever is pushed.
+# The most memory that the server may need, whatever is pushed.
 MOST_BYTES = 1 << 30
 
-# A bound, not a measurement, for one bomb.
+# The deadline for one bomb, not a measurement.
 PATIENCE_S = 60
 
 

@@ -1,4 +1,4 @@
-"""Clients that are silent, slow, or do not read: small requests are served meanwhile."""
+"""Clients that are silent, slow, or do not read. Small requests are served at the same time."""
 
 import contextlib
 import json
@@ -14,11 +14,11 @@ from process import KEY, Server, key_hash
 # How many files the server may have open: fewer than the clients of a scenario would take.
 FILES = 256
 
-# Where the clients come from; the polite one comes from another address.
+# The addresses of the clients. The polite client has another address.
 ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
 POLITE = "127.0.0.9"
 
-# A bound, not a measurement: how long a polite client waits for the slowest of its answers.
+# The deadline, not a measurement, of the slowest answer to a polite client.
 PATIENCE_S = 20
 
 
@@ -63,7 +63,7 @@ def half_a_push(server, count):
 
 
 def not_reading(server, count):
-    """They ask for long answers and do not read them."""
+    """They request long answers and do not read them."""
     stations = json.loads(server.ask("/api/v1/stations/map/markers")[2])["features"]
     body = json.dumps({"stationId": stations[-1]["id"]}).encode()
     head = (f"POST /api/v1/historical/bulk?{WINDOW} HTTP/1.1\r\nhost: test\r\n"

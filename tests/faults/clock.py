@@ -1,4 +1,4 @@
-"""A clock that is wrong: nothing is deleted that a right clock would keep."""
+"""A wrong clock: the server deletes nothing that it would keep with a right clock."""
 
 import datetime
 import json
@@ -10,7 +10,8 @@ from answers import answers, lies, make_folder, rows_of
 from damage import SERVE
 from process import Server, key_hash, run
 
-# Replays far ahead and long ago, and real time, by which the newest reading is years old.
+# Replays far in the future and in the past, and real time, by which the newest reading is years
+# old.
 CLOCKS = ["2030-01-01T00:00:00Z", "2099-12-31T23:59:59Z", "1971-01-01T00:00:00Z", "live"]
 
 

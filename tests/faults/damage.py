@@ -84,7 +84,8 @@ class Campaign:
         self.origin.mkdir()
         make_folder(self.origin / "data")
         self.serve = [*SERVE, "--products", self.origin / "products.toml"]
-        # Asked of a copy, so that the files damaged later are those a killed server left behind.
+        # A copy is served here, so that the files damaged later are those that a killed server
+        # left.
         with Server(self.copy("whole"), *self.serve) as server:
             self.whole = answers(server)
         assert all(status == 200 for status, *_ in self.whole["questions"].values()), [
@@ -129,7 +130,7 @@ class Campaign:
         if found:
             wrong += lies(self.whole, found)
             outcome = "partial" if is_partial(self.whole, found) else "whole"
-        # Nothing else says which products there should be.
+        # Nothing else says which products should exist.
         unlisted = harm is delete and file.parts[0] == "products"
         if not named and outcome != "whole" and not unlisted:
             wrong.append(f"verify found nothing; the server: {outcome}")

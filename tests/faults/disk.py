@@ -110,7 +110,7 @@ def full_for_archive(work, report):
         code, _, error = run(*archive, place, wrap=["env", f"TMPDIR={few}"])
         if code != 1 or f"error: {few}, where a file is until it is sent: No space left" not in error:
             wrong.append(f"without room in TMPDIR: {code} {error}")
-        # An archive begins with a manifest that names nothing.
+        # An archive begins with an empty manifest.
         if list(files(place)) != ["manifests/0000000001.json"] or any(few.iterdir()):
             wrong.append(f"without room in TMPDIR it left {files(place)} and {list(few.iterdir())}")
         report.trial("a full disk", "archive, TMPDIR", ("a file until it is sent", "refused", wrong))
@@ -145,7 +145,7 @@ def files(folder):
 
 
 def read_only(work, report, origin, whole):
-    """`verify` reads it; the server serves it, and says that it takes nothing in."""
+    """`verify` reads the folder. The server serves it, and says that it takes nothing in."""
     folder = work / "fixed"
     shutil.copytree(origin, folder)
     with mounted(work / "sight", "--bind", "-o", "ro", str(folder)) as sight:

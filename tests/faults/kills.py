@@ -107,7 +107,7 @@ def check(work, report, kills, seed):
             wrong += check_answers(server, acknowledged, pushed, others,
                                    back=sum(pushed.values()) if full else BACK)
             if kill < kills:
-                # What was not acknowledged is sent again.
+                # Reports that were not acknowledged are sent again.
                 pushers = [Pusher(server, place, acknowledged[place]) for place in pushed]
                 beside = threading.Thread(target=push_others, args=(server, others), daemon=True)
                 for thread in [*pushers, beside]:

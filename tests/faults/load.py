@@ -1,4 +1,4 @@
-"""Real load, and what it leaves behind: memory and threads come back."""
+"""Real load, and what it leaves behind: memory and threads are given back."""
 
 import contextlib
 import http.client
@@ -15,7 +15,7 @@ from process import Server
 CLIENTS = 48
 LOAD_S = 5
 
-# How long the server has to give back what the load took, and how much may remain.
+# How long the server has to give back the memory and threads, and how much may remain.
 WITHIN_S = 30
 MAX_THREADS = 16
 MAX_RSS_RATIO = 1.3
@@ -29,7 +29,7 @@ def resident(server):
 
 
 def client(port, requests, number, ended, answered):
-    """Asks one after the other on one connection, until told."""
+    """Sends requests one after the other on one connection, until told to stop."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     while not ended.is_set():
         for method, path, body in requests[number % len(requests):] + requests:
@@ -56,7 +56,8 @@ def check(work, report):
         requests += [("GET", "/api/v1/stations/map/details", None),
                      ("POST", f"/api/v1/observations/series?{WINDOW}",
                       json.dumps({"stations": stations, "names": ["airTemperature", "windSpeed"]}))]
-        # Once each, so that what is made at the first request is there before.
+        # Each request once, so that everything made at the first request exists before the
+        # measurement.
         for method, path, body in requests:
             server.ask(path, body if method == "POST" else None,
                        {"content-type": "application/json"} if body else {})

@@ -36,7 +36,7 @@ def copy(work, name, origin="data"):
 
 
 def late_mount(work, report, serve, whole):
-    """The segments are not there at two starts, and come back while the second server runs."""
+    """The segments are missing at two starts, and come back while the second server runs."""
     folder, wrong = copy(work, "late"), []
     segments, away = folder / "segments", work / "away"
     shutil.move(segments, away)
@@ -81,7 +81,7 @@ def alerts(work, report, serve, whole):
         file.unlink()
 
     def older(file):
-        # As it was before its last alert.
+        # The state before the last alert.
         with sqlite3.connect(file) as database:
             tables = [name for (name,) in database.execute(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
@@ -127,7 +127,7 @@ def keys(work, report):
 
     def allows(server, key):
         status, _, body = server.ask(KEYS_PATH, headers={"authorization": f"Bearer {key}"})
-        # A key that is not known is that of nobody, who may not have the export.
+        # An unknown key counts as no credential, and the caller may not have the export.
         if status == 200 and not json.loads(body)["products"]["historical.bulk"]["allowed"]:
             return 401, "nobody"
         return status, body[:200]
@@ -173,7 +173,7 @@ def keys(work, report):
         if code != 0:
             wrong.append(f"verify is not content after --set-aside: {out}{error}")
         with Server(harmed, "--now", "live") as server:
-            # Who accepts an older file by --set-aside accepts the keys in it.
+            # An operator who accepts an older file with --set-aside accepts its keys.
             if harm is deleted and allows(server, revoked)[0] != 401:
                 wrong.append(f"a revoked key is answered {allows(server, revoked)}")
         report.trial("what is gone or older", f"keys {harm.__name__}", (

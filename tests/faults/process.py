@@ -13,7 +13,7 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 
-# Longer than anything takes; a bound, not a measurement.
+# Longer than anything takes. It is a deadline, not a measurement.
 PATIENCE_S = 120
 
 KEY = "mesonet_push_of_the_fault_campaign"
@@ -55,7 +55,7 @@ class Server:
 
     def __init__(self, folder, *args, wrap=(), files=None, memory_bytes=None):
         command = [*wrap, str(binary()), "serve", "--listen", "127.0.0.1:0", "--data", str(folder),
-                   # Tests ask faster than callers may.
+                   # Tests send requests faster than callers may.
                    "--rate-requests", "0", *map(str, args)]
 
         def limits():

@@ -84,7 +84,7 @@ fn an_alert_is_a_feature_with_its_fields_and_absent_ones_are_omitted() {
         r#"{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","geometry":"#,
         r#"{"type":"Polygon","coordinates":[[[-83.0,42.0],[-82.0,42.0],[-82.0,43.0],[-83.0,43.0],[-83.0,42.0]]]},"#,
         r#""properties":{"id":"a","issuer":"Environment Canada","messageType":"Update","#,
-        // When it was sent: it does not say.
+        // The time when it was sent: the alert gives no other.
         r#""effectiveTime":"2026-08-12T23:07:41Z","onset":"2026-08-12T23:06:00Z","#,
         r#""expiryTime":"2026-08-13T00:05:41Z","alertConfidence":"Unknown","#,
         r#""alertImpact":"High","alertColour":"Unknown","alertType":"Unknown","#,
@@ -186,7 +186,7 @@ fn a_new_alert_is_there_at_once_and_changes_the_state_of_earlier_ones() {
 fn start_and_end_select_the_alerts_whose_interval_they_overlap() {
     let api = one();
     let count = |window: &str| ids(&api, &format!("/alerts?{window}")).len();
-    // From the time it was sent to its expiry, both inclusive.
+    // From the time when it was sent to its expiry, both inclusive.
     for (window, there) in [
         ("start=2026-08-13T00:05:41Z", 1),
         ("start=2026-08-13T00:05:42Z", 0),
@@ -240,13 +240,14 @@ fn a_place_is_in_the_alerts_that_hold_it() {
     api.get("/alerts?lat=42.5").refuses(400, "a place needs both lat and lon, or neither");
     api.get("/alerts?lat=91&lon=0").refuses(400, "latitude must be from -90 to 90; got 91");
     api.get("/alerts?lat=x&lon=0").refuses(400, "lat must be a number; got \"x\"");
-    // Brigden, Ontario, when the tornado was there: not all of the zone, which has ended since.
+    // Brigden, Ontario, when the tornado was there. The alert covers part of the zone, and has
+    // ended since.
     let api = sample("2026-08-12T23:20:00Z");
     let brigden = "/alerts?lat=42.82&lon=-82.29&active=true";
     assert_eq!(ids(&api, brigden), ["urn:oid:2.49.0.1.124.1455756091.2026"]);
 }
 
-/// What is not said is not there: no field is null.
+/// A field without a value is left out: no field is null.
 #[test]
 fn a_message_without_the_words_of_cap_has_none_of_their_fields() {
     let api = service(SENT, messages(&[cap("a", SENT, "", "<info><event>x</event></info>")]));
@@ -264,7 +265,7 @@ fn a_message_without_the_words_of_cap_has_none_of_their_fields() {
         assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
     }
     assert!(text.contains(r#""alertImpact":"Unknown""#));
-    // It is in force and says not where.
+    // The alert is in force, and does not say where.
     assert!(text.contains(r#""missingZones":["an area without a name"]"#), "{text}");
 }
 
@@ -303,8 +304,8 @@ fn every_alert_of_the_sample_has_its_additions() {
     assert_eq!(counts, expected.into());
 }
 
-/// An alert of zones of which one has no outline: its geometry is not the whole of it, and it says
-/// so. Charleston's zones of before 2026 have theirs.
+/// An alert of several zones, one without an outline. Its geometry is incomplete, and the alert
+/// says so. Charleston's zones of before 2026 have outlines.
 #[test]
 fn zones_without_an_outline_are_named() {
     let zone =
@@ -393,7 +394,7 @@ fn the_area_of_a_fire_weather_zone_says_so() {
 #[test]
 fn active_keeps_only_alerts_in_force() {
     let api = sample("2026-07-15T20:00:45Z");
-    // Two are cancelled; four of Canada's are from another day.
+    // Two are cancelled. Four of Canada's alerts are from another day.
     assert_eq!(ids(&api, "/alerts?active=true").len(), 391);
     assert_eq!(ids(&api, "/alerts?active=false").len(), 397);
     assert_eq!(ids(&sample("2026-09-01T00:00:00Z"), "/alerts?active=true"), [""; 0]);
@@ -453,7 +454,7 @@ fn the_whole_answer_is_compressed_in_advance_and_has_a_tag() {
     assert_eq!(api.get_with("/alerts?active=true", &known).status, 200);
 }
 
-/// Only the English answer is kept in advance.
+/// Only the English answer is made in advance.
 #[test]
 fn french_is_answered_in_french_after_the_english_answer_was_made_ahead() {
     let api = one();

@@ -31,7 +31,7 @@ fn ids(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn zones_of_both_countries_are_features_with_both_names() {
-    // 000001 has no outline: it is left out.
+    // 000001 has no outline, so it is left out.
     let api = api();
     api.get("/alerts/zones?codes=000001,PWC050,PWZ008").is(concat!(
         r#"{"type":"FeatureCollection","features":["#,
@@ -65,7 +65,7 @@ fn a_zone_without_an_outline_is_left_out() {
     }
 }
 
-/// Charleston's zones were renumbered in 2026; alerts of before name these.
+/// Charleston's zones were renumbered in 2026. Older alerts name these.
 #[test]
 fn a_retired_zone_says_so() {
     let answer = api().get("/alerts/zones?codes=AMZ374,GAZ116,SCZ047,SCZ147");
@@ -74,7 +74,7 @@ fn a_retired_zone_says_so() {
     let yes = Some(Value::Bool(true));
     assert_eq!(all.iter().map(retired).collect::<Vec<_>>(), [yes.clone(), yes.clone(), yes, None]);
     assert!(all[0]["properties"]["nameFr"].as_str().unwrap().starts_with("Waters from Savannah"));
-    // No table has the name of the second: its code stands for it.
+    // No table has the name of the second zone, so its code is used.
     assert_eq!(all[1]["properties"]["nameEn"], "GAZ116");
 }
 
@@ -102,7 +102,7 @@ fn one_to_2000_codes_are_needed() {
         (0..count).map(|code| format!("{code:06}")).collect::<Vec<_>>().join("%2C")
     };
     assert_eq!(ids(&api.get(&format!("/alerts/zones?codes={}", codes(2_000)))), [""; 0]);
-    // A repeated one counts once.
+    // A repeated code counts once.
     let twice = api.get(&format!("/alerts/zones?codes={},000001", codes(2_000)));
     assert_eq!(ids(&twice), [""; 0]);
     let last = format!("/alerts/zones?codes={},OKC109", codes(1_999));
@@ -253,7 +253,7 @@ fn newer_files_override_the_bundled_zones() {
     // 083510 is drawn differently there, 081200 is not a base zone.
     let path = "/alerts/zones?codes=083510,081200,041320";
     let before = api().get(path);
-    // The first has no outline in the bundle.
+    // The first zone has no outline in the bundle.
     assert_eq!(ids(&before), ["041320"]);
     let with = |zones: PathBuf| {
         let config = Config { zones: vec![zones], ..Config::default() };
@@ -263,7 +263,7 @@ fn newer_files_override_the_bundled_zones() {
     for after in [&of_shapes, &of_features] {
         let [okanagan, vancouver_island, sarnia] = &features(after)[..] else { panic!() };
         assert_eq!(okanagan["geometry"]["type"], "Polygon");
-        // What the file does not say is kept.
+        // What the file does not give is kept.
         let bundled = ZoneSet::load(&[]).unwrap();
         let bundled = bundled.zones().get("083510".parse().unwrap()).unwrap();
         assert_eq!(okanagan["properties"]["nameFr"], bundled.name_fr.clone().unwrap());

@@ -1,4 +1,5 @@
-//! The command `archive`: past months as Parquet. What a server makes of them is in `archive_serves.rs`.
+//! The command `archive`: past months as Parquet. `archive_serves.rs` tests what a server does with
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::body::Body;
 use axum::http::{Method, header};
 use mesonet::access::Plan;
-use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Intake, Quality, StationId, Store};
 use mesonet_server::{Clock, Config, State};
@@ -65,7 +66,7 @@ pub fn record() -> TempDir {
     folder
 }
 
-/// A folder with a record of the files, archived whole.
+/// A folder with a record of the files, archived completely.
 pub fn archived() -> TempDir {
     static ARCHIVED: LazyLock<TempDir> = LazyLock::new(|| {
         let folder = record();
@@ -77,7 +78,7 @@ pub fn archived() -> TempDir {
     folder
 }
 
-/// Runs the command, which must find everything whole.
+/// Runs the command, which must find everything complete.
 #[track_caller]
 pub fn archive(folder: &Path, args: &[&str]) -> Value {
     let all = [&["archive", "--to", "archive", "--json"], args].concat();
@@ -95,7 +96,7 @@ pub fn instant(text: &str) -> i64 {
     parse_instant(text).unwrap()
 }
 
-/// A service over the record of a folder, which keeps what is not older than a time.
+/// A service over the record of a folder. It keeps what is not older than a given span.
 pub fn served(folder: &Path, archive: Option<&str>, kept_from: Option<&str>) -> Api {
     let config = Config {
         data: folder.join("mesonet-data"),
@@ -175,7 +176,7 @@ fn a_late_reading_and_a_new_verdict_write_their_months_anew_and_no_other() {
         let late_ms = instant("2021-05-06T12:34:00Z");
         let mut late = report("A", NOW_MS - late_ms, &AIR, 21.5, Quality::GOOD);
         late.reports[0].station = tampa();
-        store.append(&late, &mut unjudged).unwrap();
+        store.append(&late, &mut no_verdicts).unwrap();
         let verdicts = mesonet::store::Verdicts {
             station: tampa(),
             series: AIR.id(),
@@ -205,7 +206,7 @@ fn what_the_record_no_longer_holds_stays_in_the_archive() {
     let kept = months(&again, "kept");
     assert_eq!((kept[0], kept[kept.len() - 1], kept.len()), ("2020-08", "2021-03", 8));
     assert_eq!(months(&again, "unchanged").len(), 41);
-    // An archive that begins late has what is left.
+    // An archive that begins late has what the record still holds.
     let (ok, out, _) = output(folder.path(), &["archive", "--to", "late", "--json"]);
     let late: Value = serde_json::from_str(&out).unwrap();
     assert!(ok, "{late}");
@@ -235,7 +236,7 @@ fn an_archive_is_of_one_record() {
         let store = EmbeddedStore::open(&data, options()).unwrap();
         let mut batch = station("A", -80.5, 44.0);
         batch.reports = report("A", 400 * DAY_MS, &AIR, 20.5, Quality::GOOD).reports;
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
     }
     let place = folder.path().join("archive").display().to_string();
     let error = refused(other.path(), &["archive", "--to", &place]);
@@ -285,11 +286,11 @@ fn retention_deletes_only_what_is_archived() {
     archive(folder.path(), &["--before", "2021-01-15T00:00:00Z"]);
     assert_eq!(cutoff(&["--archive", "archive"]), json!("2021-01-01T00:00:00Z"));
     archive(folder.path(), &[]);
-    // Whole months go: what comes late for the last one can still be archived.
+    // Only whole months are deleted: late readings of the last month can still be archived.
     assert_eq!(cutoff(&["--archive", "archive"]), json!("2024-08-01T00:00:00Z"));
 }
 
-/// Whenever a run is killed, the archive is one of whole months, and the next run finishes it.
+/// Whenever a run is killed, the archive has only whole months, and the next run completes it.
 #[test]
 fn a_run_that_is_killed_is_finished_by_the_next() {
     let (folder, whole) = (record(), archived());
@@ -301,7 +302,7 @@ fn a_run_that_is_killed_is_finished_by_the_next() {
         let found = fs::read_dir(folder.path().join("archive/manifests"));
         found.map_or(0, Iterator::count)
     };
-    // At the first month, then in one after another.
+    // At the first month, then in each later one.
     for archived in [0, 1, 2, 5, 9, 12] {
         let mut command = command(folder.path(), &["archive", "--to", "archive"]);
         let process = Process::start(&mut command, PATIENCE);
@@ -313,7 +314,7 @@ fn a_run_that_is_killed_is_finished_by_the_next() {
         process.kill();
         assert!(manifests() < 15, "no run was killed in the middle");
     }
-    // What a killed run has left is deleted once nobody can be writing it.
+    // Files that a killed run left are deleted once no run can still be writing them.
     let orphan = folder.path().join("archive/year=2021/month=01/2021-01-0123abcd-0000.parquet");
     let foreign = orphan.with_file_name("notes.parquet");
     fs::create_dir_all(orphan.parent().unwrap()).unwrap();
@@ -329,7 +330,7 @@ fn a_run_that_is_killed_is_finished_by_the_next() {
     assert!(page(&left, tampa(), ALL, "", CSV).text() == expected);
 }
 
-/// Two runs at once: one is refused or both find nothing to do; the archive is whole.
+/// Two runs at once: one is refused, or both find nothing to do. The archive is complete.
 #[test]
 fn of_two_runs_at_once_none_harms_the_other() {
     let folder = record();
@@ -338,7 +339,7 @@ fn of_two_runs_at_once_none_harms_the_other() {
     let processes = commands.each_mut().map(|command| Process::start(command, PATIENCE));
     let done = processes.map(Process::wait);
     for (status, said) in &done {
-        let is_refused = said.err.contains("another run has changed the archive meanwhile");
+        let is_refused = said.err.contains("another run changed the archive at the same time");
         assert!(status.success() || is_refused, "{}", said.err);
     }
     assert!(done.iter().any(|(status, _)| status.success()));

@@ -21,7 +21,7 @@ const LATER: &str = "\"the data cannot be used right now; try again later\"";
 /// What the record holds after 400 days.
 const HELD: &str = "start=2023-07-01T00:00:00Z&end=2025-01-01T00:00:00Z";
 
-/// A record, its archive in a part of the bucket, and a gate before that.
+/// A record, its archive in a part of the bucket, and a gate in front of the bucket.
 struct Archived {
     folder: TempDir,
     place: String,
@@ -61,7 +61,7 @@ impl Archived {
     }
 }
 
-/// What of a page is there: rows, and what it says is missing.
+/// What a page has: its rows, and how much it says is missing.
 fn found(server: &Server) -> (usize, Option<String>) {
     let (status, headers, body) = bulk(server, tampa(), ALL, CSV);
     assert_eq!(status, 200, "{}", String::from_utf8_lossy(&body));
@@ -69,7 +69,7 @@ fn found(server: &Server) -> (usize, Option<String>) {
     (String::from_utf8(body).unwrap().lines().count(), missing.map(|(_, value)| value))
 }
 
-/// Also where the first runs were killed.
+/// Even if the first runs were killed.
 #[test]
 #[ignore = "needs a bucket: see tests/bucket"]
 fn bulk_export_from_a_bucket_is_byte_for_byte_what_it_was_before_retention() {
@@ -98,7 +98,7 @@ fn bulk_export_from_a_bucket_is_byte_for_byte_what_it_was_before_retention() {
 
     let server = archived.served();
     assert!(pages(&server, 16_411) == before);
-    // A page fetches what it needs of it, and nothing where the record has all.
+    // A page fetches what it needs from the archive, and nothing if the record has everything.
     let came = |query: &str| {
         let before = archived.gate.came();
         assert_eq!(bulk(&server, tampa(), query, CSV).0, 200);
@@ -126,7 +126,7 @@ fn without_its_bucket_a_server_answers_what_it_holds_and_says_503_of_the_rest() 
             let began = Instant::now();
             let (status, _, body) = bulk(&server, tampa(), ALL, CSV);
             assert_eq!((status, &*String::from_utf8(body).unwrap()), (503, LATER));
-            // Far below what a caller waits for, and what the object store's client would.
+            // Far less time than a caller would wait, or the client of the object store.
             assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
             assert!(bulk(&server, tampa(), HELD, CSV) == held);
         }
@@ -134,11 +134,12 @@ fn without_its_bucket_a_server_answers_what_it_holds_and_says_503_of_the_rest() 
         assert!(bulk(&server, tampa(), ALL, CSV) == whole);
     }
     assert_eq!(server.stop().0, Some(0));
-    // One that starts without it says so, deletes nothing, and has it when it is back.
+    // A server that starts without the bucket says so, deletes nothing, and uses the bucket when it
+    // is back.
     archived.gate.fall_silent();
     let server = archived.serve(&["--archive", &archived.place, "--retention", "1d"]);
     assert!(bulk(&server, tampa(), HELD, CSV) == held);
-    // What compares the record with the archive has been waiting longer.
+    // The comparison of the record with the archive has been waiting longer.
     assert_eq!(bulk(&server, tampa(), ALL, CSV).0, 503);
     archived.gate.open();
     assert!(bulk(&server, tampa(), ALL, CSV) == whole);

@@ -1,5 +1,5 @@
-//! A run of `archive` that has no room for the file of a month until it is sent. Where the place is full:
-//! `tests/faults/disk.py`.
+//! A run of `archive` that has no room for the temporary file of a month. `tests/faults/disk.py`
+//! tests a full place.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,9 @@ use serde_json::Value;
 use crate::archive::{ALL, CSV, archive, months, page, record, served, tampa};
 use crate::process::binary;
 
-/// Runs the command with files that may grow to so many blocks of 512 or 1024 bytes, by the shell; the
-/// signal is ignored, so that a write fails, as on a full disk. Returns the reason.
+/// Runs the command with a limit on the length of files, in blocks of 512 or 1024 bytes, depending
+/// on the shell. The signal is ignored, so that a write fails, as on a full disk. Returns the
+/// reason.
 fn without_room(folder: &Path, blocks: u32) -> String {
     let binary = binary();
     let limited =
@@ -39,7 +40,7 @@ fn a_run_without_room_says_where_and_the_next_one_goes_on() {
         let said = without_room(path, blocks);
         let place = format!("error: {}, where a file is until it is sent: ", path.display());
         assert!(said.starts_with(&place) && said.contains("TMPDIR may name another"), "{said}");
-        // What fitted is archived.
+        // The months that fitted are archived.
         assert_eq!(archived() > 0, blocks == 400, "{blocks}");
         let in_folder = fs::read_dir(path).unwrap().count();
         assert_eq!(in_folder, 2, "nothing but the record and the archive is left");

@@ -15,13 +15,13 @@ use crate::support::{Answer, Api};
 
 type Told = (u16, Vec<(String, String)>, Vec<u8>);
 
-/// One of the first days, which goes with a retention of 400 days.
+/// One of the first days. A retention of 400 days deletes it.
 pub const OLD_DAY: &str = "2021-03-01";
 
 pub const FORMATS: [&str; 3] =
     [CSV, "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"];
 
-/// All that an answer says.
+/// Everything that an answer says.
 fn told(answer: &Answer) -> Told {
     let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         (name.to_string(), value.to_str().unwrap().to_owned())
@@ -29,7 +29,7 @@ fn told(answer: &Answer) -> Told {
     (answer.status.as_u16(), answer.headers.iter().map(text).collect(), answer.body.to_vec())
 }
 
-/// Asks two services for the same, page by page, and returns the number of pages and of bytes.
+/// Sends the same requests to two services, page by page. Returns the number of pages and of bytes.
 #[track_caller]
 fn alike(
     [one, other]: [&Api; 2],
@@ -53,12 +53,12 @@ fn alike(
     }
 }
 
-/// What a server that is a process answers: status, headers and body. Its clock runs.
+/// The answer of a server process: status, headers and body. The clock of the server runs.
 pub fn bulk(server: &Server, of: StationId, query: &str, accept: &str) -> Told {
     let body = format!(r#"{{"stationId":"{of}"}}"#);
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    // Of this version the body comes as it is, in no chunks.
+    // With this version of HTTP the body is not sent in chunks.
     write!(
         stream,
         "POST /api/v1/historical/bulk?{query} HTTP/1.0\r\nhost: test\r\naccept: {accept}\r\n\
@@ -77,7 +77,8 @@ pub fn bulk(server: &Server, of: StationId, query: &str, accept: &str) -> Told {
     (status, headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(), body)
 }
 
-/// Pages of so many rows of two stations in all formats, from before the first reading until after the last.
+/// Pages with a given number of rows, of two stations in all formats, from before the first reading
+/// until after the last.
 pub fn pages(server: &Server, rows: usize) -> Vec<Told> {
     let mut told = Vec::new();
     for accept in FORMATS {
@@ -98,7 +99,8 @@ pub fn pages(server: &Server, rows: usize) -> Vec<Told> {
     told
 }
 
-/// Whether the record of a server has readings of a day itself: series are not answered from archives.
+/// Whether the record of a server itself has readings of a day. Series are not answered from
+/// archives.
 pub fn holds(server: &Server, day: &str) -> bool {
     let body = format!(r#"{{"stationId":"{}","name":"airTemperature"}}"#, tampa());
     let path = "/api/v1/observations/series";
@@ -108,7 +110,7 @@ pub fn holds(server: &Server, day: &str) -> bool {
     head.contains(" 200 ")
 }
 
-/// The main promise: nobody can tell that old months were deleted.
+/// The main promise: callers cannot see that old months were deleted.
 #[test]
 fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
     let (whole, cut) = (record(), archived());
@@ -128,7 +130,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
             assert!(alike(both, tampa(), &paged, "", accept).0 > 5);
             alike(both, toronto(), ALL, "", accept);
         }
-        // Pages that end around the cutoff, at one time of many rows too.
+        // Pages that end around the cutoff, also between rows of the same time.
         let from = if kept_from.starts_with("2021") { "03-14T20" } else { "03-30T00" };
         let around = format!("start=2021-{from}:00:00Z&end=2021-04-01T00:00:00Z&pageSize=7");
         assert!(alike(both, tampa(), &around, "", CSV).0 > 30);
@@ -136,7 +138,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
         alike(both, tampa(), &format!("{ALL}&pageSize=100"), one, CSV);
         let none = r#","requests":[{"name":"snowDepth"}]"#;
         alike(both, tampa(), ALL, none, CSV);
-        // A window that ends before the cutoff, one of a gap, and one before all readings.
+        // A window that ends before the cutoff, one in a gap, and one before all readings.
         for window in [
             "start=2020-09-30T23:00:00Z&end=2020-10-01T01:00:00Z",
             "start=2021-09-01T00:00:00Z&end=2022-01-01T00:00:00Z",
@@ -153,7 +155,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_retention() {
     }
 }
 
-/// What of the answer is whole, and how many parts of it are said to be missing.
+/// The rows of the answer, and how many parts it says are missing.
 fn damaged(api: &Api) -> (usize, Option<String>) {
     let answer = page(api, tampa(), ALL, "", CSV);
     assert_eq!(answer.status.as_u16(), 200);
@@ -176,7 +178,7 @@ fn an_answer_says_what_is_damaged_or_missing_in_the_archive() {
         of["readings"].as_u64().unwrap() as usize
     };
     let february = readings("2021-02");
-    // A flipped bit in a row group, one in the end, a file cut short, one that is gone.
+    // A flipped bit in a row group, one in the end, a file cut short, and a missing file.
     for at in [whole.len() / 2, whole.len() - 20] {
         let mut bytes = whole.clone();
         bytes[at] ^= 4;
@@ -194,7 +196,7 @@ fn an_answer_says_what_is_damaged_or_missing_in_the_archive() {
     // Elsewhere nothing is missing.
     let window = "start=2021-03-01T00:00:00Z&end=2025-01-01T00:00:00Z";
     assert_eq!(page(&left, tampa(), window, "", CSV).header("x-mesonet-damaged"), None);
-    // Put back, it is whole again, without a restart.
+    // When the file is put back, the answer is complete again, without a restart.
     fs::write(file, &whole).unwrap();
     assert_eq!(damaged(&left), (all, None));
 }
@@ -203,12 +205,12 @@ fn an_answer_says_what_is_damaged_or_missing_in_the_archive() {
 fn months_that_were_never_archived_are_said_to_be_missing() {
     let folder = record();
     archive(folder.path(), &["--before", "2020-12-15T00:00:00Z"]);
-    // December and what follows it is deleted and in no archive: an answer says so.
+    // December and later months are deleted and not in the archive. An answer says so.
     let left = served(folder.path(), Some("archive"), Some("2021-02-10T00:00:00Z"));
     let (_, missing) = damaged(&left);
     assert_eq!(missing.as_deref(), Some("3"));
     drop(left);
-    // The rest of February is there still.
+    // The rest of February is still there.
     let (ok, out, _) = output(folder.path(), &["archive", "--to", "archive"]);
     assert!(!ok, "{out}");
     assert!(out.contains("2020-12: not in the archive: the record no longer holds it"), "{out}");
@@ -229,7 +231,7 @@ fn without_its_archive_a_server_answers_only_what_it_holds() {
         assert_eq!((answer.status.as_u16(), answer.header("x-mesonet-damaged")), (200, None));
         assert!(answer.text().lines().count() > 10);
     };
-    // A folder that is not there, one with no archive, and one whose manifest is damaged.
+    // A folder that does not exist, one without an archive, and one whose manifest is damaged.
     check("elsewhere");
     fs::create_dir(folder.path().join("empty")).unwrap();
     check("empty");
@@ -249,7 +251,7 @@ fn without_its_archive_a_server_answers_only_what_it_holds() {
     assert!(error.contains("has format 2; this version reads format 1"), "{error}");
 }
 
-/// The server as a process: it looks at its archive when it starts, and when it deletes.
+/// The server as a process. It looks at its archive when it starts, and when it deletes.
 #[test]
 fn a_server_deletes_what_is_archived_and_answers_from_there() {
     let folder = record();
@@ -265,7 +267,7 @@ fn a_server_deletes_what_is_archived_and_answers_from_there() {
     wait_until("it has deleted", || !holds(&server, OLD_DAY));
     assert!(pages(&server, 16_411) == before);
     assert_eq!(server.stop().0, Some(0));
-    // Without the archive they are gone.
+    // Without the archive the months are gone.
     let server = Server::start(&folder, &["--assume-plan", "commercial"]);
     let old = "start=2020-01-01T00:00:00Z&end=2023-06-01T00:00:00Z";
     let (status, _, body) = bulk(&server, tampa(), old, CSV);

@@ -1,4 +1,4 @@
-//! Backups: made while a server is fed, killed, damaged, restored.
+//! Backups: made while a server takes in readings, killed, damaged, and restored.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -113,7 +113,8 @@ fn reports(data: &Path) -> u32 {
     count
 }
 
-/// What was acknowledged before a backup's time is in it, however many of the others are killed.
+/// A backup has everything that was acknowledged before its time, however many other backups are
+/// killed.
 #[test]
 fn nothing_that_was_acknowledged_is_lost_by_backups_of_a_server_that_is_fed() {
     let folder = TempDir::new().unwrap();
@@ -146,7 +147,7 @@ fn nothing_that_was_acknowledged_is_lost_by_backups_of_a_server_that_is_fed() {
             let before = acknowledged.load(Ordering::SeqCst);
             let mut backup = command(path, &["backup", "--to", "backups"]);
             if round % 4 != 3 {
-                // At a moment of chance: starting and copying take some 50 ms.
+                // At a random moment: starting and copying take some 50 ms.
                 let process = Process::start(&mut backup, PATIENCE);
                 std::thread::sleep(Duration::from_millis(round * 37 % 120));
                 process.kill();
@@ -216,7 +217,7 @@ fn a_restored_record_gives_the_answers_of_the_original_to_the_byte() {
     assert_eq!(verified("mesonet-data"), verified("restored"));
 }
 
-/// Every kind of file of a data folder comes back, and nothing that is not ours or is secret.
+/// Every kind of file of a data folder comes back, but no foreign or secret file.
 #[test]
 fn every_kind_of_file_comes_back() {
     let folder = record();
@@ -280,7 +281,7 @@ fn every_kind_of_file_comes_back() {
     assert_eq!((mode(&old), mode(&new)), (0o600, 0o600));
 }
 
-/// A second backup sends what has changed; what it knows it does not read.
+/// A second backup sends only what has changed. It does not read files that it knows.
 #[test]
 fn what_is_there_is_not_sent_again() {
     let folder = record();
@@ -295,7 +296,7 @@ fn what_is_there_is_not_sent_again() {
     let mut rotten = whole.clone();
     rotten[1000] ^= 1;
     fs::write(&segment, &rotten).unwrap();
-    // Another place has no whole copy of it.
+    // Another place has no intact copy of the segment.
     let error = refused(path, &["backup", "--to", "elsewhere"]);
     assert!(
         error.starts_with("error: nothing was backed up: segments/00000001.arrow: bytes 0 to "),
@@ -304,7 +305,7 @@ fn what_is_there_is_not_sent_again() {
     assert!(
         refused(path, &["restore", "--from", "elsewhere", "--to", "x"]).contains("has no backup")
     );
-    // This one has.
+    // This place has one.
     assert_eq!(backup(path)["sentFiles"], 0);
     run(path, &["restore", "--from", "backups", "--to", "restored"]);
     assert_eq!(fs::read(path.join("restored/segments/00000001.arrow")).unwrap(), whole);
@@ -351,7 +352,7 @@ fn a_backup_of_a_time_is_the_newest_before_it() {
     assert!(!path.join("none").exists());
 }
 
-/// A restore gives the whole record or no folder.
+/// A restore makes the whole record or no folder.
 #[test]
 fn what_cannot_be_restored_is_named_and_leaves_nothing() {
     let folder = backed_up();
@@ -440,8 +441,8 @@ fn what_cannot_be_restored_is_named_and_leaves_nothing() {
     assert!(path.join("restored/mesonet.sqlite").exists());
 }
 
-/// A restore that is killed leaves no folder that a server would start on, and the next one begins
-/// anew.
+/// A killed restore leaves no folder that a server would start with, and the next restore begins
+/// again.
 #[test]
 fn a_killed_restore_leaves_no_folder_of_that_name() {
     let folder = backed_up();
@@ -453,7 +454,7 @@ fn a_killed_restore_leaves_no_folder_of_that_name() {
         std::thread::sleep(Duration::from_millis(4 + round * 5));
         process.kill();
         if path.join("restored").exists() {
-            // It was done before.
+            // The restore was done before the kill.
             fs::rename(path.join("restored"), path.join(format!("done{round}"))).unwrap();
             let done = format!("done{round}");
             assert!(run(path, &["verify", "--data", &done]).ends_with("no fault\n"));

@@ -13,7 +13,7 @@ use crate::child::Process;
 use crate::process::{PATIENCE, binary, command, data};
 use crate::verify::files;
 
-/// A small disk in memory; unmounted at the end.
+/// A small disk in memory, unmounted at the end.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -47,7 +47,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     files(folder).into_iter().collect()
 }
 
-/// A backup of the record in itself would grow with each backup, and be lost with the record.
+/// Backups inside the record would grow with each backup, and be lost with the record.
 #[test]
 fn a_place_in_the_folder_of_the_record_is_refused() {
     let folder = record();
@@ -59,21 +59,15 @@ fn a_place_in_the_folder_of_the_record_is_refused() {
             "error: {place} is in mesonet-data, the folder of the record; the backups must be in another one\n"
         );
         assert_eq!(refused(path, &["backup", "--to", place]), inside);
-        for key in ["follow", "followed-at"] {
-            let error = refused(path, &["serve", &format!("--{key}"), place]);
-            let key = key.replace('-', "_");
-            assert_eq!(
-                error,
-                format!(
-                    "error: {key} is \"{place}\"; it must be outside the folder of the record\n"
-                )
-            );
-        }
+        assert_eq!(
+            refused(path, &["serve", "--follow", place]),
+            format!("error: follow is \"{place}\"; it must be outside the folder of the record\n")
+        );
     }
     assert_eq!(names(path), before);
 }
 
-/// No folder of the name `file:` is made.
+/// No folder with the name `file:` is made.
 #[test]
 fn an_address_with_a_slash_too_few_is_refused() {
     let folder = record();
@@ -84,17 +78,14 @@ fn an_address_with_a_slash_too_few_is_refused() {
         let expected =
             format!("error: \"{place}\" is not a place for backups or archives; it must be ");
         assert!(error.starts_with(&expected), "{error}");
-        for key in ["follow", "followed-at"] {
-            let error = refused(path, &["serve", &format!("--{key}={place}")]);
-            let key = key.replace('-', "_");
-            let expected = format!("error: {key} is \"{place}\"; it must be a folder");
-            assert!(error.starts_with(&expected), "{error}");
-        }
+        let error = refused(path, &["serve", &format!("--follow={place}")]);
+        let expected = format!("error: follow is \"{place}\"; it must be a folder");
+        assert!(error.starts_with(&expected), "{error}");
     }
     assert_eq!(names(path), before);
 }
 
-/// Before anything is fetched: the place has nothing but the manifest.
+/// The refusal comes before anything is fetched: the place has only the manifest.
 #[test]
 fn a_restore_into_what_it_cannot_replace_is_refused_before_it_begins() {
     let folder = record();
@@ -127,7 +118,7 @@ fn a_restore_into_what_it_cannot_replace_is_refused_before_it_begins() {
     assert!(path.join("link").is_symlink() && path.join("empty").is_dir());
 }
 
-/// It is not the record that has no room.
+/// The disk of the temporary copy is full, not that of the record.
 #[test]
 fn a_backup_without_room_for_the_copy_names_its_disk() {
     let folder = record();
@@ -147,7 +138,8 @@ fn a_key_that_cannot_be_issued_leaves_no_file() {
     let folder = record();
     let path = folder.path();
     let before = names(path);
-    // Files may grow to so many blocks; the signal is ignored, so that a write fails, as on a full disk.
+    // The length of files is limited in blocks. The signal is ignored, so that a write fails, as on
+    // a full disk.
     let issue =
         format!("trap '' XFSZ; ulimit -f 4; exec {} keys issue --label a", binary().display());
     let mut shell = Command::new("sh");
@@ -156,7 +148,7 @@ fn a_key_that_cannot_be_issued_leaves_no_file() {
     assert_eq!(out.status.code(), Some(1), "{error}");
     assert!(error.contains("mesonet-data/keys.sqlite: "), "{error}");
     assert_eq!(names(path), before);
-    // As one that was left before.
+    // Like a file that was left earlier.
     fs::write(path.join("mesonet-data/keys.sqlite"), "").unwrap();
     assert_eq!(run(path, &["keys", "list"]), "");
     run(path, &["backup", "--to", "backups"]);

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::process::command;
 
-/// What the binary may allocate, in KiB: less than any of the bombs would take.
+/// Memory that the binary may allocate, in KiB: less than any of the bombs would take.
 const MEMORY_KIB: u64 = 250_000;
 
 /// One more MiB than that.
@@ -19,8 +19,8 @@ const BOMB_MIB: usize = 400;
 
 const MIB: usize = 1 << 20;
 
-/// Runs `ingest` on one file within the memory limit: the system refuses any more, which ends the
-/// process.
+/// Runs `ingest` on one file within the memory limit. The system refuses more memory, which ends
+/// the process.
 fn ingest(name: &str, bytes: &[u8]) -> (Output, TempDir) {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();

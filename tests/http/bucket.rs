@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::process::PATIENCE;
 
-/// What a server and a command have of the bucket.
+/// The settings of the bucket for a server and a command.
 const VARIABLES: [&str; 4] =
     ["AWS_ALLOW_HTTP", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
 
@@ -24,7 +24,7 @@ pub fn with_bucket(mut command: Command, endpoint: &str) -> Command {
     command
 }
 
-/// Asks the service itself, which looks at no signature. Returns the body of the answer.
+/// Sends a request to the service itself, which ignores signatures. Returns the body of the answer.
 pub fn ask(method: &str, path: &str, body: &[u8]) -> Vec<u8> {
     let address = endpoint();
     let mut stream = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();

@@ -22,7 +22,7 @@ fn an_anonymous_caller_gets_the_free_view_and_it_is_not_cached() {
     assert_eq!(view["products"]["historical.bulk"], bulk);
 }
 
-/// A product that is not named is taken for one that is not offered.
+/// Clients take a product that is not named for one that is not offered.
 #[test]
 fn every_product_that_is_offered_is_named_those_of_models_too() {
     let api = Api::new(TestStore::default());

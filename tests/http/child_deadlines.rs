@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::child::Process;
 
-/// The patience for something that never comes; long enough for a busy machine to deliver what does
-/// come.
+/// How long to wait for something that never comes. It is long enough for a busy machine to deliver
+/// what does come.
 const SHORT: Duration = Duration::from_secs(4);
 const LONG: Duration = Duration::from_secs(120);
 
@@ -15,7 +15,7 @@ fn shell(script: &str, patience: Duration) -> Process {
     Process::start(Command::new("sh").args(["-c", script]), patience)
 }
 
-/// Returns the panic message with which a test fails.
+/// Returns the panic message of a failing test.
 fn failure(test: impl FnOnce()) -> String {
     *catch_unwind(AssertUnwindSafe(test)).unwrap_err().downcast::<String>().unwrap()
 }

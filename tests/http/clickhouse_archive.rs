@@ -21,7 +21,7 @@ const FILES: [&str; 2] = [
     "metar/liveairdata_metars_20240803T1732Z.csv.gz",
 ];
 
-/// Some of them: each month is looked for, which takes a while with thousands.
+/// Only some of the stations: each month is looked up, which takes a while with thousands.
 const STATIONS: [&str; 6] = ["KTPA", "CYYZ", "CYOW", "KJFK", "KSEA", "KDEN"];
 
 const OLD_DAY: &str = "2022-10-23";
@@ -46,7 +46,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_clickhouse_dropped_the_days()
     let server = Server::start(&folder, &own);
     assert!(holds(&server, OLD_DAY));
     let before = pages(&server, 7);
-    // Beside the server that writes.
+    // While the server writes.
     let done = archive(path, &["--store", &place]);
     assert_eq!((months(&done, "added").len(), &done["faults"]), (23, &json!([])));
     let again = archive(path, &["--store", &place]);
@@ -54,7 +54,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_clickhouse_dropped_the_days()
     assert_eq!(server.stop().0, Some(0));
 
     let days = "SELECT uniqExact(toYYYYMMDD(toDateTime(intDiv(ts_ms, 1000)))) FROM readings";
-    // On a cluster the most of any node: one of a shard without these stations has none.
+    // On a cluster, the most of any node: a node of a shard without these stations has none.
     let of_node = |url: &String| {
         let node = Options { urls: vec![url.clone()], ..options.clone() };
         sql(&node, days).trim().parse::<u32>().unwrap()
@@ -79,7 +79,7 @@ fn bulk_export_is_byte_for_byte_what_it_was_before_clickhouse_dropped_the_days()
     let other = crate::in_clickhouse::place(&other);
     let error = refused(path, &["archive", "--to", "archive", "--store", &other]);
     assert!(error.contains("has the archive of another record, clickhouse:http://"), "{error}");
-    // A server that only reads the record is refused the setting.
+    // The setting is refused for a server that only reads the record.
     let reads = ["--read-only", "true", "--archive", "archive", "--store", &*place];
     let error = refused(path, &[&["--listen", "127.0.0.1:0"], &reads[..]].concat());
     assert!(error.contains("must be left out with read_only"), "{error}");

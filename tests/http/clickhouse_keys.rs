@@ -1,4 +1,4 @@
-//! API keys of a record in ClickHouse, which all its servers have in common.
+//! API keys of a record in ClickHouse, which all its servers share.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn a_key_is_known_and_refused_by_all_servers_within_seconds() {
     let reads = Server::start(&folder, &reader(&store, "reader"));
     let all = [&writer, &reads];
 
-    // By the command, while servers run, whoever writes.
+    // By the command, while servers run, whichever server writes.
     let with = |args: &[&str]| run(&folder, &[args, &["--store", &store]].concat());
     assert_eq!(with(&["keys", "list", "--json"]), "[]");
     let key = with(&["keys", "issue", "--label", "a network"]);
@@ -46,7 +46,7 @@ fn a_key_is_known_and_refused_by_all_servers_within_seconds() {
     assert!(comes_true(|| known(&key) == [false; 2]) < SECONDS);
     assert!(!folder.path().join("mesonet-data/keys.sqlite").exists());
 
-    // By an operator, at the server that writes.
+    // By an operator, at the writing server.
     let staff = run(&folder, &["token", "--plan", "free", "--staff"]);
     let own = [&bearer(&staff)[..], &["content-type: application/json".to_owned()]].concat();
     let line = "POST /api/v1/keys";
@@ -61,7 +61,7 @@ fn a_key_is_known_and_refused_by_all_servers_within_seconds() {
         503,
         "\"this server only reads its record and takes nothing in; send it to the one that writes\"",
     );
-    // The next server that writes has them too, from another folder, and the uses of before.
+    // The next writing server, with another folder, has the keys and their earlier uses too.
     assert_eq!(writer.stop().0, Some(0));
     let next = Server::start(&folder, &["--store", &store, "--data", "next"]);
     assert!(comes_true(|| is_bulk_allowed(&next, &bearer(key))) < SECONDS);
@@ -90,8 +90,8 @@ fn keys_go_on_while_clickhouse_is_away_and_what_was_revoked_ends_when_it_is_back
     assert!(is_bulk_allowed(&server, &bearer(&key)));
     let (ok, _, error) = output(folder.path(), &["keys", "list", "--store", &gated]);
     assert!(!ok && error.starts_with("error: http://127.0.0.1:"), "{error}");
-    let said = "that are known go on, also those that were revoked since";
-    // It looks once a second.
+    let said = "stay valid, even those that were revoked since";
+    // The server looks once a second.
     server.wait_for(said);
 
     gate.open();
@@ -100,10 +100,10 @@ fn keys_go_on_while_clickhouse_is_away_and_what_was_revoked_ends_when_it_is_back
     assert!(back.elapsed() < SECONDS, "{:?}", back.elapsed());
     let (_, log) = server.stop();
     assert!((1..4).contains(&log.matches(said).count()), "{log}");
-    assert!(log.contains("the API keys are the newest again"), "{log}");
+    assert!(log.contains("the API keys are up to date again"), "{log}");
 }
 
-/// Two commands at once, and two that revoke one key.
+/// Two commands at once, and two that revoke the same key.
 #[test]
 fn of_commands_at_once_no_key_is_lost() {
     let Some(url) = server() else { return };

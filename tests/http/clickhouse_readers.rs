@@ -1,4 +1,4 @@
-//! Servers that only read a record in ClickHouse, beside the one that writes it.
+//! Servers that only read a record in ClickHouse, while another server writes it.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn servers_that_read_answer_as_the_one_that_writes_a_second_later() {
     let reads = ["--read-only", "true", "--data", "reader"];
     let reader = start(&folder, &[&store[..], &reads].concat());
     assert!(reader.log().contains("only reading clickhouse:http://"), "{}", reader.log());
-    // Both clocks run, and verdicts that are shown age with them.
+    // Both clocks run, and the shown verdicts age with them.
     wait_until("the answers are the same", || answers(&writer) == answers(&reader));
     let first = answers(&reader);
     for (head, body) in &first[..6] {
@@ -32,7 +32,7 @@ fn servers_that_read_answer_as_the_one_that_writes_a_second_later() {
     assert!(tag.iter().any(|line| line.starts_with("etag: ")), "{tag:?}");
     assert!(cursor.iter().any(|line| line.starts_with("x-next-cursor: ")), "{cursor:?}");
 
-    // Readings of a station that is known, one that is not, and alerts.
+    // Readings of a known station and of a new one, and alerts.
     assert!(push(&writer, "METAR CYYZ 031740Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
     let pushed = Instant::now();
     let toronto = || answers(&reader)[2].1.contains("2024-08-03T17:40:00Z");
@@ -51,7 +51,7 @@ fn servers_that_read_answer_as_the_one_that_writes_a_second_later() {
     assert_eq!(said["newestReading"], ready(&writer)["newestReading"]);
     assert_eq!(ready(&writer).get("asOf"), None);
 
-    // It takes nothing in.
+    // The reading server takes nothing in.
     let (head, body) = post(&reader, "/api/v1/ingest?name=sa_20240803.txt", "METAR");
     assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
     assert_eq!(
@@ -59,7 +59,7 @@ fn servers_that_read_answer_as_the_one_that_writes_a_second_later() {
         "\"this server only reads its record and takes nothing in; send it to the one that writes\""
     );
 
-    // The next writer goes on where this one was.
+    // The next writer goes on where this one stopped.
     assert_eq!(writer.stop().0, Some(0));
     wait_until("it is ready", || reader.get("/readyz").0.contains(" 200 "));
     let writer = start(&folder, &store);

@@ -1,4 +1,4 @@
-//! A server whose ClickHouse takes questions and answers none, or has no room left.
+//! A server whose ClickHouse accepts queries but answers none, or has no room left.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -21,14 +21,14 @@ const TORONTO: &str = "/api/v1/stations/readings?names=airTemperature&minLat=43&
 const MARKERS: &str = "/api/v1/stations/map/markers?minLat=43&minLon=-80&maxLat=44&maxLon=-79";
 const PUSH: &str = "/api/v1/ingest?name=sa_20240803.txt";
 
-/// More than can be read at once, so most of them wait for others.
+/// More requests than can be read at once, so most of them wait for others.
 const READERS: usize = 12;
 
 fn report(minute: u32) -> String {
     format!("METAR CYYZ 0317{minute}Z 24012KT 15SM 28/17 A2991=\n")
 }
 
-/// The status and the body of an answer. It may be asked for on another thread.
+/// The status and the body of an answer. Another thread may send the request.
 fn answer(to: SocketAddr, method: &str, path: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(to).unwrap();
     let length = body.len();
@@ -61,11 +61,11 @@ fn a_silent_clickhouse_is_found_out_before_patience_ends() {
         })
         .collect();
     let pushed = thread::spawn(move || answer(to, "POST", PUSH, &report(20)));
-    // What is in memory is answered meanwhile.
+    // In the meantime, requests are answered from memory.
     assert_eq!(answer(to, "GET", "/healthz", "").0, 200);
     assert_eq!(answer(to, "GET", MARKERS, "").0, 200);
     assert_eq!(answer(to, "GET", "/readyz", "").0, 503);
-    // A request that the server no longer waits for has no body.
+    // The answer to a request that the server gave up has no body.
     for asked in asked {
         let text = "\"the data cannot be used right now; try again later\"";
         assert_eq!(asked.join().unwrap(), (503, text.to_owned()));
@@ -95,7 +95,7 @@ impl Small {
         is_mounted.then(|| Self(at.to_owned()))
     }
 
-    /// Fills it up, and what is deleted there too, until the ballast is dropped.
+    /// Fills the disk, and any room that is freed, until the ballast is dropped.
     fn fill(&self) -> Ballast {
         let path = self.0.join("ballast");
         let mut file = File::create(&path).unwrap();
@@ -159,7 +159,7 @@ fn a_full_disk_of_clickhouse_refuses_pushes_and_loses_nothing() {
         assert!(head.contains(" 200 "), "{head}");
         assert_eq!(body, whole);
     }
-    // It reads.
+    // Reading still works.
     assert!(server.get("/readyz").0.contains(" 200 "));
     drop(ballast);
     for minute in 20..24 {
@@ -172,7 +172,7 @@ fn a_full_disk_of_clickhouse_refuses_pushes_and_loses_nothing() {
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
     assert_eq!(log.matches("a push was refused: the store is full").count(), 4, "{log}");
-    // Or their merges would miss the disk.
+    // Otherwise the merges would fail without the disk.
     for table in sql(&options, "SHOW TABLES").lines() {
         sql(&options, &format!("DROP TABLE {table}"));
     }

@@ -1,4 +1,4 @@
-//! A record in ClickHouse that is spoken to over TLS.
+//! A record in ClickHouse that the server connects to over TLS.
 
 use std::env;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::child::Process;
 use crate::in_clickhouse::{own_database, place, server};
 use crate::process::{PATIENCE, Server, command, data, output};
 
-/// The address of ClickHouse over TLS, and the file of its certificate; none without openssl.
+/// The address of ClickHouse over TLS, and the file of its certificate; `None` without openssl.
 fn secure() -> Option<(String, String)> {
     let of = |name: &str| env::var(format!("MESONET_TEST_CLICKHOUSE_{name}")).ok();
     of("TLS").zip(of("CERTIFICATE"))
@@ -20,7 +20,8 @@ fn place_over(url: &str, options: &Options) -> String {
     format!("clickhouse:{url}/{}", options.database)
 }
 
-/// What a command says that is to fail, if it trusts the certificates in a file, or those of the machine.
+/// The error of a command that must fail, if it trusts the certificates in a file or those of the
+/// machine.
 #[track_caller]
 fn refusal(folder: &Path, place: &str, trusted: Option<&str>) -> String {
     let mut command = command(folder, &["quality", "CYYZ", "--store", place]);
@@ -60,14 +61,14 @@ fn clickhouse_whose_certificate_cannot_be_trusted_is_told_nothing() {
     let (Some(url), Some((secure, certificate))) = (server(), secure()) else { return };
     let (options, folder) = (own_database(&url), TempDir::new().unwrap());
     let refused = |url: &str, trusted| refusal(folder.path(), &place_over(url, &options), trusted);
-    // It is signed by nobody, or by somebody who is not known here.
+    // The certificate is self-signed, or its issuer is unknown here.
     let error = refused(&secure, None);
     assert!(error.contains("certificate"), "{error}");
     let error = refused(&secure.replace("localhost", "127.0.0.1"), Some(&certificate));
     assert!(error.contains("certificate not valid for name \"127.0.0.1\""), "{error}");
     let error = refused(&secure, Some("nowhere.pem"));
-    assert!(error.contains("no certificates to check that of ClickHouse with"), "{error}");
-    // Without encryption, at the port for it.
+    assert!(error.contains("no certificates to check ClickHouse with"), "{error}");
+    // Without encryption, at the TLS port.
     let error = refused(&secure.replace("https", "http"), None);
     assert!(error.contains("ClickHouse") || error.contains("network error"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! A server whose record is in ClickHouse, when that is away or not what it should be, and commands on
-//! such a record.
+//! A server whose record is in ClickHouse, when ClickHouse is unreachable or not as expected, and
+//! commands on such a record.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -68,12 +68,12 @@ fn clickhouse_that_goes_away_in_the_middle_loses_nothing_acknowledged() {
     let server = start(&folder, &["--store", &place(&gate.to(&options))]);
     let mut acknowledged = 0;
     for minute in 10..40 {
-        // Somewhere in the requests of a batch.
+        // At some request of a batch.
         gate.cut_after(minute * 7 % 13);
         let report = format!("METAR CYYZ 0317{minute}Z 24012KT 15SM 28/17 A2991=\n");
         let is_taken = push(&server, &report).contains(" 200 ");
         gate.open();
-        // One that was refused may be there, and comes again.
+        // A refused report may still be stored, and is sent again.
         if !is_taken {
             wait_until("it is taken", || push(&server, &report).contains(" 200 "));
         }
@@ -112,7 +112,7 @@ fn the_last_server_to_open_the_record_writes_and_the_one_before_says_so() {
     assert!(reports(&second) > reports(&first));
     let (_, log) = first.stop();
     assert!(log.contains("is in use by a writer that opened it later"), "{log}");
-    // It has not said that nobody writes.
+    // The killed server has not noted that it stopped writing.
     let metars = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
     let (ok, _, error) = output(folder.path(), &["ingest", "--store", &place, &metars]);
     assert!(!ok && error.contains("is in use by a server that wrote to it"), "{error}");
@@ -137,7 +137,7 @@ fn a_database_that_cannot_be_used_is_refused_at_the_start_with_the_reason() {
     let gate = Gate::before(&url);
     gate.talk_nonsense();
     let nonsense = refusal(&place(&gate.to(&options)), &[]);
-    let said = format!("database {}: it does not answer as ClickHouse does", options.database);
+    let said = format!("database {}: it does not answer like ClickHouse", options.database);
     assert!(nonsense.ends_with(&said), "{nonsense}");
     let wrong = refusal(&place(&options), &[("CLICKHOUSE_PASSWORD", "hunter2")]);
     assert!(wrong.contains("password") && !wrong.contains("hunter2"), "{wrong}");
@@ -170,7 +170,7 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     let (options, folder) = (own_database(&url), TempDir::new().unwrap());
     let (path, place) = (folder.path(), place(&options));
     let with = |args: &[&str]| output(path, &[args, &["--store", &*place]].concat());
-    // A record on disk that must not be taken for it.
+    // A record on disk that must not be mistaken for the record in ClickHouse.
     let metars = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
     let (ok, out, error) = with(&["quality", "CYYZ"]);
     assert!(!ok && error.contains("no station with readings"), "{out}{error}");
@@ -186,7 +186,7 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     }
     let (ok, out, error) = with(&["ingest", "--json", &metars]);
     assert!(ok, "{out}{error}");
-    // What is in the folder is checked, and it is said of the rest that it is not.
+    // The files in the folder are checked. The command says that the rest is not checked.
     let (ok, out, error) = with(&["verify"]);
     let elsewhere =
         format!("not checked: readings, stations and alerts are in {place}; ClickHouse ");
@@ -200,7 +200,7 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     let readings = || sql(&options, "SELECT count() FROM readings").trim().parse::<u64>().unwrap();
     let held = readings();
     assert!(held > 1000);
-    // The newest is of the same day.
+    // The newest reading is of the same day.
     let (ok, out, error) = with(&["retention", "--retention", "1h", "--dry-run"]);
     assert!(ok && out.contains("would be deleted:\n  0 readings, 0 days"), "{out}{error}");
     sql(
@@ -222,7 +222,8 @@ fn a_command_works_on_a_record_in_clickhouse_or_is_refused() {
     );
 }
 
-/// Several may check a folder, and nothing is written; a server keeps them out.
+/// Several commands may check a folder at once, and nothing is written. A running server keeps them
+/// out.
 #[track_caller]
 fn verify_shares_the_folder(path: &Path, place: &str) {
     let verified = || output(path, &["verify", "--store", place]);

@@ -42,7 +42,7 @@ fn alerts(data: &Path) -> AlertStore {
     store
 }
 
-/// The databases are other ones, but not what they answer.
+/// The databases differ, but not their answers.
 #[track_caller]
 fn assert_same(one: &Path, other: &Path) {
     assert_eq!(answers(one), answers(other));
@@ -83,10 +83,10 @@ fn a_copy_gives_the_answers_of_the_original_to_the_byte() {
     let (ok, _, said) = output(path, &copy_args(FROM, "embedded:again"));
     assert!(ok && said.contains("not part of the record, so not copied: "), "{said}");
     assert!(said.contains("notes.txt") && !said.contains("keys.sqlite"), "{said}");
-    // On from the copy, which is a record like others.
+    // Copying goes on from the copy, which is a record like any other.
     copied(path, "embedded:copy", "embedded:third");
     assert_same(&path.join("mesonet-data"), &path.join("third"));
-    // A key that was revoked after the copy is a difference, another one of the copy's own is none.
+    // A key that was revoked after the copy is a difference. A further key of the copy is not.
     run(path, &["keys", "issue", "--label", "third", "--data", "third"]);
     run(path, &[&copy_args(FROM, "embedded:third")[..], &["--check"]].concat());
     let id = listed[1]["id"].as_str().unwrap();
@@ -135,14 +135,14 @@ fn a_copy_that_is_killed_goes_on_to_the_same_record() {
     for number in 0..5 {
         let to = format!("embedded:copy{number}");
         let (ok, _, error) = output(path, &copy_args(FROM, &to));
-        // A kill may have come after the end.
+        // The copy may have ended before the kill.
         assert!(ok || error.contains("it is a finished copy of"), "{error}");
         assert_same(&path.join("whole"), &path.join(format!("copy{number}")));
         run(path, &[&copy_args(FROM, &to)[..], &["--check"]].concat());
     }
 }
 
-/// The server of the original goes on. The copy is of one moment.
+/// The server of the original goes on. The copy has the record of one moment.
 #[test]
 fn a_record_is_copied_while_its_server_is_fed() {
     let folder = record();
@@ -172,7 +172,7 @@ fn a_record_is_copied_while_its_server_is_fed() {
         done.store(true, std::sync::atomic::Ordering::SeqCst);
     });
     assert_eq!(server.stop().0, Some(0));
-    // What came in later is a difference.
+    // Readings that came in later are a difference.
     push_more(path);
     let (ok, out, _) =
         output(path, &[&copy_args(FROM, "embedded:copy")[..], &["--check"]].concat());
@@ -204,7 +204,7 @@ fn a_damaged_record_is_named_and_its_copy_never_verified() {
     assert!(error.contains("unfinished copy"), "{error}");
     let error = refused(path, &[&copy_args(FROM, "embedded:before")[..], &["--check"]].concat());
     assert!(error.contains("segments/00000001.arrow"), "{error}");
-    // And the other way round: a damaged copy is not equal to what it was made of.
+    // And the other way round: a damaged copy does not equal the original.
     let error = refused(path, &[&copy_args("embedded:before", FROM)[..], &["--check"]].concat());
     assert!(error.contains("blocks of the copy are damaged"), "{error}");
 }
@@ -232,7 +232,7 @@ fn a_place_that_cannot_take_the_record_is_refused_with_its_name() {
     run(path, &["ingest", &data(ALERTS), "--data", "of-alerts"]);
     assert!(to("embedded:of-alerts").contains("alerts already"));
 
-    // Of another record, and of two at once.
+    // A copy of another record, and two copies at once.
     let half = EmbeddedStore::open(&path.join("half"), EmbeddedOptions::default()).unwrap();
     Copying::begin(&MemoryStore::default(), &half, "embedded:/srv/other").unwrap();
     assert!(to("embedded:half").contains("in use by"));
@@ -240,12 +240,13 @@ fn a_place_that_cannot_take_the_record_is_refused_with_its_name() {
     assert!(to("embedded:half").contains("it is an unfinished copy of embedded:/srv/other"));
 }
 
-/// A file may not grow beyond a size, as if the disk was full: the copy says so, and goes on later.
+/// Files may not grow beyond a size, as on a full disk. The copy says so, and goes on later.
 #[test]
 fn a_copy_without_room_says_so_and_goes_on_when_there_is_some() {
     let folder = record();
     let path = folder.path();
-    // Blocks of 512 or 1024 bytes, by the shell; the signal is ignored, so that a write fails.
+    // Blocks of 512 or 1024 bytes, depending on the shell. The signal is ignored, so that a write
+    // fails.
     let binary = crate::process::binary();
     let limited = format!(
         "trap '' XFSZ; ulimit -f 300; exec {} copy --from {FROM} --to embedded:copy",
@@ -262,7 +263,7 @@ fn a_copy_without_room_says_so_and_goes_on_when_there_is_some() {
     assert_same(&path.join("mesonet-data"), &path.join("copy"));
 }
 
-/// Through ClickHouse and back, killed at moments of chance. Only beside one: see `tests/cluster`.
+/// To ClickHouse and back, killed at random moments. Needs ClickHouse: see `tests/cluster`.
 #[test]
 fn a_record_goes_through_clickhouse_and_back() {
     let Ok(url) = std::env::var("MESONET_TEST_CLICKHOUSE") else {

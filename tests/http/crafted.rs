@@ -1,4 +1,4 @@
-//! Messages made from a real one, NAM's pressure at sea level, by changing what its sections say.
+//! Messages made from a real one, NAM's pressure at sea level, by changing its sections.
 
 use std::fs;
 use std::io::Read;
@@ -35,14 +35,14 @@ impl Message {
         self.0[self.section(number)].to_vec()
     }
 
-    /// Changes octets of a section, from one on.
+    /// Changes octets of a section, from a given one on.
     pub fn with(mut self, section: u8, octet: usize, bytes: &[u8]) -> Self {
         let at = self.section(section).start + octet - 1;
         self.0[at..at + bytes.len()].copy_from_slice(bytes);
         self
     }
 
-    /// Gives it another product template, with these octets after the levels.
+    /// Gives the message another product template, with these octets after the levels.
     pub fn of_template(mut self, template: u16, after_levels: &[u8]) -> Self {
         let section = self.section(4);
         self.0.splice(section.start + 34..section.end, after_levels.iter().copied());
@@ -58,7 +58,7 @@ impl Message {
         self.with(5, 20, &[0]).with(5, 16, &[0; 4]).with(5, 12, &value.to_be_bytes())
     }
 
-    /// Gives it another forecast hour.
+    /// Gives the message another forecast hour.
     pub fn at_hour(self, hour: u8) -> Self {
         self.with(4, 22, &[hour])
     }
@@ -68,8 +68,8 @@ impl Message {
     }
 }
 
-/// The octets of an interval that ends at an hour of NAM's first day: of template 8, after the
-/// levels. Its statistic is an accumulation.
+/// The octets of an interval that ends at an hour of NAM's first day, as they come after the levels
+/// in template 8. The statistic is an accumulation.
 pub fn interval(end_hour: u8, length_h: u8) -> Vec<u8> {
     let mut octets = vec![0x07, 0xe2, 9, 17, end_hour, 0, 0, 1, 0, 0, 0, 0, 1, 2, 1];
     octets.extend([0, 0, 0, length_h, 255, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! Credentials at a server that runs: account tokens of the development issuer, API keys, plans.
+//! Credentials at a running server: account tokens of the development issuer, API keys, plans.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -61,7 +61,7 @@ pub fn is_bulk_allowed(server: &Server, headers: &[String]) -> bool {
     answer.json()["products"]["historical.bulk"]["allowed"].as_bool().unwrap()
 }
 
-/// Asks until it is so, a few seconds at most.
+/// Repeats a request until the condition holds, for a few seconds at most.
 pub fn comes_true(mut is_so: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !is_so() {
@@ -82,11 +82,11 @@ fn a_token_gives_its_plan_and_a_bad_one_is_refused_on_every_endpoint() {
     assert!(!is_bulk_allowed(&server, &[]));
     let pro = run(&folder, &["token", "--plan", "pro"]);
     assert!(!is_bulk_allowed(&server, &bearer(&pro)));
-    // The header beats the cookie.
+    // The header takes precedence over the cookie.
     let both = [&bearer(&pro)[..], &[format!("cookie: acct_at={token}")]].concat();
     assert!(!is_bulk_allowed(&server, &both));
 
-    // A month is for pro, and bulk for commercial.
+    // A month needs the plan pro, and bulk export needs commercial.
     let month = "GET /api/v1/stations/readings?names=airTemperature&minLat=43&maxLat=44\
                  &minLon=-80&maxLon=-79&start=2024-07-10T00:00:00Z&end=2024-07-20T00:00:00Z";
     assert_eq!(send(server.address(), month, &[], "").status, 400);
@@ -99,7 +99,7 @@ fn a_token_gives_its_plan_and_a_bad_one_is_refused_on_every_endpoint() {
     };
     assert_eq!((asks(&[]), asks(&bearer(&pro)), asks(&bearer(&token))), (401, 403, 400));
 
-    // What is not valid is refused wherever it is sent, also where nothing is needed.
+    // An invalid token is refused on every endpoint, even where no credential is needed.
     let (signed, _) = token.rsplit_once('.').unwrap();
     let forged = format!("{signed}.AAAA");
     for line in [
@@ -127,7 +127,7 @@ fn a_token_gives_its_plan_and_a_bad_one_is_refused_on_every_endpoint() {
     assert_eq!(send(server.address(), &elsewhere, &[], "").status, 200);
     drop(server);
 
-    // On another address than loopback, nobody believes the development issuer.
+    // On an address other than loopback, tokens of the development issuer are refused.
     let server = Server::spawn(command(folder.path(), &["--listen", "0.0.0.0:0"]));
     let port = server.address().port();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -148,11 +148,11 @@ fn an_api_key_is_commercial_here_anonymous_for_models_and_ends_when_it_is_revoke
     let key = run(&folder, &["keys", "issue", "--label", "a network"]);
     assert!(!is_bulk_allowed(&server, &bearer("mesonet_key_unknown")));
     comes_true(|| is_bulk_allowed(&server, &bearer(&key)));
-    // The model service does not know it.
+    // The model service does not accept API keys.
     let of_models =
         |headers: &[String]| send(server.address(), "GET /capabilities", headers, "").body;
     assert_eq!(of_models(&bearer(&key)), of_models(&[]));
-    // Not in a cookie.
+    // A key in a cookie is ignored.
     assert!(!is_bulk_allowed(&server, &[format!("cookie: acct_at={key}")]));
 
     let listed = run(&folder, &["keys", "list", "--json"]);
@@ -182,7 +182,7 @@ fn an_operator_issues_lists_and_revokes_keys_over_http() {
         |headers: &[String], body: &str| send(server.address(), "POST /api/v1/keys", headers, body);
     issue(&["content-type: application/json".to_owned()], wanted).is(401, "");
     issue(&with(&free), wanted).is(403, "");
-    // A cookie is sent by the browser, whoever wrote the page.
+    // The browser sends a cookie from any page.
     let cookie = [format!("cookie: acct_at={staff}"), "content-type: application/json".to_owned()];
     issue(&cookie, wanted).is(401, "");
     for (bad, text) in [
@@ -199,18 +199,18 @@ fn an_operator_issues_lists_and_revokes_keys_over_http() {
     assert_eq!(issued.status, 201);
     let issued = issued.json();
     let (key, id) = (issued["key"].as_str().unwrap(), issued["id"].as_str().unwrap());
-    // This server knows it at once.
+    // This server knows the change at once.
     assert!(is_bulk_allowed(&server, &bearer(key)));
     let listed = send(server.address(), "GET /api/v1/keys", &bearer(&staff), "").json();
     assert_eq!(listed["keys"][0]["id"], id);
-    // What has no value is left out.
+    // Members without a value are left out.
     let absent = ["expires", "revoked"].map(|name| listed["keys"][0].get(name));
     assert_eq!(absent, [None, None]);
     assert_eq!(listed["keys"][0].get("key"), None);
-    // Staff opens what is reserved for it and nothing else: the plan is free.
+    // Staff may use what is reserved for staff, and nothing else: the plan is free.
     assert!(!is_bulk_allowed(&server, &bearer(&staff)));
     send(server.address(), "POST /api/v1/historical/bulk", &with(&staff), "{}").is(403, "");
-    // A key lets nobody manage keys.
+    // An API key does not allow managing keys.
     assert_eq!(send(server.address(), "GET /api/v1/keys", &bearer(key), "").status, 401);
 
     let revoke = format!("POST /api/v1/keys/{id}/revoke");
@@ -245,7 +245,8 @@ fn an_address_gets_exactly_its_allowance_and_then_429() {
     let count = |status| answers.iter().filter(|answer| answer.0 == status).count();
     assert_eq!((count(200), count(429)), (40, 56));
     assert!(answers.iter().all(|(status, body)| *status == 200 || body.is_empty()));
-    // Another address behind the same proxy has its own; one network of IPv6 is one address.
+    // Another client address behind the same proxy has its own rate. An IPv6 network is one client
+    // address.
     assert!(statuses("192.0.2.2", 1).iter().all(|answer| answer.0 == 200));
     let networks = ["2001:db8::1", "2001:db8::2"].map(|from| statuses(from, 3));
     let refused = networks.iter().flatten().filter(|answer| answer.0 == 429).count();
@@ -269,7 +270,7 @@ fn pages_of_the_operators_sites_may_call_and_others_may_not() {
     assert!(own.contains("\r\naccess-control-allow-credentials: true"), "{own}");
     assert!(own.contains("access-control-allow-headers: authorization"), "{own}");
     assert!(!asked("https://evil.net").contains("access-control-allow-origin"));
-    // A refusal can be read by the page, too.
+    // A page can read a refusal, too.
     let headers = ["origin: https://map.example.org".to_owned(), bearer("a.b.c")[0].clone()];
     let refused = send(server.address(), "GET /", &headers, "");
     assert_eq!(refused.status, 401);

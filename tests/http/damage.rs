@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::HeaderName;
-use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Batch, EmbeddedStore, Quality, Store, alert};
 use mesonet_server::Config;
@@ -27,7 +27,7 @@ fn record(data: &Path) {
             let more = report(name, minutes * MINUTE_MS, &AIR, 20.0, Quality::UNCHECKED);
             batch.reports.extend(more.reports);
         }
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
     }
 }
@@ -122,7 +122,7 @@ fn count_of(body: &str) -> usize {
     body.matches(r#"{"type":"Feature","id""#).count()
 }
 
-/// One flipped bit in an alert: the answer says that it lacks one.
+/// One flipped bit in an alert: the answer says that it lacks an alert.
 #[test]
 fn an_answer_that_lacks_a_damaged_alert_says_so() {
     let folder = TempDir::new().unwrap();
@@ -158,7 +158,7 @@ fn an_answer_that_lacks_a_damaged_alert_says_so() {
     assert!(server.get("/readyz").1.contains(r#""faults":0"#));
 }
 
-/// Alerts that were acknowledged and are not there: nobody knows which are in force.
+/// Acknowledged alerts are missing: it is unknown which alerts are in force.
 #[test]
 fn alerts_that_are_lost_as_a_whole_are_not_served_until_that_is_acknowledged() {
     for harm in ["deleted", "emptied", "older"] {

@@ -1,7 +1,7 @@
-//! The front door over real sockets: callers that are silent, slow or many do not keep others from
-//! being served.
+//! Connections over real sockets: silent, slow or many callers do not keep others from being
+//! served.
 //!
-//! Callers are distinguished by address, and all of 127.0.0.0/8 is this machine.
+//! The server distinguishes callers by address. All of 127.0.0.0/8 is this machine.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::process::{PATIENCE, Server, binary, data, output};
 
-/// The caller that nobody else may disturb.
+/// The caller that no other may disturb.
 const POLITE: u8 = 1;
 
 /// A grid of every minute of 12 hours at all stations: many megabytes, coarsened or not.
@@ -36,7 +36,7 @@ fn connect(server: SocketAddr, from: u8) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Reads everything until the end; a connection that is reset has also ended.
+/// Reads everything until the end. A connection that is reset has also ended.
 fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 65_536]);
     loop {
@@ -94,7 +94,7 @@ fn silent_connections_up_to_the_file_limit_lock_nobody_out() {
     let mut silent = Vec::new();
     for round in 0..5 {
         for _ in 0..20 {
-            // Three addresses, 300 connections: more than the server may have open files.
+            // 300 connections from three addresses: more than the server may have open files.
             silent.extend((2..5).filter_map(|from| connect(server.address(), from).ok()));
         }
         for _ in 0..4 {
@@ -125,7 +125,7 @@ fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
         while byte != *b"}" {
             kept.read_exact(&mut byte).unwrap();
         }
-        // Every place is taken, and a newcomer still gets one.
+        // All connections are in use, and a new one is still accepted.
         get(server.address(), SMALL);
     }
 }
@@ -148,7 +148,7 @@ fn if_all_are_busy_a_caller_with_many_loses_one_to_a_newcomer() {
     let mut modest = without_body(server.address(), 3);
     let mut greedy: Vec<_> = (0..7).map(|_| without_body(server.address(), 2)).collect();
     get(server.address(), SMALL);
-    // The one that has kept the server waiting longest.
+    // The connection that has kept the server waiting longest.
     assert_eq!(greedy[0].read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
     modest.write_all(&[b' '; 100]).unwrap();
     let mut start = [0; 12];
@@ -269,7 +269,7 @@ fn an_answer_that_is_not_read_is_broken_off_and_one_that_is_read_slowly_is_compl
             break;
         }
         taken.extend_from_slice(&piece[..count]);
-        // A megabyte a second until the other one is closed, then everything that is left.
+        // A megabyte a second until the other connection is closed, then the rest at once.
         if started.elapsed() < Duration::from_secs(25) {
             thread::sleep(Duration::from_millis(60));
         }
@@ -299,7 +299,8 @@ fn two_hundred_clients_that_do_not_read_and_reconnect_keep_nobody_waiting() {
                         asked.fetch_add(1, Ordering::Relaxed);
                     }
                     if held.len() == 50 {
-                        // All of them hold on for a while; then the first ones reconnect.
+                        // All callers keep their connections for a while. Then the first ones
+                        // reconnect.
                         thread::sleep(Duration::from_millis(200));
                         held.drain(..10);
                     }
@@ -360,7 +361,7 @@ fn large_answers_for_many_addresses_do_not_hold_up_small_ones() {
     let model = format!("GET {model} {end}\r\n");
     let small = [format!("/api/v1/stations/{station}"), SMALL.to_owned(), "/healthz".to_owned()];
     let small = small.map(|path| format!("GET {path} {end}\r\n"));
-    // More callers than there are turns for large answers: these wait in line.
+    // More callers than there are turns for large answers, so they wait in line.
     let large = [&grid, &grid, &bulk, &model];
     let is_over = AtomicBool::new(false);
     let (mut large_times, mut small_times) = (Vec::new(), Vec::new());
@@ -427,7 +428,7 @@ fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() 
     push(&mut acknowledged, file.len(), &file);
     acknowledged.read_exact(&mut [0; 15]).unwrap();
 
-    // One that stalls, one that is being read, and a file that is about to be.
+    // An answer that stalls, one that is being read, and a file that is about to be read.
     let mut half = connect(server.address(), 2).unwrap();
     push(&mut half, file.len(), &file[..file.len() / 2]);
     let mut whole = connect(server.address(), 2).unwrap();
@@ -439,7 +440,7 @@ fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() 
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("unfinished answers were cut off"), "{log}");
-    // The documented limit is 15 s. The rest is for a busy machine.
+    // The documented limit is 15 s. The rest allows for a busy machine.
     assert!(told.elapsed() < Duration::from_secs(40), "{:?}", told.elapsed());
     let whole = String::from_utf8(read_to_end(&mut whole)).unwrap();
     assert!(whole.is_empty() || whole.contains("\r\nconnection: close\r\n"), "{whole}");
@@ -451,7 +452,7 @@ fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() 
     assert!(ok && !out.contains("\n0 readings"), "{out}{error}");
 }
 
-/// Reads one answer with a length from a connection that goes on.
+/// Reads one answer with a length from a connection that stays open.
 fn one_answer(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     loop {
@@ -474,14 +475,14 @@ fn one_answer(stream: &mut TcpStream) -> String {
     }
 }
 
-/// An answer that comes before the body is read: a short body is drained, so that the connection goes
-/// on, and with a long one the answer says that it does not.
+/// An answer that comes before the body is read. A short body is drained, so the connection stays
+/// open. With a long body, the answer says that the connection closes.
 #[test]
 fn a_connection_goes_on_after_a_refused_body_or_says_that_it_closes() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &[]);
     let post = |bytes: usize, more: &str| {
-        // Not declared as JSON: refused without being read.
+        // The body is not declared as JSON, so it is refused without being read.
         let head = format!("POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\n{more}");
         format!("{head}content-length: {bytes}\r\n\r\n{}", "x".repeat(bytes))
     };
@@ -499,13 +500,13 @@ fn a_connection_goes_on_after_a_refused_body_or_says_that_it_closes() {
     }
     for (bytes, more) in [(65_537, ""), (1_000_000, ""), (10, "expect: 100-continue\r\n")] {
         let mut stream = connect(server.address(), POLITE).unwrap();
-        // It may close before all is sent.
+        // The server may close the connection before everything is sent.
         let _ = stream.write_all(post(bytes, more).as_bytes());
         let answer = one_answer(&mut stream).to_ascii_lowercase();
         assert!(answer.starts_with("http/1.1 4"), "{bytes}: {answer}");
         assert!(answer.contains("connection: close"), "{bytes}: {answer}");
     }
-    // In pieces, and one that never comes.
+    // A body in pieces, and one that never comes.
     let mut stream = connect(server.address(), POLITE).unwrap();
     let head =
         "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";

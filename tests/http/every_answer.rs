@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::access::Plan;
 use mesonet::store::{
-    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather, unjudged,
+    Damage, Directory, Receipt, Selection, SeriesSlice, StoreError, VerdictFn, VisitWeather,
+    no_verdicts,
 };
 use mesonet::{Batch, Intake, Reader, Store};
 use mesonet_server::{Clock, Config, State};
@@ -250,7 +251,7 @@ fn the_root_tells_what_the_server_is() {
     api.get("/capabilities").is_empty(404);
 }
 
-/// It is made once: each later answer is the same bytes, or a 304.
+/// The body is made once. Each later answer has the same bytes, or is a 304.
 #[test]
 fn the_description_is_kept_in_each_encoding_with_its_tag() {
     let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
@@ -277,11 +278,11 @@ fn the_description_is_kept_in_each_encoding_with_its_tag() {
     for _ in 0..100 {
         assert_eq!(ask(&[]).body, plain.body);
     }
-    // Made each time, it takes 20 ms.
+    // If it were made each time, it would take 20 ms.
     assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
 }
 
-/// The router is made from the list, so each address is there with the methods of the list alone.
+/// The router is made from the list, so each address has exactly the methods of the list.
 #[test]
 fn every_endpoint_that_the_root_lists_is_there() {
     let api = api();
@@ -351,7 +352,7 @@ fn a_query_string_has_a_longest_length() {
         .refuses(400, "the query string is 32769 bytes long; the limit is 32768");
 }
 
-/// A store that is asked for readings after the snapshots were made from it.
+/// A store that is read after the snapshots were made from it.
 #[derive(Default)]
 struct Faulty {
     panics: bool,
@@ -359,7 +360,7 @@ struct Faulty {
 }
 
 impl Store for Faulty {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.known.append(batch, judge)
     }
 }
@@ -402,11 +403,11 @@ fn faulty() -> Api {
     fault(false)
 }
 
-/// The store is empty when the snapshots are made, and has a station when it is asked.
+/// The store is empty when the snapshots are made, and has a station when it is read.
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
-    store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
+    store.append(&station("A", 0.0, 0.0), &mut no_verdicts).unwrap();
     api
 }
 

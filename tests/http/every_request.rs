@@ -74,7 +74,7 @@ fn letters_of_a_path_that_are_encoded_are_the_same_letters() {
     }
     let station = format!("/api/v1/stations/{}", id("A")).replace('-', "%2d");
     assert_eq!(get(&station).status, 200);
-    // Another character stays what it is.
+    // Other characters stay as they are.
     get("/api/v1/stations%2Fmap/markers").is_empty(404);
 }
 
@@ -82,7 +82,7 @@ fn letters_of_a_path_that_are_encoded_are_the_same_letters() {
 const WORDS: &str =
     "i32 i64 u8 u16 u32 u64 usize f64 struct enum variant sequence tuple Option String :: `";
 
-/// Asserts that a refusal is about what was sent, and that it is the caller's.
+/// Asserts that a refusal is about what was sent, and blames the caller.
 #[track_caller]
 fn is_plain(answer: &Answer, sent: &str) {
     assert_ne!(answer.status, 500, "{sent}");

@@ -61,7 +61,7 @@ pub fn push(server: &Server, report: &str) -> String {
     post(server, "/api/v1/ingest?name=sa_20240803.txt", report).0
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -70,8 +70,8 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// What tells answers apart: status, tag, cursor and body. The tag of a request, its time and the
-/// replay's clock are of each server.
+/// What must be equal in two answers: status, tag, cursor and body. The id of a request, its time
+/// and the clock of the replay differ between servers.
 fn told((head, body): (String, String)) -> (Vec<String>, String) {
     let lines = head.lines().map(str::to_lowercase);
     let of_server = ["date:", "x-request-id:", "x-mesonet-replay:", "age:"];
@@ -84,8 +84,8 @@ fn told((head, body): (String, String)) -> (Vec<String>, String) {
     (kept.collect(), body)
 }
 
-/// Answers that come of the record: of all stations and one, a grid, a series, an export and its
-/// next page, alerts.
+/// Answers that depend on the record: all stations, one station, a grid, a series, an export and
+/// its next page, alerts.
 pub fn answers(server: &Server) -> Vec<(Vec<String>, String)> {
     let toronto = StationId::new("METAR", "CYYZ");
     let day = "start=2024-08-03T00:00:00Z&end=2024-08-04T00:00:00Z";
@@ -136,7 +136,7 @@ fn a_follower_answers_as_the_server_that_it_follows() {
     backup(&folder);
     let follower = follow(&folder);
     assert!(follower.log().contains("following backups, as of 20"), "{}", follower.log());
-    // Both clocks run, and verdicts that are shown age with them.
+    // Both clocks run, and the shown verdicts age with them.
     wait_until("the answers are the same", || answers(&writer) == answers(&follower));
     let first = answers(&follower);
     for (head, body) in &first {
@@ -146,7 +146,7 @@ fn a_follower_answers_as_the_server_that_it_follows() {
     assert!(tag.iter().any(|line| line.starts_with("etag: ")), "{tag:?}");
     assert!(cursor.iter().any(|line| line.starts_with("x-next-cursor: ")), "{cursor:?}");
 
-    // What came in after the backup is there after the next one.
+    // Readings that came in after the backup are there after the next backup.
     assert!(push(&writer, "METAR CYYZ 031740Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
     run(path, &["keys", "issue", "--label", "someone"]);
     backup(&folder);
@@ -160,7 +160,7 @@ fn a_follower_answers_as_the_server_that_it_follows() {
     assert!((0..600).contains(&said["behindS"].as_i64().unwrap()), "{said}");
     assert_eq!(ready(&writer).get("asOf"), None);
 
-    // It takes nothing in.
+    // The follower takes nothing in.
     let (head, body) = post(&follower, "/api/v1/ingest?name=sa_20240803.txt", "METAR");
     assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
     assert_eq!(
@@ -168,7 +168,8 @@ fn a_follower_answers_as_the_server_that_it_follows() {
         "\"this server follows another one and takes nothing in; send it to that one\""
     );
 
-    // Without the place it serves what it has, also after a restart, and says of when.
+    // Without the place, the follower serves what it has, even after a restart, and says how old
+    // that is.
     fs::rename(path.join("backups"), path.join("elsewhere")).unwrap();
     sleep(Duration::from_secs(2));
     assert_eq!(answers(&follower).len(), first.len());
@@ -187,7 +188,7 @@ fn a_follower_answers_as_the_server_that_it_follows() {
     backup(&folder);
     wait_until("it follows again", || answers(&writer) == answers(&follower));
 
-    // Another process cannot take the folder, and a server that does not follow never does.
+    // Another process cannot take the folder, and a server that does not follow can never take it.
     let follows = ["--listen", "127.0.0.1:0", "--data", "follower", "--follow", "backups"];
     let (ok, _, error) = output(path, &follows);
     assert!(!ok && error.contains("is in use by another process"), "{error}");
@@ -202,7 +203,7 @@ fn a_follower_answers_as_the_server_that_it_follows() {
     assert!(!ok && error.contains("is not the folder of a follower"), "{error}");
 }
 
-/// Model runs and products come with the backups, and what comes in later with later ones.
+/// Model runs and products come with the backups, and later ones come with later backups.
 #[test]
 fn a_follower_serves_the_model_runs_and_products_of_the_server_that_it_follows() {
     let folder = crate::verify::record();
@@ -236,8 +237,9 @@ fn a_follower_serves_the_model_runs_and_products_of_the_server_that_it_follows()
     assert!(second[0].0.contains(" 404 "), "{second:?}");
 }
 
-/// Without `--followed-at` a key is known to followers with the backup after it was issued, and no
-/// longer with the one after it was revoked. They write nothing into the record of keys, which is exchanged.
+/// Without `--followed-at`, followers know a key from the first backup after it was issued until
+/// the first backup after it was revoked. Followers write nothing into the record of keys, which is
+/// replaced.
 #[test]
 fn keys_are_those_of_the_server_that_is_followed() {
     let folder = TempDir::new().unwrap();
@@ -285,7 +287,8 @@ fn keys_are_those_of_the_server_that_is_followed() {
     }
 }
 
-/// A follower needs a backup to begin with, and a damaged one does not replace what it has.
+/// A follower needs a backup to begin with. A damaged backup does not replace what the follower
+/// has.
 #[test]
 fn what_cannot_be_followed_is_named() {
     let folder = TempDir::new().unwrap();
@@ -313,7 +316,7 @@ fn what_cannot_be_followed_is_named() {
         files.collect::<std::collections::BTreeSet<_>>()
     };
     let known = objects();
-    // Made elsewhere and damaged before the follower sees it.
+    // The backup is made elsewhere, and damaged before the follower sees it.
     run(path, &["backup", "--to", "other"]);
     let copy = |from: &str| {
         for entry in fs::read_dir(path.join("other").join(from)).unwrap() {

@@ -26,7 +26,7 @@ use crate::verify::files;
 const VARIABLE: &str = "MESONET_FOLLOWER_KILLS";
 const KILLS: u32 = 20;
 
-/// Minutes of a day, and the first day of August on which reports are.
+/// Minutes of a day, and the first day of August that has reports.
 const DAY: u32 = 1440;
 const FIRST_DAY: u32 = 3;
 
@@ -35,7 +35,7 @@ fn celsius(report: u32) -> u32 {
     report * 7 % 31
 }
 
-/// Chances, the same in every run (a linear congruential generator of Knuth).
+/// Random numbers, the same in every run (a linear congruential generator of Knuth).
 struct Chance(u64);
 
 impl Chance {
@@ -50,7 +50,8 @@ impl Chance {
     }
 }
 
-/// What goes to whichever server writes: one report a minute, each until it is acknowledged.
+/// The feed to the server that writes at the time: one report a minute. Each is sent until it is
+/// acknowledged.
 #[derive(Default)]
 struct Feed {
     to: Mutex<Option<SocketAddr>>,
@@ -62,7 +63,8 @@ struct Feed {
 impl Feed {
     fn run(&self) {
         while !self.is_done.load(Ordering::SeqCst) {
-            // Held while one is sent, so that after a change of servers all go to the new one.
+            // Held while a report is sent, so that after a change of servers all reports go to the
+            // new one.
             let to = self.to.lock().unwrap();
             let report = self.acknowledged.load(Ordering::SeqCst);
             if to.is_some_and(|to| push(to, report).is_some()) {
@@ -183,7 +185,7 @@ impl Pair<'_> {
         self.backed_up = count;
     }
 
-    /// Kills the server that writes; it has all that it acknowledged when it starts again.
+    /// Kills the server that writes. When it starts again, it has everything that it acknowledged.
     fn kill_writer(&mut self) {
         let (name, server) = self.writer.take().unwrap();
         server.kill();
@@ -193,8 +195,8 @@ impl Pair<'_> {
         assert_holds(&self.path().join(name), count, "the server that was started again");
     }
 
-    /// Kills the follower, at a moment of chance while it loads; it serves the newest backup when it
-    /// is started again.
+    /// Kills the follower at a random moment while it loads. When it is started again, it serves
+    /// the newest backup.
     fn kill_follower(&mut self, chance: &mut Chance) {
         let (name, server) = self.follower.take().unwrap();
         self.back_up();
@@ -209,7 +211,7 @@ impl Pair<'_> {
         assert_holds(&self.path().join(name), self.backed_up, "the follower");
     }
 
-    /// Kills a backup under way; the newest whole one is as it was.
+    /// Kills a backup in flight. The newest whole backup does not change.
     fn kill_backup(&mut self, chance: &mut Chance) {
         let args = ["backup", "--to", "backups", "--data", self.writers()];
         let backup = Process::start(&mut command(self.path(), &args), PATIENCE);
@@ -220,14 +222,14 @@ impl Pair<'_> {
         assert_holds(&self.path().join(to), self.backed_up, "the restored record");
     }
 
-    /// Kills both; a record that is restored has all that the newest backup holds, and takes over.
+    /// Kills both. A restored record has everything that the newest backup holds, and takes over.
     fn fail_over(&mut self, chance: &mut Chance) {
         self.back_up();
         chance.pause(1200);
         let (old, server) = self.writer.take().unwrap();
         server.kill();
         let (following, server) = self.follower.take().unwrap();
-        // It may not have seen the newest backup yet, and may be in the middle of fetching it.
+        // The follower may not have seen the newest backup yet, or may be fetching it.
         server.kill();
         let new = self.new_folder();
         run(self.path(), &["restore", "--from", "backups", "--to", &new]);
@@ -235,7 +237,7 @@ impl Pair<'_> {
         run(self.path(), &["backup", "--to", "backups", "--data", &new, "--take-over"]);
         let (ok, _, error) = output(self.path(), &["backup", "--to", "backups", "--data", &old]);
         assert!(!ok && error.contains("has the backups of another record"), "{error}");
-        // What the old one acknowledged after the backup is sent again.
+        // Reports that the old server acknowledged after the backup are sent again.
         let to = self.feed.to.lock().unwrap();
         self.feed.acknowledged.store(self.backed_up, Ordering::SeqCst);
         drop(to);
@@ -271,7 +273,7 @@ fn nothing_acknowledged_is_lost_whoever_is_killed() {
         let mut of_kind = [0; 4];
         for round in 0..kills {
             chance.pause(400);
-            // Each kind comes first, then by chance.
+            // First one kill of each kind, then random kinds.
             let kind = if round < 4 { u64::from(round) } else { chance.below(4) };
             of_kind[kind as usize] += 1;
             match kind {
@@ -303,7 +305,7 @@ fn nothing_acknowledged_is_lost_whoever_is_killed() {
     });
 }
 
-/// Ends the feed, also of a test that fails.
+/// Ends the feed, even if the test fails.
 struct Done<'a>(&'a Feed);
 
 impl Drop for Done<'_> {

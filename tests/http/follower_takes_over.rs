@@ -1,4 +1,4 @@
-//! A restored record that takes over: the one before is refused, and followers follow the new one.
+//! A restored record that takes over. The old record is refused, and followers follow the new one.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use crate::follower::{answers, backup, push, ready, run, start, wait_until};
 use crate::process::{Server, data, output};
 
-/// A grid and an export with their tags and cursors: what depends on the record alone. Ages of what
-/// is shown go by the replay's clock, which started at another time in each server.
+/// A grid and an export with their tags and cursors. These depend only on the record. Ages depend
+/// on the clock of the replay, which started at another time in each server.
 fn held(server: &Server) -> Vec<(Vec<String>, String)> {
     let answers = answers(server);
     vec![answers[3].clone(), answers[5].clone()]
@@ -22,7 +22,7 @@ fn refused(folder: &Path, args: &[&str]) -> String {
     error
 }
 
-/// The first server still runs, and does not know.
+/// The first server still runs, and does not know that it was replaced.
 #[test]
 fn a_restored_record_takes_over_and_the_record_before_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
@@ -32,7 +32,7 @@ fn a_restored_record_takes_over_and_the_record_before_is_refused_by_name() {
     backup(&folder);
     let follower =
         start(&folder, &["--data", "follower", "--follow", "backups", "--follow-every-s", "1"]);
-    // Not in any backup, and so not in the record that takes over.
+    // In no backup, and so not in the record that takes over.
     assert!(push(&old, "METAR CYYZ 031740Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
 
     run(path, &["restore", "--from", "backups", "--to", "new"]);
@@ -41,7 +41,7 @@ fn a_restored_record_takes_over_and_the_record_before_is_refused_by_name() {
     assert!(error.contains("add --take-over"), "{error}");
     run(path, &["backup", "--to", "backups", "--data", "new", "--take-over"]);
 
-    // The first server goes on taking in, and nothing of it comes to the place any more.
+    // The first server goes on taking in readings, but none of them get to the place.
     let error = refused(path, &["backup", "--to", "backups"]);
     assert!(error.starts_with("error: nothing was backed up: backups has the backups of another"));
     assert!(error.contains("new, which was backed up at 20"), "{error}");
@@ -53,12 +53,13 @@ fn a_restored_record_takes_over_and_the_record_before_is_refused_by_name() {
     wait_until("the follower follows it", || held(&follower) == held(&new));
     assert!(held(&follower) != held(&old));
     assert!(ready(&follower)["behindS"].as_i64().unwrap() >= 0);
-    // What cannot be meant by mistake can be asked for.
+    // With a flag that nobody gives by mistake, it is allowed.
     run(path, &["backup", "--to", "backups", "--take-over"]);
     wait_until("it follows the first one again", || held(&follower) == held(&old));
 }
 
-/// A place is of one record: an empty one that has its name by mistake does not replace its backups.
+/// A place belongs to one record. An empty record that is pointed at the place by mistake does not
+/// replace its backups.
 #[test]
 fn a_record_is_not_backed_up_over_that_of_another() {
     let folder = TempDir::new().unwrap();
@@ -70,6 +71,6 @@ fn a_record_is_not_backed_up_over_that_of_another() {
     run(path, &["ingest", "20240803.txt"]);
     let error = refused(path, &["backup", "--to", "backups"]);
     assert!(error.contains("mesonet-data, which was backed up at 20"), "{error}");
-    // The record that was there, wherever its folder is by now, is known by its name.
+    // The earlier record is recognized by its name, wherever its folder is now.
     run(path, &["backup", "--to", "backups", "--data", "lost"]);
 }

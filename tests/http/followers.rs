@@ -1,5 +1,5 @@
-//! Several servers: what one follower has begun another one goes on with, keys that are known to all,
-//! and a server that takes its leave.
+//! Several servers: exports that one follower begins and another continues, keys that all servers
+//! know, and a server that stops in order.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use crate::process::{PATIENCE, Server, data};
 
 const FILE: &str = "metar/liveairdata_metars_20240803T1732Z.csv.gz";
 
-/// A follower in a folder, which looks for backups so often.
+/// A follower in a folder that looks for backups at an interval.
 fn follow(folder: &TempDir, name: &str, every_s: &str, args: &[&str]) -> Server {
     let own = ["--data", name, "--follow", "backups", "--follow-every-s", every_s];
     start(folder, &[&own, args].concat())
@@ -49,8 +49,8 @@ fn cursor(head: &str) -> &str {
     head.split("x-next-cursor: ").nth(1).unwrap().lines().next().unwrap()
 }
 
-/// A page of an older backup would end the export before its end: it is refused, for the other
-/// follower to answer.
+/// A page of an older backup would end the export too early. It is refused, so that the other
+/// follower answers.
 #[test]
 fn a_follower_that_is_a_backup_behind_does_not_go_on_with_an_export() {
     let folder = TempDir::new().unwrap();
@@ -76,10 +76,10 @@ fn a_follower_that_is_a_backup_behind_does_not_go_on_with_an_export() {
         "{refused}"
     );
     assert!(body.contains("knows more than this one yet; send the request again"), "{body}");
-    // The other way round it goes on, as where readings come in meanwhile.
+    // The other way round the export goes on, as it does when readings come in between pages.
     assert!(page(&ahead, Some(&known), None).0.starts_with("HTTP/1.1 200 "));
 
-    // The server that is followed is ahead of all.
+    // The followed server is ahead of all followers.
     let (of_writer, _) = page(&writer, None, None);
     assert!(!cursor(&of_writer).contains('.'), "{of_writer}");
     let (refused, body) = page(&ahead, Some(cursor(&of_writer)), None);
@@ -88,7 +88,7 @@ fn a_follower_that_is_a_backup_behind_does_not_go_on_with_an_export() {
         "{refused}{body}"
     );
     assert!(page(&writer, Some(cursor(&head)), None).0.starts_with("HTTP/1.1 200 "));
-    // What is damaged is told to be damaged.
+    // Damage is reported as damage.
     for bad in ["x", "0a.b", &format!("{}.0001", &known[..10])] {
         let (refused, body) = page(&ahead, Some(bad), None);
         assert!(refused.starts_with("HTTP/1.1 400 ") && body.contains("invalid"), "{bad}: {body}");
@@ -117,7 +117,7 @@ fn a_follower_knows_and_refuses_keys_with_the_next_backup() {
     backup(&folder);
     wait_until("the key is refused", || !is_known(&key));
 
-    // Without the place it keeps what it knows.
+    // Without the place the follower keeps what it knows.
     let other = run(path, &["keys", "issue", "--label", "other"]).trim().to_owned();
     backup(&folder);
     wait_until("the key is known", || is_known(&other));
@@ -126,7 +126,8 @@ fn a_follower_knows_and_refuses_keys_with_the_next_backup() {
     assert!(is_known(&other));
 }
 
-/// Until it stops it answers as ever, says that it will, and ends each connection in order.
+/// Until it stops, the server answers as usual, says that it will stop, and ends each connection
+/// properly.
 #[test]
 fn a_server_that_is_told_to_stop_takes_its_leave() {
     let folder = TempDir::new().unwrap();
@@ -152,7 +153,7 @@ fn a_server_that_is_told_to_stop_takes_its_leave() {
     wait_until("it says so", || server.get("/readyz").0.starts_with("HTTP/1.1 503 "));
     let (head, body) = server.get("/readyz");
     assert!(body.contains("the server is stopping"), "{head}{body}");
-    // New connections are taken, and kept ones end with their answer.
+    // New connections are accepted, and existing ones end with their next answer.
     assert!(server.get("/healthz").0.starts_with("HTTP/1.1 200 "));
     let head = kept(&mut stream);
     assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("connection: close"), "{head}");

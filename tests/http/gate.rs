@@ -1,5 +1,5 @@
-//! What stands between a server and another service, such as ClickHouse or a bucket: it counts what comes,
-//! and lets nothing or something else through.
+//! A gate between a server and another service, such as ClickHouse or a bucket. It counts what
+//! passes, and can block or change it.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// A gate before another service.
+/// A gate in front of another service.
 pub struct Gate {
     url: String,
     state: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ impl Gate {
         let state = Arc::new(AtomicUsize::new(OPEN));
         let came = Arc::new(AtomicU64::new(0));
         let (shared, counter) = (Arc::clone(&state), Arc::clone(&came));
-        // It ends with the tests.
+        // The thread ends with the tests.
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (state, came) = (Arc::clone(&shared), Arc::clone(&counter));
@@ -57,7 +57,7 @@ impl Gate {
         self.state.store(CLOSED, Ordering::SeqCst);
     }
 
-    /// Takes requests and answers none, as a machine that is cut off.
+    /// Accepts requests and answers none, like a machine that is cut off.
     pub fn fall_silent(&self) {
         self.state.store(SILENT, Ordering::SeqCst);
     }
@@ -74,7 +74,7 @@ impl Gate {
     }
 }
 
-/// Takes one piece of what is sent, if it may pass.
+/// Passes one piece of the traffic on, if allowed.
 fn may_pass(state: &AtomicUsize) -> bool {
     let one_less = |left| match left {
         OPEN => Some(OPEN),

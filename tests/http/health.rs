@@ -15,7 +15,7 @@ use super::support::Api;
 fn a_server_says_that_it_lives_and_whether_it_can_take_requests() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &["--rate-requests", "1"]);
-    // Not limited, so that who keeps it running can always ask.
+    // Not limited, so that monitoring can always get an answer.
     for _ in 0..5 {
         assert!(server.get("/healthz").0.starts_with("HTTP/1.1 200 OK\r\n"));
     }

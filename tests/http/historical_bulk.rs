@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::access::Plan;
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{BaseQuality, Batch, IntervalType, Iso8601, Quality, SeriesKey, Store, Variable};
 use mesonet_server::Config;
@@ -65,7 +65,7 @@ fn some() -> TestStore {
     ])
 }
 
-/// Its rows of [`DAY`], by time and then by series: the wind has the lower id.
+/// The rows of [`DAY`], by time and then by series. The wind has the lower id.
 fn rows() -> [String; 4] {
     assert!(WIND.id() < AIR.id());
     [
@@ -200,7 +200,7 @@ fn paging_is_exact_while_readings_come_in() {
     let minute = |i: i64| report("A", -i * MINUTE_MS, &AIR, i as f64, Quality::GOOD);
     let store = Arc::new(store([station("A", -80.5, 44.0)]));
     for i in 0..2_000 {
-        store.append(&minute(i), &mut unjudged).unwrap();
+        store.append(&minute(i), &mut no_verdicts).unwrap();
     }
     let api = Api::at(NOW_MS, commercial(), Arc::clone(&store));
     let stop = Arc::new(AtomicBool::new(false));
@@ -209,10 +209,10 @@ fn paging_is_exact_while_readings_come_in() {
         std::thread::spawn(move || {
             let mut added = 2_000;
             while !stop.load(Ordering::Relaxed) && added < 100_000 {
-                store.append(&minute(added), &mut unjudged).unwrap();
-                // From another series, which was not there before, and late.
+                store.append(&minute(added), &mut no_verdicts).unwrap();
+                // From another series that is new, and late.
                 let late = report("A", (added - 1_000) * MINUTE_MS, &WIND, 0.0, Quality::GOOD);
-                store.append(&late, &mut unjudged).unwrap();
+                store.append(&late, &mut no_verdicts).unwrap();
                 added += 1;
             }
             added
@@ -220,7 +220,7 @@ fn paging_is_exact_while_readings_come_in() {
     };
     let query = "start=2024-08-03T12:00:00Z&end=2034-08-03T12:00:00Z&pageSize=37";
     let air = r#","requests":[{"name":"airTemperature"}]"#;
-    // At the end nothing more comes in, so the pages end.
+    // In the end nothing more comes in, so the pages end.
     let (mut rows, mut cursor) = (Vec::new(), String::new());
     for page in 0.. {
         let answer = export(&api, &format!("{query}{cursor}"), air);
@@ -247,10 +247,10 @@ fn a_cursor_outlives_a_restart() {
     let first = export(&api(some()), &query, "");
     holds(&first, &rows()[..3]);
     let cursor = told(&first, &["x-next-cursor"])[0].unwrap();
-    // Another server with the same record, which has grown meanwhile.
+    // Another server with the same record, which has grown in the meantime.
     let grown = some();
-    grown.append(&reading("A", 45, &AIR, 1.0), &mut unjudged).unwrap();
-    grown.append(&reading("A", -10, &AIR, 2.0), &mut unjudged).unwrap();
+    grown.append(&reading("A", 45, &AIR, 1.0), &mut no_verdicts).unwrap();
+    grown.append(&reading("A", -10, &AIR, 2.0), &mut no_verdicts).unwrap();
     let rest = export(&api(grown), &format!("{query}&cursor={cursor}"), "");
     holds(&rest, &[rows()[3].clone(), row(&AIR, "12:10:00", "2.0", "Unknown,None")]);
 }

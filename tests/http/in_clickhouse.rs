@@ -1,7 +1,7 @@
-//! Records in ClickHouse: with `MESONET_TEST_STORE=clickhouse`, beside a ClickHouse that `tests/cluster`
-//! has started, the store of each test is in a database of its own.
+//! Records in ClickHouse. With `MESONET_TEST_STORE=clickhouse`, and a ClickHouse that
+//! `tests/cluster` has started, the store of each test is in a database of its own.
 //!
-//! Tests that are about a record on disk are left out: `tests/http/on_disk_only` names them.
+//! `tests/http/on_disk_only` names the tests that are left out because they need a record on disk.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 
@@ -26,7 +26,7 @@ pub fn server() -> Option<String> {
     std::env::var("MESONET_TEST_CLICKHOUSE").ok()
 }
 
-/// The address of ClickHouse, if all tests are to run on it.
+/// The address of ClickHouse, if all tests run on it.
 fn asked() -> Option<String> {
     if is_asked() || std::env::var_os("MESONET_TEST_STORE").is_none() {
         return None;
@@ -34,13 +34,13 @@ fn asked() -> Option<String> {
     Some(server().expect("a ClickHouse: run this as `tests/cluster cargo test …`"))
 }
 
-/// A store in a database that goes away with it.
+/// A store in a database that is deleted with the store.
 struct Database {
     store: Option<ClickHouseStore>,
     options: Options,
 }
 
-/// An empty store in a new database, if the tests are to run on ClickHouse.
+/// An empty store in a new database, if the tests run on ClickHouse.
 pub fn fresh() -> Option<Arc<dyn Store>> {
     let options = database(&asked()?);
     let store = Some(ClickHouseStore::open(&options).unwrap());
@@ -62,14 +62,14 @@ pub fn database(url: &str) -> Options {
     options
 }
 
-/// The same, marked as one that readings were brought to, so that the sample does not go there.
+/// The same, marked as having readings of the operator, so that the sample is not put there.
 pub fn own_database(url: &str) -> Options {
     let options = database(url);
     ClickHouseStore::open(&options).unwrap().set_mark("origin", "own").unwrap();
     options
 }
 
-/// The place of a database as the setting `store` has it.
+/// The place of a database in the form of the setting `store`.
 pub fn place(options: &Options) -> String {
     let hosts = options.urls.iter().map(|url| url.strip_prefix("http://").unwrap());
     let hosts = hosts.collect::<Vec<_>>().join(",");
@@ -77,8 +77,8 @@ pub fn place(options: &Options) -> String {
     format!("clickhouse:http://{hosts}/{}{cluster}", options.database)
 }
 
-/// Where the record of a command is, if the tests are to run on ClickHouse: the same for all commands
-/// with this folder.
+/// The place of the record of a command, if the tests run on ClickHouse. It is the same for all
+/// commands with this folder.
 pub fn place_of(folder: &Path, args: &[&str]) -> Option<String> {
     static MADE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
     let url = asked()?;
@@ -140,14 +140,14 @@ impl Drop for Database {
     }
 }
 
-impl InFront for Database {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Database {
+    fn wrapped(&self) -> &dyn Reader {
         self.store.as_ref().unwrap()
     }
 }
 
 impl Store for Database {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.as_ref().unwrap().append(batch, judge)
     }
 }

@@ -1,9 +1,9 @@
-//! Records that a follower serves: with `MESONET_TEST_STORE=follower` the record of each test is on
-//! disk, what the test writes is backed up to a folder, and a follower of these backups answers.
+//! Records that a follower serves. With `MESONET_TEST_STORE=follower` the record of each test is on
+//! disk, its content is backed up to a folder, and a follower of these backups answers.
 //!
-//! Before each read the follower takes in what was written. Each answer must be that of the server
-//! that it follows: status, headers and body. What differs on purpose is named below, and tests that
-//! are left out are in `tests/http/not_followed`.
+//! Before each read the follower gets what was written. Each answer must equal that of the followed
+//! server: status, headers and body. Intended differences are named below, and
+//! `tests/http/not_followed` names the tests that are left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, header};
 use mesonet::access::Plan;
-use mesonet::store::{EmbeddedOptions, unjudged};
+use mesonet::store::{EmbeddedOptions, no_verdicts};
 use mesonet::{Intake, Store};
 use mesonet_server::{Clock, Config, State, app};
 use mesonet_service::backup::back_up;
@@ -25,7 +25,7 @@ use tempfile::TempDir;
 
 use crate::support::{AIR, Answer, Api, NOW_MS, TestStore, id, reading, station};
 
-/// Whether a follower is to answer in all tests.
+/// Whether a follower answers in all tests.
 pub fn is_asked() -> bool {
     match std::env::var("MESONET_TEST_STORE").as_deref() {
         Err(_) | Ok("clickhouse") => false,
@@ -44,14 +44,14 @@ pub struct Followed {
     data: PathBuf,
     record: Record,
     place: PathBuf,
-    /// What there was before the newest backup was made.
+    /// The files before the newest backup was made.
     backed_up: Mutex<Files>,
-    /// Of the backups, and of the record if it has no folder of its own.
+    /// The folder of the backups, and of the record if it has no folder of its own.
     _folder: TempDir,
 }
 
 impl Followed {
-    /// An empty record, in a folder that has perhaps other things of its server.
+    /// An empty record, in a folder that may have other files of its server.
     pub fn new(data: Option<&Path>) -> Arc<Self> {
         let folder = TempDir::new().unwrap();
         let data = data.map_or_else(|| folder.path().join("record"), Path::to_owned);
@@ -64,7 +64,7 @@ impl Followed {
         self.record.store()
     }
 
-    /// A server that writes the record, and one that follows it.
+    /// A server that writes to the record, and one that follows it.
     pub fn serve(self: &Arc<Self>, now_ms: i64, config: Config) -> (Arc<State>, Follower) {
         let own = [Config::default().data, self.data.clone()];
         assert!(own.contains(&config.data), "the record is in {}", self.data.display());
@@ -85,7 +85,7 @@ impl Followed {
         (writer, Follower { followed: Arc::clone(self), state, router, _folder: folder })
     }
 
-    /// Makes a backup, if the newest one is not of what is there.
+    /// Makes a backup, unless the newest one is up to date.
     fn back_up(&self) {
         let mut backed_up = self.backed_up.lock().unwrap();
         let files = files(&self.data);
@@ -110,14 +110,14 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Takes in what was written.
+    /// Gets what was written.
     pub fn take_in(&self) {
         self.followed.back_up();
         self.state.follow().unwrap();
     }
 
-    /// The answer to a request: to one that writes that of the server that is followed, and to any
-    /// other one that of the follower, which is the same.
+    /// The answer to a request. The followed server answers a request that writes. The follower
+    /// answers any other request, with the same answer.
     pub fn answer(&self, api: &Api, request: Request<Body>) -> Answer {
         let (head, body) = request.into_parts();
         if writes(&head) {
@@ -128,7 +128,7 @@ impl Follower {
         self.take_in();
         let here = api.ask(&self.router, again());
         let there = api.ask(&api.router, again());
-        // Another thread of the test may write meanwhile.
+        // Another thread of the test may write at the same time.
         if self.followed.is_backed_up() && head.uri.path() != "/readyz" {
             let difference = difference(&here, &there);
             let Parts { method, uri, .. } = &head;
@@ -138,13 +138,13 @@ impl Follower {
     }
 }
 
-/// Whether a request is for the server that is followed: a follower takes nothing in.
+/// Whether a request is for the followed server: a follower takes nothing in.
 fn writes(head: &Parts) -> bool {
     let path = head.uri.path();
     head.method == Method::POST && ["/ingest", "/keys"].iter().any(|push| path.contains(push))
 }
 
-/// How the answer of a follower differs from that of the server that it follows.
+/// How the answer of a follower differs from that of the followed server.
 fn difference(here: &Answer, there: &Answer) -> Option<String> {
     if here.status != there.status {
         return Some(format!("it is a {} instead of a {}", here.status, there.status));
@@ -154,7 +154,7 @@ fn difference(here: &Answer, there: &Answer) -> Option<String> {
         return Some(format!("its headers are {of_here:?} instead of {of_there:?}"));
     }
     let body = |of: &Answer| match of.header("x-request-id") {
-        // It is in the body, which is short.
+        // The cursor is in the body, which is short.
         Some(id) => String::from_utf8_lossy(&of.body).replace(id, "").into_bytes(),
         None => of.body.to_vec(),
     };
@@ -168,8 +168,8 @@ fn difference(here: &Answer, there: &Answer) -> Option<String> {
     })
 }
 
-/// The headers of an answer, but for what is its own: the id of a request, and the backup that the
-/// cursor of a follower names.
+/// The headers of an answer, without what differs between servers: the id of a request, and the
+/// backup that the cursor of a follower names.
 fn told(headers: &HeaderMap) -> Vec<(String, String)> {
     let told = headers.iter().filter(|(name, _)| *name != "x-request-id");
     let mut told: Vec<_> = told
@@ -183,7 +183,7 @@ fn told(headers: &HeaderMap) -> Vec<(String, String)> {
     told
 }
 
-/// The files below a folder, but for those that a backup makes or that only memory is behind.
+/// The files below a folder, without those that a backup makes and SQLite's shared memory.
 fn files(data: &Path) -> Files {
     let (mut files, mut folders) = (Files::new(), vec![data.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -201,10 +201,10 @@ fn files(data: &Path) -> Files {
     files
 }
 
-/// A service of a follower, whatever the other tests run on, and its store.
+/// A service of a follower and its store, whatever the other tests run on.
 fn followed() -> (Api, Arc<TestStore>) {
     let store = Arc::new(TestStore::followed());
-    store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
+    store.append(&station("A", 0.0, 0.0), &mut no_verdicts).unwrap();
     (Api::at(NOW_MS, Config::default(), Arc::clone(&store)), store)
 }
 
@@ -213,19 +213,19 @@ fn what_a_test_writes_is_read_from_a_follower() {
     let (api, store) = followed();
     let readings = || api.get("/stations/readings").text();
     assert!(!readings().contains("21.5"));
-    store.append(&reading("A", 0, &AIR, 21.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 21.5), &mut no_verdicts).unwrap();
     assert!(readings().contains("21.5"));
     let ready = api.call(Method::GET, "/readyz", &[], Body::empty()).text();
     assert!(ready.contains(r#""asOf":"#), "{ready}");
-    // What was not backed up is not there.
+    // Readings that were not backed up are missing.
     let follower = api.follower.as_ref().unwrap();
-    store.append(&reading("A", 0, &AIR, 22.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 22.5), &mut no_verdicts).unwrap();
     follower.state.follow().unwrap();
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let not_yet = api.ask(&follower.router, request()).text();
     assert!(not_yet.contains("21.5") && !not_yet.contains("22.5"), "{not_yet}");
     assert!(api.ask(&api.router, request()).text().contains("22.5"));
-    // The same backup is not made again for each read.
+    // Reads without new data make no new backup.
     let backups = || fs::read_dir(follower.followed.place.join("backups")).unwrap().count();
     assert!(readings().contains("22.5"));
     let count = backups();
@@ -236,7 +236,7 @@ fn what_a_test_writes_is_read_from_a_follower() {
 #[test]
 fn a_follower_that_answers_otherwise_is_noticed() {
     let (api, store) = followed();
-    store.append(&reading("A", 0, &AIR, 21.5), &mut unjudged).unwrap();
+    store.append(&reading("A", 0, &AIR, 21.5), &mut no_verdicts).unwrap();
     let ask = |headers: &[(header::HeaderName, &str)], path: &str| api.get_with(path, headers);
     let is_same = |here: &Answer, there: &Answer| difference(here, there).is_none();
     let markers = || ask(&[], "/stations/map/markers");
@@ -256,7 +256,7 @@ fn a_follower_that_answers_otherwise_is_noticed() {
     assert!(!is_same(&one, &other));
 }
 
-/// An empty one, and one of fewer digits, were taken for one of the server that is followed.
+/// Once, an empty cursor and one with fewer digits were taken for cursors of the followed server.
 #[test]
 fn a_follower_says_of_a_damaged_cursor_that_it_is() {
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };

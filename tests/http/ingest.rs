@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 use mesonet_server::Config;
 use mesonet_service::ingest::KeyHash;
@@ -147,7 +147,7 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
     assert!(text.contains("bytes once unpacked, the limit for a file of its length"), "{text}");
 }
 
-/// It was a 400 though hundreds of stations were stored.
+/// The answer was once a 400 although hundreds of stations were stored.
 #[test]
 fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_is_not() {
     let config = Config { max_ingest_bytes: 100_000, ..config() };
@@ -177,7 +177,7 @@ fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_i
     assert!(whole.text().starts_with(r#"{"whole":true,"#), "{}", whole.text());
 }
 
-/// Places that come in a later push release no earlier report: the answer says what to send again.
+/// Places in a later push do not release earlier reports. The answer says what to send again.
 #[test]
 fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
     let api = api();
@@ -196,14 +196,14 @@ fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
 /// A store with no room left.
 struct Full(TestStore);
 
-impl InFront for Full {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Full {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Full {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Err(StoreError::Full { path: "/secret".into(), cause: "os error 28".into() })
     }
 }
@@ -242,7 +242,7 @@ fn alerts_are_pushed_like_reports_and_served_at_once() {
     );
 }
 
-/// A key that may push readings once could issue a public alert too.
+/// Once, a key that may push readings could also issue a public alert.
 #[test]
 fn a_key_pushes_only_what_its_scope_names() {
     let with = |scope: &str| {
@@ -267,7 +267,7 @@ fn a_key_pushes_only_what_its_scope_names() {
         assert_eq!(status(scope, &alert).0, alerts, "{scope}");
     }
     let (_, text) = status(";networks=SWOB|NOAA NDBC", BULLETIN.as_bytes());
-    let expected =
-        "\"the key may not push reports of the network METAR; it may those of SWOB, NOAA NDBC\"";
+    let expected = "\"the key may not push reports of the network METAR; it may push those of SWOB, \
+                    NOAA NDBC\"";
     assert_eq!(text, expected);
 }

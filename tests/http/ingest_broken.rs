@@ -1,5 +1,5 @@
-//! GRIB2 files of models that break off, are damaged, or come in steps: what is served meanwhile, and
-//! what completes it.
+//! GRIB2 files of models that break off, are damaged, or come in steps: what is served until then,
+//! and what completes the run.
 
 use std::fs;
 use std::io::Write;
@@ -105,7 +105,7 @@ fn what_breaks_off_is_served_as_what_it_is_until_the_whole_file_arrives() {
     );
 }
 
-/// One file a level or a variable: each answer says what is there, and may be asked again.
+/// One file per level or variable. Each answer says what is there, and may be requested again.
 #[test]
 fn a_run_is_served_while_it_grows_step_by_step() {
     let service = service();
@@ -178,7 +178,7 @@ fn the_command_tells_what_is_not_whole() {
     assert!(!path("mesonet-data/models/stated/89950917T000000Z").exists());
 }
 
-/// `verify` names it, `--set-aside` moves it away, and the same file puts it back.
+/// `verify` names the damage, `--set-aside` moves it away, and the same file repairs it.
 #[test]
 fn a_damaged_field_is_put_back_by_its_file() {
     let folder = TempDir::new().unwrap();

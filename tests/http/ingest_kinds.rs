@@ -1,5 +1,5 @@
-//! What a field is of: a product takes fields of its own kind, whatever else has its parameter,
-//! level and time.
+//! The kind of a field: a product takes only fields of its own kind, even if others have its
+//! parameter, level and time.
 
 use mesonet::access::Plan;
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn value(service: &ModelPushes, product: &str) -> Value {
     service.json(&path)["fields"][product]["value"].clone()
 }
 
-/// The message of a product: what its template and process say, and its value.
+/// The message of a product: its template, its process and its value.
 fn message(product: &str) -> Message {
     let (_, value) = KINDS.into_iter().find(|(name, _)| *name == product).unwrap();
     let message = Message::pressure().of_value(value);

@@ -51,7 +51,7 @@ fn refusal(service: &ModelPushes, path: &str) -> String {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// A member at an hour: its template says that it is perturbed, or the control.
+/// A member at an hour. Its template says whether it is perturbed or the control.
 fn member(number: u8, hour: u8, value: f32) -> Message {
     let kind = if number == 0 { 1 } else { 3 };
     Message::pressure().at_hour(hour).of_template(1, &[kind, number, 4]).of_value(value)
@@ -74,7 +74,7 @@ fn point(more: &str) -> String {
 #[test]
 fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
     let service = service();
-    // One file a member, in any order.
+    // One file per member, in any order.
     for number in [2, 0, 3] {
         let value = 100_000.0 + 100.0 * f32::from(number);
         summary(&service, "ensemble", &[member(number, 0, value), member(number, 6, value + 1.0)]);
@@ -84,9 +84,9 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
             .clone()
     };
     assert_eq!(entry("&member=2"), json!({"unit": "Pa", "value": 100_200.0, "member": 2}));
-    // Without a number, the control.
+    // Without a number, it is the control.
     assert_eq!(entry(""), json!({"unit": "Pa", "value": 100_000.0, "member": 0}));
-    // It has not arrived.
+    // The member has not arrived.
     assert_eq!(entry("&member=1"), json!({"unit": "Pa", "value": null, "member": 1}));
     let series = service
         .json(&format!("/models/ensemble/series?run={RUN}&row=40&col=20&fields=pressure&member=3"));
@@ -105,7 +105,7 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
     assert_eq!(unknown, "product \"pressure\" has no member 4; its members are 0, 1, 2, 3");
     let refused = refusal(&service, &point("&hour=0&fields=pressure&member=300"));
     assert_eq!(refused, "member must be 0 (the control) to 255; got 300");
-    // A member's own name is not one of a field, so that no rule is passed by.
+    // The name of a single member is not a field, so it cannot bypass a rule.
     let named = refusal(&service, &point("&hour=0&fields=pressure/2"));
     assert!(named.starts_with("unknown product \"pressure/2\""), "{named}");
 
@@ -184,13 +184,13 @@ fn two_intervals_that_end_at_one_hour_are_not_mixed() {
         let entry = service.json(&path)["fields"]["rain"].clone();
         (entry["value"].clone(), entry["interval"]["start"].clone())
     };
-    // Of two in a file the shorter one counts, in any order.
+    // Of two intervals in a file the shorter one counts, in any order.
     for files in [[rain(12, 12, 7.0), rain(12, 6, 4.0)], [rain(12, 6, 4.0), rain(12, 12, 7.0)]] {
         let service = service();
         let summary = summary(&service, "single", &files);
         assert_eq!((&summary["used"], &summary["replaced"]), (&json!(1), &json!(1)));
         assert_eq!(value(&service, 2), (json!(4.0), json!("2018-09-17T06:00:00Z")));
-        // Another one later is refused by name.
+        // Another interval later is refused by name.
         let refused = push(&service, "single", &[rain(12, 12, 7.0)]);
         assert_eq!(refused.status, 400);
         assert!(
@@ -205,7 +205,7 @@ fn two_intervals_that_end_at_one_hour_are_not_mixed() {
     }
 }
 
-/// The members of a product at an hour have one interval.
+/// All members of a product at an hour have the same interval.
 #[test]
 fn a_member_over_another_interval_is_refused() {
     let service = service();

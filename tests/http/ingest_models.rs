@@ -154,7 +154,7 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     let product = &run["products"][0];
     assert_eq!((&product["name"], &product["halfStep"]), (&json!("pressure_msl"), &json!(0.25)));
     assert!(product["packingError"].as_f64().unwrap() <= 0.25);
-    // Of a file of which the rest is stored, what is not is a fault too.
+    // If only a part of a file is stored, the rest is a fault too.
     assert_eq!(summary["faults"]["count"], 3);
     let faults = summary["faults"]["first"].as_array().unwrap();
     let files: Vec<&str> = faults.iter().map(|fault| fault["file"].as_str().unwrap()).collect();
@@ -207,7 +207,7 @@ fn a_push_without_effect_says_why() {
     assert_eq!(service.json("/models/pressure/runs")["runs"], json!([]));
 }
 
-/// The path of a file that was once read wrongly.
+/// The path of a file that was once misread.
 fn reported(name: &str) -> String {
     format!("{}/data/reported/grib/{name}", env!("CARGO_MANIFEST_DIR"))
 }
@@ -228,7 +228,7 @@ fn a_model_made_from_files_stores_every_field_or_leaves_nothing_behind() {
         assert_eq!(models["used"], models["fields"], "{file}");
         assert!(models["runs"][0]["products"].as_array().unwrap().len() >= products, "{models}");
     }
-    // A packing that is not supported: the table could be made, and nothing stored.
+    // The packing is not supported: the table could be made, but nothing was stored.
     let mut unpackable = fs::read(reported("surface_two_values.grib2")).unwrap();
     let mut at = 0;
     while let Some(found) =

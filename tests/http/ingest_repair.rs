@@ -1,4 +1,5 @@
-//! GRIB2 files of models that arrive cut, packed or again: what is served until all is there.
+//! GRIB2 files of models that arrive cut, packed or again: what is served until everything is
+//! there.
 
 use std::fs;
 use std::io::Write;
@@ -38,7 +39,7 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A server on a data folder, with the catalogue beside it.
+/// A server on a data folder, with the catalogue beside the folder.
 fn server(folder: &TempDir, more: &[&str]) -> Server {
     fs::write(folder.path().join("models.toml"), MODELS).unwrap();
     Server::start(folder, &[&["--now", "live", "--models", "models.toml"], more].concat())
@@ -116,8 +117,8 @@ fn a_tile_of_a_level_that_is_not_there_yet_is_empty_and_not_lasting() {
     assert_eq!(tile(100).0, there);
 }
 
-/// What was set aside is said to be missing, not served as empty, until its file has come again, which
-/// it may while the server runs; fields beside it are served all the time.
+/// What was set aside is reported as missing, not served as empty, until its file is pushed again.
+/// That may happen while the server runs. Other fields are served all the time.
 #[test]
 fn what_was_set_aside_is_a_503_until_its_file_has_come_again() {
     let folder = TempDir::new().unwrap();

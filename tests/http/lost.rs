@@ -1,9 +1,9 @@
-//! What was acknowledged and is not there: a segment whose disk is mounted late.
+//! Acknowledged data is missing: a segment whose disk is mounted late.
 
 use std::fs;
 use std::path::Path;
 
-use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::{EmbeddedStore, Quality, Store};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,14 +13,16 @@ use crate::support::{AIR, report, station};
 
 const SEGMENT: &str = "segments/00000001.arrow";
 
-/// A record with one sealed segment and one reading that is not in it.
+/// A record with one sealed segment, and one reading outside it.
 fn record(folder: &Path) {
     let data = folder.join("mesonet-data");
     let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
     store.meta_set("origin", "own").unwrap();
-    store.append(&station("A", -79.0, 43.0), &mut unjudged).unwrap();
+    store.append(&station("A", -79.0, 43.0), &mut no_verdicts).unwrap();
     for (age_ms, value) in [(3_600_000, 20.0), (0, 21.0)] {
-        store.append(&report("A", age_ms, &AIR, value, Quality::UNCHECKED), &mut unjudged).unwrap();
+        store
+            .append(&report("A", age_ms, &AIR, value, Quality::UNCHECKED), &mut no_verdicts)
+            .unwrap();
         if age_ms > 0 {
             store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
         }
@@ -31,8 +33,9 @@ fn readiness(server: &Server) -> Value {
     serde_json::from_str(&server.get("/readyz").1).unwrap()
 }
 
-/// One start without the disk once took the segment out of the catalogue: `verify` and `backup` were content
-/// without its readings, and `backups --keep` deleted the backups that had them.
+/// Once, a start without the disk removed the segment from the catalogue. `verify` and `backup`
+/// then accepted the record without its readings, and `backups --keep` deleted the backups that had
+/// them.
 #[test]
 fn what_is_missing_at_a_start_is_said_everywhere_until_it_is_back_or_given_up() {
     let folder = TempDir::new().unwrap();
@@ -65,7 +68,7 @@ fn what_is_missing_at_a_start_is_said_everywhere_until_it_is_back_or_given_up() 
         "{out}{error}"
     );
 
-    // Back while the server runs.
+    // The disk comes back while the server runs.
     let server = Server::start(&folder, &["--now", "2024-08-03T12:00:00Z"]);
     assert_eq!(readiness(&server)["faults"], 1);
     fs::rename(&away, &file).unwrap();

@@ -1,5 +1,5 @@
-//! The service over HTTP, in process: the modules follow the paths of the service, and each test
-//! asserts status and exact body.
+//! The service over HTTP, in process. The modules follow the paths of the service, and each test
+//! asserts the status and the exact body.
 
 mod alerts;
 mod alerts_zones;

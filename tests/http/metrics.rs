@@ -1,4 +1,4 @@
-//! `/metrics`, read with a parser of its own that holds the text to its format.
+//! `/metrics`, read with a parser of this test that checks the format of the text.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -8,9 +8,9 @@ use tempfile::TempDir;
 
 use crate::process::{PATIENCE, Server, data};
 
-/// The samples of a page of OpenMetrics, by name and labels. Panics on what Prometheus would refuse:
-/// a sample of no announced family, one that stands twice, a value that is no number, text after the
-/// end.
+/// The samples of a page of OpenMetrics, by name and labels. Panics on what Prometheus would
+/// refuse: a sample without an announced family, a repeated sample, a value that is not a number,
+/// text after the end.
 fn samples(page: &str) -> BTreeMap<String, f64> {
     let (mut families, mut samples) = (BTreeMap::new(), BTreeMap::new());
     let page = page.strip_suffix("# EOF\n").expect("the end is told");
@@ -102,7 +102,7 @@ fn the_figures_count_requests_by_route_and_what_came_in_by_feed() {
     let ages: Vec<_> = read.iter().filter(|(name, _)| name.contains("newest_report_age")).collect();
     assert!(matches!(ages[..], [(_, age)] if *age > 0.0), "{ages:?}");
 
-    // The service's own socket does not show them.
+    // The socket of the service does not show the metrics.
     let (head, body) = server.get("/metrics");
     assert!(head.starts_with("HTTP/1.1 404") && !body.contains("mesonet_"), "{head}");
     assert_eq!(server.stop().0, Some(0));

@@ -36,7 +36,7 @@ fn grib_ls_has_a_line_for_each_field_and_says_where_a_file_breaks() {
     );
     assert!(lines[3].contains("UGRD/u [m/s]  7:0.2.2  level 100:10000  "), "{out}");
 
-    // A cut message, after three that are whole.
+    // A cut message, after three whole ones.
     let mut bytes = Vec::new();
     GzDecoder::new(fs::File::open(data(NAM)).unwrap()).read_to_end(&mut bytes).unwrap();
     let cut = folder.path().join("cut.grib2");
@@ -45,7 +45,8 @@ fn grib_ls_has_a_line_for_each_field_and_says_where_a_file_breaks() {
     assert!(!ok && out.lines().count() == 5, "{out}");
     assert!(error.contains(": after 5 fields: the message is cut short: got "), "{error}");
 
-    // Packed in every way that `ingest` reads, which once was "no GRIB message in it" of xz and of archives.
+    // Packed in every way that `ingest` reads. For xz and for archives the answer was once "no GRIB
+    // message in it".
     let mut tar = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);
@@ -103,7 +104,7 @@ fn models_are_listed_shown_and_checked() {
     assert!(!ok && error.contains("own.toml: ") && error.contains("unt"), "{error}");
 }
 
-/// A reduced Gaussian grid, of which no catalogue knows anything.
+/// A reduced Gaussian grid that no catalogue knows.
 #[test]
 fn a_model_is_made_from_its_file_and_served_by_the_next_start() {
     let folder = TempDir::new().unwrap();
@@ -120,13 +121,13 @@ fn a_model_is_made_from_its_file_and_served_by_the_next_start() {
         table.contains("name = \"tmp_level105_137\", unit = \"K\", packing = \"auto\""),
         "{table}"
     );
-    // Again: the table is read back, and what is there stays.
+    // A second time: the table is read back, and what is there stays.
     let (ok, out, _) = ingest(&[]);
     assert!(ok && out.contains("1 unchanged"), "{out}");
     let (ok, _, error) = ingest(&["--new-model"]);
     assert!(!ok && error.contains("\"o32\" is in the catalogue already"), "{error}");
 
-    // A made model needs an account, like all that are not open.
+    // A made model needs an account, like all models that are not open.
     let server = Server::start(&folder, &["--now", "live"]);
     assert!(server.get("/models/o32/runs").0.starts_with("HTTP/1.1 401 "));
     server.stop();

@@ -29,7 +29,7 @@ pub fn whole() -> Vec<u8> {
     [0, 1, 3, 5].map(message).concat()
 }
 
-/// The service and its data folder, which is gone with it.
+/// The service and its data folder, which is deleted with the service.
 pub struct ModelPushes {
     api: Api,
     folder: TempDir,
@@ -56,13 +56,13 @@ impl ModelPushes {
         self.folder.path().join("models")
     }
 
-    /// Pushes a body; the query is that of the path, such as `model=nam&name=a.grib2`.
+    /// Pushes a body. The query is that of the path, such as `model=nam&name=a.grib2`.
     pub fn push(&self, query: &str, body: impl Into<Body>) -> Answer {
         let key = [(header::AUTHORIZATION, "Bearer key")];
         self.api.call(Method::POST, &format!("/api/v1/ingest?{query}"), &key, body.into())
     }
 
-    /// The summary of a push that is taken.
+    /// The summary of an accepted push.
     pub fn summary(&self, query: &str, body: impl Into<Body>) -> Value {
         let answer = self.push(query, body);
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -80,7 +80,7 @@ impl ModelPushes {
         self.api.call(Method::GET, path, &[], Body::empty())
     }
 
-    /// The answer of a path that must be there.
+    /// The answer of a path that must exist.
     pub fn json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());

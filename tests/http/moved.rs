@@ -1,4 +1,4 @@
-//! Stations that move: rows of the past keep the place of their time.
+//! Stations that move: old rows keep the place of their time.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::process::Server;
 const OLD: (f64, f64) = (43.68, -79.63);
 const NEW: (f64, f64) = (43.9, -79.0);
 
-/// A report of an hour, from a place.
+/// A report of an hour at a place.
 fn report(hour: u32, (lat, lon): (f64, f64)) -> String {
     format!(
         "raw_text,station_id,observation_time,latitude,longitude\n\
@@ -21,7 +21,7 @@ fn report(hour: u32, (lat, lon): (f64, f64)) -> String {
     )
 }
 
-/// Pushes a report, and returns which stations it has placed elsewhere.
+/// Pushes a report, and returns the stations that it places elsewhere.
 fn push(server: &Server, hour: u32, place: (f64, f64)) -> Value {
     let (head, body) = post(server, "/api/v1/ingest?name=metars.csv", &report(hour, place));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}{body}");
@@ -55,7 +55,7 @@ fn places(csv: &[u8]) -> Vec<(u32, (f64, f64))> {
     rows.collect()
 }
 
-/// A pushed 0° N 0° E once moved its station without a word, and every row of its past said 0.0,0.0.
+/// Once, a pushed 0° N 0° E moved its station silently, and all its old rows said 0.0,0.0.
 #[test]
 fn rows_of_the_past_keep_the_place_of_their_time() {
     let folder = TempDir::new().unwrap();
@@ -64,7 +64,8 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
     let server = start(&folder, &[]);
     assert_eq!(push(&server, 11, OLD), Value::Null);
 
-    // In feeds 0° N 0° E is an unknown place. One report from elsewhere moves nothing, and is said.
+    // In feeds, 0° N 0° E is an unknown place. One report from elsewhere moves nothing, and is
+    // mentioned.
     assert_eq!(push(&server, 12, (0.0, 0.0)), Value::Null);
     let said = push(&server, 12, (0.0, 0.1));
     assert!(said.to_string().contains("CZZX"), "{said}");
@@ -86,7 +87,7 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
         assert!(of_hour.iter().all(|row| row.1 == expected), "{hour}: {of_hour:?}");
     }
     for format in &moved.0[1..] {
-        // Both are there as they are: in the statistics of Parquet, in the columns of Arrow.
+        // Both places are exact: in the statistics of Parquet, and in the columns of Arrow.
         for number in [OLD.0, OLD.1, NEW.0, NEW.1] {
             assert!(format.windows(8).any(|eight| eight == number.to_le_bytes()), "{number}");
         }
@@ -107,7 +108,7 @@ fn rows_of_the_past_keep_the_place_of_their_time() {
     run(folder.path(), &["verify", "--data", "restored"]);
     let restored = start(&folder, &["--data", "restored"]);
     assert_eq!(answers(&restored), moved);
-    // It goes on from there.
+    // Reports go on from there.
     assert!(push(&restored, 15, OLD).to_string().contains("CZZX"));
     assert_eq!(push(&restored, 16, OLD), Value::Null);
     let of_hours = places(&answers(&restored).0[0]);

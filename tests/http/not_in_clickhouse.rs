@@ -1,4 +1,4 @@
-//! Without the feature `clickhouse` the tests run on stores in memory and on disk.
+//! Without the feature `clickhouse`, the tests run on stores in memory and on disk.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -115,7 +115,7 @@ fn an_explanation_keeps_the_lookback_of_the_plan() {
         "2024-07-27T10:59:59Z is 7 d 1 h 1 s ago; the limit maxReachMs of plan none is 7 d (and 1 \
          h of grace)",
     );
-    // It is within reach, and there is none.
+    // The station is within reach, but has no reading.
     assert_eq!(taken_in().get(&path(&AIR, "2024-07-27T11:00:00Z")).status, 404);
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
     assert_eq!(Api::with(config, TestStore::default()).get(&old).status, 404);

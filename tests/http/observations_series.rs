@@ -135,7 +135,7 @@ fn station_ids_have_no_effect() {
 #[test]
 fn without_matching_readings_it_is_a_404_that_says_so() {
     let api = Api::new(winds());
-    // The series that the station has are listed, those of the variable first.
+    // The error lists the series of the station, those of the variable first.
     let (air, wind) = (
         "airTemperature (Instantaneous)",
         "windSpeed (Average 2 min), windSpeed (Average 2 min, calculated), windSpeed (Average 10 min)",
@@ -153,7 +153,7 @@ fn without_matching_readings_it_is_a_404_that_says_so() {
     let other = format!(r#"{{"stationId":"{}","name":"mslp"}}"#, id("X"));
     let answer = api.post(&format!("/observations/series?{HOUR}"), other);
     answer.refuses(404, &format!("no station has the id \"{}\"", id("X")));
-    // Names are exact; an unknown one is refused, and the caller is told the known ones.
+    // Names are exact. An unknown name is refused, and the error lists the known ones.
     let answer = post(&api, HOUR, r#","name":"WindSpeed""#);
     assert_eq!(answer.status, 404);
     assert!(answer.text().starts_with(r#""\"WindSpeed\" is not a variable name; allowed are air"#));
@@ -198,7 +198,7 @@ fn what_is_missing_or_malformed_is_refused() {
     ] {
         post(&api, HOUR, fields).refuses(400, text);
     }
-    // What may be left out may be null.
+    // A member that may be left out may be null.
     assert_eq!(post(&api, HOUR, r#","name":"windSpeed","intervalMinutes":null"#).status, 200);
 }
 

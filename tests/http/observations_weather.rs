@@ -1,7 +1,7 @@
 //! `GET /observations/weather`
 
 use mesonet::access::Plan;
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::{Batch, Report, Store};
 use mesonet_server::Config;
 
@@ -83,14 +83,14 @@ fn a_window_with_too_many_reports_is_refused_and_not_cut() {
     };
     let stations = station("A", -80.0, 44.0).stations;
     let batch = Batch { stations, reports: reports(0..100_000) };
-    known.append(&batch, &mut unjudged).unwrap();
+    known.append(&batch, &mut no_verdicts).unwrap();
     let whole = path("A", "2024-08-03T10:00:00Z", "2024-08-03T12:00:00Z");
     let answer: serde_json::Value =
         serde_json::from_str(&Api::new(known).get(&whole).text()).unwrap();
     assert_eq!(answer["reports"].as_array().unwrap().len(), 100_000);
     let known = TestStore::default();
     let batch = Batch { reports: reports(0..100_001), ..batch };
-    known.append(&batch, &mut unjudged).unwrap();
+    known.append(&batch, &mut no_verdicts).unwrap();
     Api::new(known).get(&whole).refuses(
         400,
         "the window holds more than 100000 reports of the station; ask for a shorter one",

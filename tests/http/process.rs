@@ -1,6 +1,6 @@
-//! The server as a process: started, asked, told to stop.
+//! The server as a process: start, requests, stop.
 //!
-//! The binary is the one beside the tests, or that of `MESONET_SERVER_BIN`.
+//! The binary is the one beside the tests, or the one that `MESONET_SERVER_BIN` names.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -18,13 +18,13 @@ use tempfile::TempDir;
 use crate::child::Process;
 use crate::in_clickhouse;
 
-/// Longer than anything takes the server; a bound, not a measurement.
+/// Longer than anything takes the server. It is a deadline, not a measurement.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A server on its own port, which ends with the test.
 pub struct Server {
     process: Process,
-    /// Its output until it listened.
+    /// The output of the server until it listened.
     log: String,
     address: String,
 }
@@ -49,8 +49,8 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// Returns a command that runs in its own folder: its record is `mesonet-data` there, or a database
-/// of its own if the tests are to run on ClickHouse.
+/// Returns a command that runs in its own folder. Its record is `mesonet-data` there, or a database
+/// of its own if the tests run on ClickHouse.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder);
@@ -61,8 +61,8 @@ pub fn command(folder: &Path, args: &[&str]) -> Command {
 }
 
 impl Server {
-    /// Starts a server that counts no requests, unless the arguments say so: tests ask faster than
-    /// callers may.
+    /// Starts a server without a rate limit, unless the arguments give one: tests send requests
+    /// faster than callers may.
     pub fn start(folder: &TempDir, args: &[&str]) -> Self {
         let own = ["--listen", "127.0.0.1:0", "--rate-requests", "0"];
         let own = if args.contains(&"--rate-requests") { &own[..2] } else { &own[..] };
@@ -105,7 +105,7 @@ impl Server {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Waits until it has said something.
+    /// Waits until the server has printed something.
     #[cfg(feature = "clickhouse")]
     pub fn wait_for(&mut self, text: &str) {
         self.process.wait_for(text);
@@ -173,7 +173,7 @@ fn the_clock_starts_where_it_is_told_to_and_reports_come_in_as_it_passes_them() 
     let server = Server::start(&folder, &["--now", START]);
     let (head, _) = server.get("/api/v1/observations/units");
     let replay = head.split("x-mesonet-replay: ").nth(1).unwrap().lines().next().unwrap();
-    // It has run since, however long the sample took.
+    // The clock has run since, however long the sample took.
     let ran_ms = parse_instant(replay).unwrap() - parse_instant(START).unwrap();
     assert!((0..=began.elapsed().as_millis() as i64).contains(&ran_ms), "{replay}");
     let started = Instant::now();
@@ -231,8 +231,8 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
     assert!(refused.starts_with(&format!("error: cannot listen on {address}: ")), "{refused}");
 }
 
-/// Runs a command that ends by itself: whether it succeeded, its standard output and standard
-/// error.
+/// Runs a command that ends by itself. Returns whether it succeeded, its standard output and its
+/// standard error.
 pub fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
     let (status, said) = Process::start(&mut command(folder, args), PATIENCE).wait();
     (status.success(), said.out, said.err)
@@ -254,14 +254,14 @@ fn the_record_outlives_the_server_and_only_one_has_it_open() {
     assert!(!ok && refused.contains("mesonet-data"), "{refused}");
     assert_eq!(first.stop().0, Some(0));
 
-    // The second start continues with the sample where the first one was, at its newest reading.
+    // The second start goes on with the sample where the first one stopped, at its newest reading.
     let second = Server::start(&folder, &[]);
     let (head, body) = second.get(&toronto());
     assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
     assert!(body.contains(r#""updateTime":"2024-08-03T21:00:00Z""#), "{body}");
     assert_eq!(second.stop().0, Some(0));
 
-    // The third one has nothing to read.
+    // The third start has nothing to read.
     let third = Server::start(&folder, &[]);
     let (head, again) = third.get(&toronto());
     assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
@@ -445,11 +445,12 @@ fn a_product_is_made_while_a_server_runs() {
         &["ingest", "--product", "reflectivity", &data("metar/ktpa_weather-reports_0.1.5.txt.gz")],
     );
     assert!(!ok && out.contains("none of its fields belongs to the product reflectivity"), "{out}");
-    // Without a product a file may be of any kind, so the record is opened, which is in use.
+    // Without a product a file may be of any kind. So the command opens the record, which is in
+    // use.
     let (ok, _, error) = ingest(&[]);
     assert!(!ok && error.contains("mesonet-data"), "{error}");
     assert_eq!(server.stop().0, Some(0));
-    // What is there already, the same to the byte, stays as it is.
+    // A file that is already there, identical byte for byte, stays.
     let (ok, out, _) = ingest(&[]);
     assert!(ok && out.starts_with("raster products unchanged: 1\n"), "{out}");
 }

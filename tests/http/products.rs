@@ -47,7 +47,7 @@ fn service() -> Service {
 }
 
 impl Service {
-    /// Writes a file of pressure with a text in it; any other file is just the text.
+    /// Writes a file of pressure with a text in it. Any other file is just the text.
     fn put(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join("products").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -150,7 +150,8 @@ fn ranges_are_those_of_rfc_9110() {
     assert_eq!(range("bytes=3-99999999"), part(3, last));
     assert_eq!(range("bytes=-2"), part(last - 1, last));
     assert_eq!(range("bytes=0-1,3-4"), (200, file.clone(), None));
-    // RFC 9110 (14.2): a unit that is not known is ignored; that of bytes is read in any case.
+    // RFC 9110 (14.2): an unknown unit is ignored. The unit of bytes is read in upper and lower
+    // case.
     for unknown in ["items=0-1", "seconds=1-3", "byte=1-3", "bytes", "0-1", "=1-3", ""] {
         assert_eq!(range(unknown), (200, file.clone(), None), "{unknown}");
     }
@@ -298,7 +299,7 @@ fn exists_tells_whether_there_is_a_file() {
 fn the_list_has_every_product_with_its_times_newest_first() {
     let service = two();
     service.put("rain/24h/20240803T120000Z.tif", "rain");
-    // A file with any other name is not a product: one that is being written, for example.
+    // A file with any other name is not a product, for example a file that is being written.
     service.put("rain/24h/.tmpabc", "half");
     service.put("rain/24h/notes.txt", "");
     service.api.get("/products").is(concat!(
@@ -329,7 +330,7 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let product = catalogue.get("pressure").unwrap();
     let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
     let length = files.put(product, None, &raster).unwrap().unwrap();
-    // The same file again stays as it is.
+    // The same file, written again, stays.
     assert_eq!(files.put(product, None, &raster).unwrap(), None);
     let answer = service.get("pressure?timestamp=2018-09-17T00:00:00Z", &[]);
     assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, length));
@@ -345,7 +346,7 @@ fn a_damaged_file_is_a_503_until_a_whole_one_is_in_its_place() {
     flipped[whole.len() / 2] ^= 1;
     let eleven = pressure("20240803T110000Z.tif", "eleven");
     for damaged in [&flipped, &whole[..100].to_vec(), &vec![7; 5000], &Vec::new(), &eleven] {
-        // As on a disk that forgets: the file is a different one.
+        // As on a failing disk: the file has other content.
         fs::remove_file(&path).unwrap();
         fs::write(&path, damaged).unwrap();
         let text = "the file of pressure (instant) of 2024-08-03T12:00:00Z is damaged";
@@ -390,7 +391,7 @@ fn a_field_that_is_pushed_is_a_product() {
 #[test]
 fn a_disk_that_refuses_a_product_is_not_the_callers_fault() {
     let service = service();
-    // A file is in the place of the products' folder.
+    // There is a file instead of the products' folder.
     fs::write(service.folder.path().join("products"), "").unwrap();
     let bearer = [(header::AUTHORIZATION, "Bearer key")];
     let bytes = grib("nam211_20180917T00Z_f000.grib2.gz");

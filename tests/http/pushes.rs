@@ -12,8 +12,8 @@ use crate::process::Server;
 
 const KEY: &str = "mesonet_push_of_a_test";
 
-/// Longer than any of these takes, and shorter than the time after which a slow push is closed; a
-/// bound, not a measurement.
+/// Longer than any of these takes, and shorter than the time after which a slow push is closed. It
+/// is a deadline, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 const BULLETIN: &[u8] =
@@ -28,7 +28,7 @@ fn server(folder: &TempDir) -> Server {
     )
 }
 
-/// Begins a push with a body of a given length; the caller sends the body.
+/// Begins a push with a body of a given length. The test then sends the body.
 fn begin(server: &Server, name: &str, length: usize) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -57,7 +57,7 @@ fn push(server: &Server, name: &str, body: &[u8]) -> String {
 fn with_more_than_500_slow_pushes_open_another_push_and_other_requests_are_answered() {
     let folder = TempDir::new().unwrap();
     let server = server(&folder);
-    // Some of them have sent more than is kept in memory.
+    // Some of them have sent more than the server keeps in memory.
     let slow: Vec<TcpStream> = (0..520)
         .map(|number| {
             let sent = if number % 25 == 0 { 100_000 } else { 10 };
@@ -87,7 +87,7 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
     let server = server(&folder);
     // Thirty fields of 67 million cells each, in 5 kB.
     let constants = field((0, 0), b"").repeat(30);
-    // It costs as much as its length allows: empty lines, millions in a hundred kB.
+    // The file costs as much as its length allows: empty lines, millions in a hundred kB.
     let lines = [gz(BULLETIN), gz(&vec![b'\n'; 1 << 20]).repeat(100)].concat();
     assert!(lines.len() > 70_000 && lines.len() < 200_000, "{}", lines.len());
     let mut costly = Vec::new();

@@ -1,4 +1,4 @@
-//! What reports say beside a number, in every answer that holds readings.
+//! The qualifiers of numbers in reports, in every answer with readings.
 
 use mesonet::access::Plan;
 use mesonet::intake::FeedFile;
@@ -44,7 +44,7 @@ fn a_series_has_the_qualifier_of_each_reading_that_has_one() {
     let expected = [(0.402_336, Some("less_than")), (16.093_44, Some("at_least"))];
     assert_eq!(said(&seen["readings"]), expected);
     assert_eq!(said(&series("precipitation")["readings"]), [(0.0, Some("trace"))]);
-    // Absent where there is none.
+    // Absent if there is no qualifier.
     let air = series("airTemperature");
     assert_eq!(air["readings"][0].get("qualifier"), None);
     assert_eq!(said(&air["readings"]), [(22.0, None), (23.0, None)]);

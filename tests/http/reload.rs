@@ -1,4 +1,4 @@
-//! SIGHUP: what a running server takes from its settings, and what it leaves.
+//! SIGHUP: which settings a running server reloads, and which it does not.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ impl Configured {
         let file = folder.path().join("mesonet.toml");
         std::fs::write(&file, settings).unwrap();
         let args = ["--config", "mesonet.toml", "--now", "live", "--rate-requests", "0"];
-        // Flags win: the rate is the file's own.
+        // Flags take precedence. The rate is only in the file.
         let args = if settings.contains("rate_requests") { &args[..4] } else { &args[..] };
         let mut command = crate::process::command(folder.path(), args);
         command.args(["--listen", "127.0.0.1:0"]);
@@ -32,7 +32,7 @@ impl Configured {
         Self { _folder: folder, file, server }
     }
 
-    /// The headers of an answer to a page of a site.
+    /// The headers of an answer to a page of another site.
     fn headers(&self, origin: &str) -> String {
         let mut stream = TcpStream::connect(self.server.address()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -73,15 +73,15 @@ fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
         one.headers("https://b.example").contains("access-control-allow-origin")
     });
     assert!(!one.headers("https://a.example").contains("access-control-allow-origin"));
-    // The paths are those of the start.
+    // The paths stay those of the start.
     assert!(one.server.get(UNITS).0.starts_with("HTTP/1.1 200"));
     one.reload("rate_requests = 1\nrate_waiting = 0\nrate_span_s = 3600\n");
     until("the rate", || one.server.get(UNITS).0.starts_with("HTTP/1.1 429"));
     let (code, log) = one.server.stop();
     assert_eq!(code, Some(0), "{log}");
-    let named = "took the settings again, but a restart is needed for api_prefix, max_connections";
+    let named = "read the settings again, but a restart is needed for api_prefix, max_connections";
     assert!(log.contains(named), "{log}");
-    assert!(log.contains("took the settings again\n"), "{log}");
+    assert!(log.contains("read the settings again\n"), "{log}");
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn catalogues_are_taken_and_a_broken_one_leaves_the_old_in_force() {
     assert!(status(model) == "200" && lists("/models/coverage", "nam211"));
     assert!(lists(products, "reflectivity") && !lists(products, "pressure"));
 
-    // One goes, one comes; a broken file of the other catalogue is the reason that nothing changes.
+    // One model is removed and one is added. Nothing changes while the file of the other catalogue
+    // is broken.
     let own = "[pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
                fields = [{ parameter = \"7:0.3.1\" }]\n";
     let fewer = format!("without = [\"reflectivity\"]\n{own}");
@@ -174,7 +175,7 @@ fn catalogues_are_taken_and_a_broken_one_leaves_the_old_in_force() {
     assert!(!log.contains("a restart is needed"), "{log}");
 }
 
-/// Beside the record that `verify` checks.
+/// The file is outside the record that `verify` checks.
 #[test]
 fn verify_names_damaged_api_keys() {
     let folder = TempDir::new().unwrap();

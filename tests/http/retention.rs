@@ -1,11 +1,11 @@
-//! What is deleted for its age, by the server as a process and by the command.
+//! What the server process and the command delete because of its age.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, no_verdicts};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{BaseQuality, Batch, EmbeddedStore, Quality, ReasonQuality, Store, alert};
 use mesonet_service::ingest::KeyHash;
@@ -18,7 +18,7 @@ use crate::support::{AIR, report, station};
 /// 2024-08-03T12:00:00Z
 const NEWEST_MS: i64 = crate::support::NOW_MS;
 
-/// Longer than the server takes; a bound, not a measurement.
+/// Longer than the server takes. It is a deadline, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A record with a reading every 100 days, the first ones sealed, each with an alert.
@@ -30,7 +30,7 @@ fn record(folder: &Path) {
     let alerts = AlertStore::open(&data).unwrap().0;
     for age_d in [900, 800, 700, 600, 500, 400, 300, 200, 100, 0] {
         let ts_ms = NEWEST_MS - age_d * DAY_MS;
-        store.append(&reading(ts_ms), &mut unjudged).unwrap();
+        store.append(&reading(ts_ms), &mut no_verdicts).unwrap();
         if age_d == 700 || age_d == 300 {
             store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
         }
@@ -71,7 +71,7 @@ fn the_clock_of_a_replay_deletes_nothing() {
 fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading() {
     let folder = TempDir::new().unwrap();
     record(folder.path());
-    // The machine's clock is years after 2024, as after a jump.
+    // The machine's clock is years after 2024, as if it had jumped.
     let server = Server::start(&folder, &["--retention", "400d"]);
     let alerts = || -> usize {
         let body: Value = serde_json::from_str(&server.get("/api/v1/alerts").1).unwrap();
@@ -92,11 +92,11 @@ fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading
         ),
         "{log}"
     );
-    // The reading at the edge itself, the later ones, and the segment that contains them.
+    // The reading at the cutoff itself, the later ones, and the segment that contains them.
     assert_eq!(held(folder.path()), (3, 4, 5));
 }
 
-/// The help once said that the default is forever, which the command refuses.
+/// The help once said that the default is forever, but the command refuses that.
 #[test]
 fn the_help_of_retention_says_that_a_span_is_required() {
     let folder = TempDir::new().unwrap();
@@ -128,7 +128,7 @@ fn a_dry_run_says_what_would_be_deleted_and_writes_nothing() {
     told["dryRun"] = false.into();
     assert_eq!(run(&[]), told);
     assert_eq!(held(folder.path()), (3, 4, 5));
-    // Now it is done: the deleted readings are not counted again.
+    // Now they are deleted, and not counted again.
     let again = run(&["--dry-run"]);
     assert_eq!(
         (&again["readings"], &again["segments"], &again["alerts"]),
@@ -162,7 +162,7 @@ fn a_report_from_the_future_deletes_nothing() {
     let data = folder.path().join("mesonet-data");
     let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
     let year_2100 = parse_instant("2100-01-01T00:00:00Z").unwrap();
-    store.append(&reading(year_2100), &mut unjudged).unwrap();
+    store.append(&reading(year_2100), &mut no_verdicts).unwrap();
     drop(store);
     let (ok, out, error) =
         output(folder.path(), &["retention", "--retention", "40000d", "--dry-run", "--json"]);
@@ -170,8 +170,8 @@ fn a_report_from_the_future_deletes_nothing() {
     assert!(ok && told["readings"] == 0, "{out}{error}");
 }
 
-/// With a clock that was ahead and is right again, every push of today was once answered as a success that
-/// stored nothing.
+/// Once, after a clock was ahead and then right again, every push of today was answered with
+/// success but stored nothing.
 #[test]
 fn a_cutoff_that_is_too_late_goes_back_before_a_push_is_refused() {
     let folder = TempDir::new().unwrap();

@@ -1,15 +1,20 @@
-//! The bundled reports, complete: what is too large to write down is compared with the library.
+//! The bundled reports, complete. Answers that are too large to write down are compared with the
+//! library.
 
+use std::fs;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use mesonet::query::{Caps, ReadingsQuery, readings};
-use mesonet::store::unjudged;
+use mesonet::store::copy::compare;
+use mesonet::store::{EmbeddedReader, no_verdicts};
 use mesonet::time::HOUR_MS;
 use mesonet::{ClosedWindow, StationId, Step, Store, Variable};
 use mesonet_server::{Config, Timeline, sample};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::support::{Api, TestStore};
 
@@ -21,7 +26,7 @@ static STORE: LazyLock<(i64, Arc<TestStore>)> = LazyLock::new(|| {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let newest_ms = timeline.newest_ms().unwrap();
     let store = TestStore::default();
-    store.append(&timeline.pass(newest_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(newest_ms), &mut no_verdicts).unwrap();
     (newest_ms, Arc::new(store))
 });
 
@@ -43,7 +48,7 @@ fn the_bytes_of_every_answer_are_those_of_the_library() {
     for (step, path) in [(None, "/stations/readings"), (Some(90), "/stations/readings?step=90")] {
         let answer = readings(&*STORE.1, &query(step), Caps::default()).unwrap();
         let expected = serde_json::to_string(&answer).unwrap();
-        // Far more than one chunk: sent in several.
+        // Far more than one chunk, so it is sent in several.
         assert!(expected.len() > 2_000_000);
         let plain = api.get(path);
         assert_eq!(plain.header(header::CONTENT_LENGTH), None);
@@ -118,7 +123,7 @@ fn a_replay_shows_nothing_from_its_future() {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let noon_ms = mesonet::time::parse_instant("2024-08-03T18:00:00Z").unwrap();
     let store = Arc::new(TestStore::default());
-    store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(noon_ms), &mut no_verdicts).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");
     let update_time = |now_ms: i64| {
         let api = Api::at(now_ms, Config::default(), Arc::clone(&store));
@@ -128,8 +133,37 @@ fn a_replay_shows_nothing_from_its_future() {
     };
     assert_eq!(update_time(noon_ms), "2024-08-03T17:00:00Z");
     let evening_ms = noon_ms + 3 * HOUR_MS;
-    store.append(&timeline.pass(evening_ms - 1), &mut unjudged).unwrap();
+    store.append(&timeline.pass(evening_ms - 1), &mut no_verdicts).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T20:00:00Z");
-    store.append(&timeline.pass(evening_ms), &mut unjudged).unwrap();
+    store.append(&timeline.pass(evening_ms), &mut no_verdicts).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
+}
+
+/// The record that a server begins with equals what the bundled reports give, verdict for verdict.
+/// `MESONET_REFRESH=1` writes the record again.
+#[test]
+fn the_record_of_the_sample_is_that_of_the_reports() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample");
+    let of = |name: &str| Path::new(sample).join(name);
+    let (database, count) = (of("record.sqlite.zst"), of("record.count"));
+    let (judged, bundled) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    mesonet_server::judge_sample(judged.path()).unwrap();
+    let files = |of: &TempDir| ["mesonet.sqlite", "mesonet.count"].map(|name| of.path().join(name));
+    let [in_sqlite, counted] = files(&judged);
+    if std::env::var_os("MESONET_REFRESH").is_some() {
+        let bytes = fs::read(in_sqlite).unwrap();
+        fs::write(&database, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+        fs::copy(counted, &count).unwrap();
+    }
+    let [in_sqlite, counted] = files(&bundled);
+    fs::write(in_sqlite, zstd::decode_all(&fs::read(database).unwrap()[..]).unwrap()).unwrap();
+    fs::copy(count, counted).unwrap();
+    let [judged, bundled] = [&judged, &bundled].map(|of| EmbeddedReader::open(of.path()).unwrap());
+    let compared = compare(&judged, &bundled, &mut |_| {}).unwrap();
+    assert!(
+        compared.is_equal(),
+        "it is of other reports or checks: make it with MESONET_REFRESH=1"
+    );
+    assert!(compared.original.readings > 60_000);
+    assert_eq!(bundled.health().faults, []);
 }

@@ -1,4 +1,4 @@
-//! The command line beside serving: settings as they are used, the socket of the system's manager,
+//! The command line besides serving: the effective settings, the socket of the service manager,
 //! completions, the manual, and whether a server answers.
 
 use std::net::TcpListener;
@@ -29,7 +29,7 @@ fn the_settings_are_printed_with_where_each_comes_from() {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }
     assert!(!folder.path().join("mesonet-data").exists(), "nothing was made");
-    // It is a configuration file.
+    // The output is a configuration file.
     std::fs::write(folder.path().join("printed.toml"), &text).unwrap();
     let (ok, again, error) =
         output(folder.path(), &["serve", "--config", "printed.toml", "--print-config"]);
@@ -48,7 +48,7 @@ fn a_variable_that_is_no_setting_is_named() {
     assert!(!log.contains("MESONET_MAX_CELLS"), "{log}");
 }
 
-/// Opens a socket and becomes the server, as a manager of services does.
+/// Opens a socket and becomes the server, as a service manager does.
 const ACTIVATE: &str = "import os, socket, sys
 listening = socket.create_server(('127.0.0.1', int(sys.argv[1])))
 if listening.fileno() != 3:
@@ -63,7 +63,7 @@ fn the_socket_of_the_systems_manager_is_taken_instead_of_an_own_one() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut python = Command::new("python3");
     python.args(["-c", ACTIVATE, &free.port().to_string()]).arg(binary());
-    // A port that it could not open.
+    // A port that the server could not open itself.
     python.args(["--now", "live", "--listen", "127.0.0.1:1"]);
     python.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).current_dir(folder.path());
     let server = Server::spawn(python);
@@ -81,7 +81,7 @@ fn health_tells_whether_the_server_answers() {
     assert!(ok, "{error}");
     assert_eq!(server.stop().0, Some(0));
     let (ok, _, error) = output(folder.path(), &["health", "--listen", &address]);
-    assert!(!ok && error.contains("nobody answers at "), "{error}");
+    assert!(!ok && error.contains("no server answers at "), "{error}");
 }
 
 #[test]

@@ -13,8 +13,8 @@ use crate::support::{Api, TestStore, id, instant, reading, station};
 const MSLP: SeriesKey = instant(Variable::Mslp);
 const VISIBILITY: SeriesKey = instant(Variable::Visibility);
 
-/// Six stations 20 km apart in a row that report pressure each hour for a day; that of C is 6 hPa
-/// too low.
+/// Six stations in a row, 20 km apart, that report pressure each hour for a day. The pressure of C
+/// is 6 hPa too low.
 fn fill(store: &dyn Store) {
     let intake = Intake::default();
     for (i, name) in ["A", "B", "C", "D", "E", "F"].into_iter().enumerate() {
@@ -63,7 +63,7 @@ fn the_rate_of_each_verdict_and_what_the_neighbours_say() {
     let days: Vec<_> = neighbours["days"].as_array().unwrap().iter().collect();
     assert_eq!((&days[0]["day"], &days[0]["compared"]), (&"2024-08-02".into(), &11.into()));
     assert_eq!((&days[1]["day"], &days[1]["compared"]), (&"2024-08-03".into(), &13.into()));
-    // What is not compared has verdicts only.
+    // Variables that are not compared have only verdicts.
     assert!(told["variables"][1].get("neighbours").is_none());
     let good: Value = serde_json::from_str(&api.get(&path("D", "")).text()).unwrap();
     assert_eq!(good["variables"][0]["neighbours"]["shareFlagged"], 0.0);

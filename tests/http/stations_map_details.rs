@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use mesonet::observation::{IdScheme, Identifiers};
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{Quality, Store, Variable};
 use mesonet_server::Config;
@@ -83,7 +83,7 @@ fn a_window_keeps_the_stations_whose_most_recent_report_is_within_it() {
     details("7d").is(&object(vec![a()]));
     details("8d").is(&object(vec![a(), b()]));
     details("999999d").is(&object(vec![a(), b()]));
-    // A span longer than all time holds everything that reported.
+    // A span longer than all time has every station that reported.
     details("99999999999999999999d").is(&object(vec![a(), b()]));
     let later = Api::at(NOW_MS + 1, Config::default(), Arc::new(three()));
     later.get("/stations/map/details?window=1h").is("{}");
@@ -135,7 +135,7 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     let known = [(header::IF_NONE_MATCH, etag)];
     api.get_with("/stations/map/details", &known).is_empty(304);
 
-    store.append(&reading("C", 1, &AIR, 1.0), &mut unjudged).unwrap();
+    store.append(&reading("C", 1, &AIR, 1.0), &mut no_verdicts).unwrap();
     api.get_with("/stations/map/details", &known).is_empty(304);
     api.refresh();
     let after = api.get_with("/stations/map/details", &known);
@@ -149,10 +149,10 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     after.is(&object(vec![a(), b(), c]));
     assert_ne!(after.header(header::ETAG), Some(etag));
 
-    // Only what has changed is written anew.
+    // Only changes are written again.
     assert!(after.text().contains(&a()) && after.text().contains(&b()));
 
-    // The same content has the same tag, no matter who made it and when.
+    // The same content has the same tag, whichever server made it and when.
     let another = Api::at(NOW_MS, Config::default(), store);
     assert_eq!(
         another.get("/stations/map/details").header(header::ETAG),
@@ -222,11 +222,11 @@ fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
         [window, station].map(|answer| answer.header(header::ETAG).unwrap().to_owned())
     };
     let before = tags();
-    // What is outside the window and of another station changes neither.
-    store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut unjudged).unwrap();
+    // Readings outside the window, and those of another station, change neither.
+    store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut no_verdicts).unwrap();
     api.refresh();
     assert_eq!(tags(), before);
-    store.append(&reading("A", 30, &AIR, 22.0), &mut unjudged).unwrap();
+    store.append(&reading("A", 30, &AIR, 22.0), &mut no_verdicts).unwrap();
     api.refresh();
     let after = tags();
     assert!(after[0] != before[0] && after[1] != before[1]);

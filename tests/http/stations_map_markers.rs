@@ -1,7 +1,7 @@
 //! `GET /stations/map/markers`
 
 use axum::http::header;
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::{Batch, Store};
 
 use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
@@ -43,7 +43,7 @@ fn markers_change_when_a_station_comes_or_moves_and_not_when_it_reports() {
     let store = Arc::new(store([station("A", 0.0, 0.0)]));
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     let etag_after = |batch: Batch| {
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         api.refresh();
         let answer = api.get("/stations/map/markers");
         answer.header(header::ETAG).unwrap().to_owned()

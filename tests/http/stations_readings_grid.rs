@@ -34,7 +34,7 @@ fn positions_are_the_steps_from_the_start_and_the_end_itself() {
     let [first, .., last] = readings.clone();
     api.get(&format!("/stations/readings?{HOUR}&step=60"))
         .is(&answer(vec![member("A", &[first.clone(), last.clone()])], r#","step":60"#));
-    // If the step is longer than the window, only its start and its end are left.
+    // If the step is longer than the window, only the start and the end of the window are left.
     api.get(&format!("/stations/readings?{HOUR}&step=2147483647"))
         .is(&answer(vec![member("A", &[first, last])], r#","step":2147483647"#));
 }
@@ -53,7 +53,7 @@ fn a_cell_holds_the_latest_reading_at_or_before_it_with_its_age_in_whole_seconds
 #[test]
 fn readings_of_up_to_12_hours_before_the_start_fill_the_first_cells() {
     let batches = [air("A", &[13 * 60, 0]), air("B", &[13 * 60 + 1, 0]), air("C", &[13 * 60])];
-    // C has nothing in the window itself, so it is not in the answer.
+    // C has no readings in the window itself, so it is not in the answer.
     let a = member(
         "A",
         &[
@@ -75,7 +75,7 @@ fn max_age_empties_the_cells_whose_reading_is_older() {
         [wire_aged("10:50:00", &AIR, "70.0", 600), wire_aged("11:45:00", &AIR, "15.0", 900)];
     api.get(&format!("/stations/readings?{HOUR}&step=30&maxAge=15m"))
         .is(&answer(vec![member("A", &young)], r#","step":30"#));
-    // If nothing is left of a station, it is not in the answer.
+    // If no reading of a station is left, the station is not in the answer.
     api.get(&format!("/stations/readings?{HOUR}&step=30&maxAge=1m"))
         .is(r#"{"stations":{},"step":30}"#);
 }
@@ -173,7 +173,7 @@ fn a_grid_beyond_the_positions_is_coarsened_to_a_whole_multiple_and_says_so() {
             r#""cells":4,"positions":4}"#
         ),
     ));
-    // At the cap nothing is coarsened.
+    // At the limit nothing is coarsened.
     let got = api.get(&format!("/stations/readings?{HOUR}&step=20&names=airTemperature")).text();
     assert!(got.ends_with(r#"},"step":20}"#), "{got}");
 }
@@ -187,7 +187,7 @@ fn a_grid_beyond_the_cells_is_coarsened_and_fewer_stations_or_names_leave_room()
         let text = api.get(&format!("/stations/readings?{HOUR}&step=10&{query}")).text();
         text[text.rfind("}},").unwrap() + 2..].to_owned()
     };
-    // Seven positions. A and B report; C does not and is not in scope.
+    // Seven positions. A and B report. C does not, and is not in scope.
     assert_eq!(
         rest("names=airTemperature,mslp"),
         concat!(

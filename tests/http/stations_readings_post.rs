@@ -137,7 +137,7 @@ fn an_id_that_is_not_a_uuid_is_named() {
         api.post("/stations/readings", body(&[id("A").to_string(), bad.to_owned()]))
             .refuses(400, &format!("\"{bad}\" is not a station id; a UUID is needed"));
     }
-    // There is a limit on what is repeated to the caller.
+    // The error repeats only a limited part of the input.
     let long = api.post("/stations/readings", body(&["x".repeat(100_000)]));
     assert_eq!((long.status.as_u16(), long.body.len() < 2_100), (400, true));
 }

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn, no_verdicts};
 use mesonet::time::MINUTE_MS;
 use mesonet::{
     BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading,
@@ -29,9 +29,9 @@ pub const NOW_MS: i64 = 1_722_686_400_000;
 pub struct Api {
     runtime: Runtime,
     pub router: Router,
-    /// Of the server that takes in what is pushed.
+    /// The server that takes in what is pushed.
     pub state: Arc<State>,
-    /// The server that answers all else, if that is another one.
+    /// The server that answers all other requests, if it is another one.
     pub follower: Option<Follower>,
 }
 
@@ -74,7 +74,7 @@ impl Api {
         Self { runtime, router, state, follower: None }
     }
 
-    /// Updates the bodies that are made ahead.
+    /// Updates the bodies that are made in advance.
     pub fn refresh(&self) {
         self.state.refresh().unwrap();
         if let Some(follower) = &self.follower {
@@ -232,7 +232,7 @@ pub fn report(
     Batch { stations: vec![], reports: vec![report] }
 }
 
-/// An empty store: in memory, in a database of its own if the tests are to run on ClickHouse, or in a
+/// An empty store: in memory, in a database of its own if the tests run on ClickHouse, or in a
 /// record that a follower serves.
 pub struct TestStore {
     store: Arc<dyn Store>,
@@ -250,7 +250,7 @@ impl Default for TestStore {
 }
 
 impl TestStore {
-    /// An empty store of a server with this data folder, which a test writes to.
+    /// An empty store of a server with this data folder. A test writes to the store.
     pub fn beside(data: &Path) -> Self {
         if is_asked() { Self::of(Followed::new(Some(data))) } else { Self::in_memory() }
     }
@@ -269,14 +269,14 @@ impl TestStore {
     }
 }
 
-impl InFront for TestStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for TestStore {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.store
     }
 }
 
 impl Store for TestStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.append(batch, judge)
     }
 }
@@ -285,7 +285,7 @@ impl Store for TestStore {
 pub fn store(batches: impl IntoIterator<Item = Batch>) -> TestStore {
     let store = TestStore::default();
     for batch in batches {
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
     }
     store
 }

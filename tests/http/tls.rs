@@ -1,4 +1,4 @@
-//! TLS and HTTP/2 over real sockets, with clients of other makers.
+//! TLS and HTTP/2 over real sockets, with clients of other projects.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -36,14 +36,14 @@ struct Secured {
     server: Server,
 }
 
-/// Writes a certificate of localhost, valid until a year, and its key.
+/// Writes a certificate of localhost, valid until a given year, and its key.
 fn write_certificate(folder: &TempDir, until: i32) -> CertificateDer<'static> {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
     (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(until, 1, 1));
     let certificate = params.self_signed(&key).unwrap();
     for (name, text) in [("key.pem", key.serialize_pem()), ("cert.pem", certificate.pem())] {
-        // Complete at once, as the program that renews it should do.
+        // The files appear complete, as a program that renews a certificate should write them.
         let new = folder.path().join("new");
         std::fs::write(&new, text).unwrap();
         std::fs::rename(new, folder.path().join(name)).unwrap();
@@ -54,7 +54,7 @@ fn write_certificate(folder: &TempDir, until: i32) -> CertificateDer<'static> {
 fn secured(args: &[&str]) -> Secured {
     let folder = TempDir::new().unwrap();
     let root = write_certificate(&folder, 2999);
-    // A record without the sample starts at once.
+    // A server without the sample starts at once.
     let live: &[&str] = if args.contains(&"--now") { &[] } else { &["--now", "live"] };
     let own = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
     let server = Server::start(&folder, &[&own, live, args].concat());
@@ -99,7 +99,7 @@ fn request(path: &str) -> Request<()> {
     Request::get(format!("https://localhost{path}")).version(Version::HTTP_2).body(()).unwrap()
 }
 
-/// An HTTP/2 connection by `h2`, with the window that its streams have.
+/// An HTTP/2 connection by `h2`, with the given window for its streams.
 async fn streams(
     secured: &Secured,
     window_bytes: u32,
@@ -233,7 +233,7 @@ async fn a_handshake_that_does_not_go_on_is_cut_and_the_place_is_free_again() {
     }
     assert!(began.elapsed() >= Duration::from_millis(900), "{:?}", began.elapsed());
     assert!(began.elapsed() < PATIENCE / 2);
-    // A handshake without a request has the same time.
+    // A handshake without a request has the same time limit.
     let mut silent = connect(&secured, 1, "h2").await;
     let mut rest = Vec::new();
     let ended = tokio::io::AsyncReadExt::read_to_end(&mut silent, &mut rest);
@@ -245,7 +245,7 @@ async fn a_handshake_that_does_not_go_on_is_cut_and_the_place_is_free_again() {
 async fn requests_share_a_connection_up_to_the_number_of_streams() {
     let secured = secured(&["--max-streams", "3"]);
     let (mut client, connection) = streams(&secured, 1 << 20).await;
-    // From the first answer on, the client knows the number.
+    // From the first answer on, the client knows the maximum number.
     let first = client.send_request(request(SMALL), true).unwrap().0.await.unwrap();
     whole(first).await;
     let mut answers = Vec::new();
@@ -305,7 +305,7 @@ async fn requests_that_are_reset_as_they_come_end_the_connection() {
         bytes.extend(frame(1, 5, stream, b"\x82\x87\x84\x41\x09localhost"));
         bytes.extend(frame(3, 0, stream, &8_u32.to_be_bytes()));
     }
-    // It may end before everything is sent.
+    // The connection may end before everything is sent.
     let _ = stream.write_all(&bytes).await;
     let mut got = Vec::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut got));
@@ -321,13 +321,13 @@ async fn requests_that_are_reset_as_they_come_end_the_connection() {
         frames = rest;
     }
     assert_eq!(told, [u32::from(Reason::ENHANCE_YOUR_CALM)]);
-    // Others are served.
+    // Other callers are served.
     let (mut other, _connection) = streams(&secured, 1 << 20).await;
     let answer = other.send_request(request(SMALL), true).unwrap().0.await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
 }
 
-/// Frames that ask for nothing and cost the server an answer or some work each.
+/// Frames that request nothing, but cost the server an answer or some work each.
 #[tokio::test]
 async fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -356,7 +356,8 @@ async fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
             let mut got = Vec::new();
             let _ = reader.read_to_end(&mut got).await;
         };
-        // What is sent may wait in the buffers of the socket: the end counts, and not the last write.
+        // Sent bytes may wait in the buffers of the socket, so the end of the connection counts,
+        // not the last write.
         let ends = async { tokio::join!(flood, ended) };
         tokio::time::timeout(PATIENCE, ends).await.expect(name);
     }
@@ -400,7 +401,7 @@ async fn a_flood_of_continuations_ends_the_connection() {
     .unwrap();
 }
 
-/// Over HTTP/2 the socket can be read while an answer is not.
+/// Over HTTP/2 a caller can read the socket without reading an answer.
 #[tokio::test]
 async fn who_grants_no_window_for_an_answer_is_cut_off_as_who_does_not_read() {
     let secured = secured(&["--now", "sample"]);
@@ -412,7 +413,7 @@ async fn who_grants_no_window_for_an_answer_is_cut_off_as_who_does_not_read() {
     let took = began.elapsed();
     assert!(took > Duration::from_secs(15) && took < PATIENCE / 2, "{took:?}");
     drop(answer);
-    // Who reads gets it whole.
+    // A caller who reads gets the whole answer.
     let (mut client, _connection) = streams(&secured, 1 << 20).await;
     let answer = client.send_request(request(BIG), true).unwrap().0.await.unwrap();
     assert!(whole(answer).await.len() > 1 << 20);
@@ -422,7 +423,7 @@ async fn who_grants_no_window_for_an_answer_is_cut_off_as_who_does_not_read() {
 async fn a_certificate_is_exchanged_while_a_connection_lives() {
     let secured = secured(&[]);
     let (mut client, _connection) = streams(&secured, 1 << 20).await;
-    // A broken one leaves the old one serving.
+    // With a broken certificate, the old one stays in use.
     let certificate: PathBuf = secured.folder.path().join("cert.pem");
     std::fs::write(&certificate, "broken").unwrap();
     secured.server.signal("HUP");
@@ -439,7 +440,7 @@ async fn a_certificate_is_exchanged_while_a_connection_lives() {
         assert!(began.elapsed() < PATIENCE, "the new certificate is not served");
         sleep(Duration::from_millis(100));
     }
-    // The connection from before is still there.
+    // The earlier connection is still open.
     client = client.ready().await.unwrap();
     let answer = client.send_request(request(SMALL), true).unwrap().0.await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);

@@ -17,16 +17,16 @@ use crate::process::{command, data, output};
 const OWN: &str = "[pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
                    fields = [{ parameter = \"7:0.3.1\" }]\n";
 
-/// What is expected for a damaged file.
+/// The expected result for a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Every change is named, and set aside.
+    /// Every change is reported, and the file is set aside.
     SetAside,
-    /// Every change of a byte that matters is named; it cannot be set aside alone.
+    /// Every change of a byte that matters is reported. The file cannot be set aside alone.
     Catalogue,
     /// The same, and the readable alerts are saved.
     Alerts,
-    /// It is empty.
+    /// The file is empty.
     Lock,
 }
 
@@ -172,7 +172,7 @@ fn every_file_that_is_damaged_is_named_and_set_aside() {
         }
         for (harm, bytes) in harms(&in_data.join(&file)) {
             let shown = format!("{file} {harm}");
-            // Those of the model store are tested with it.
+            // The files of the model store are tested with that store.
             if file.starts_with("models/") && !["flipped in the middle", "deleted"].contains(&harm)
             {
                 continue;
@@ -240,8 +240,8 @@ fn a_file_in_the_place_of_another_one_is_named() {
     assert!(ok && out.ends_with("no fault\n"), "{out}");
 }
 
-/// Runs as nobody, who may only read the folder, and with a limit that forbids writing even a byte
-/// into a file.
+/// Runs as the user nobody, who may only read the folder, and with a limit that forbids writing
+/// even one byte to a file.
 #[test]
 fn verify_needs_only_read_access() {
     let folder = record();

@@ -16,7 +16,7 @@ class Service:
         self.data = data
 
     def token(self, *flags):
-        """A token of the development issuer, which the server believes."""
+        """A token of the development issuer, which the server accepts."""
         command = (SERVER, "token", "--expires", "8h", "--data", str(self.data), *flags)
         return child.run(*command).strip().splitlines()[-1]
 
@@ -32,7 +32,7 @@ def service(tmp_path_factory):
     with child.serving(SERVER, *arguments, *limits, log=folder / "log") as origin:
         service = Service(origin, data)
         service.push_key = key
-        # The first request for each unpacks what belongs to the sample.
+        # The first request for each unpacks its part of the sample.
         for path in ("/api/v1/products", "/models/coverage", "/swagger/start.js"):
             urlopen(origin + path, timeout=120).read()
         yield service

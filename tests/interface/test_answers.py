@@ -15,7 +15,7 @@ import jsonschema_rs
 import pytest
 from openapi_spec_validator import validate
 
-# Beside the examples in the description: requests whose answers have other members.
+# Further requests, besides the examples in the description, whose answers have other members.
 OTHERS = {
     "getReadings": [
         {"start": "2024-08-03T12:00:00Z", "end": "2024-08-03T21:00:00Z"},
@@ -41,7 +41,7 @@ EXAMPLES = Path(__file__).parents[2] / "server-example/src/describe/examples.jso
 # Requests for these, where the example of the request shows every filter at once.
 SHOWN = {"getAlerts": {}}
 
-# What differs from answer to answer, or is a secret for once, as the example has it.
+# Members that differ from answer to answer, or are secret, with the values of the example.
 STATED = {
     "issueKey": {"id": "3f0c9a8b1d2e", "key": "mesonet_key_" + "0" * 72},
     "revokeKey": {"id": "3f0c9a8b1d2e"},
@@ -73,7 +73,7 @@ def strict(description):
     """The same with no further members in the objects that list theirs."""
     description = copy.deepcopy(description)
     schemas = description["components"]["schemas"]
-    # What is a part of another type has the members of the whole.
+    # A part of another type has the members of the whole.
     parts = {part["$ref"] for schema in schemas.values() for part in schema.get("allOf", [])
              if "$ref" in part}  # fmt: skip
 
@@ -206,13 +206,13 @@ def test_the_example_of_every_operation_has_the_answer_that_is_described(
             example = shortened(value)
             examples[name] = example | STATED.get(name, {}) if name in STATED else example
         described = operation["responses"][str(status)].get("headers", {})
-        # The last is of a record, or of alerts, that is not whole.
+        # The last is of an incomplete record or of incomplete alerts.
         conditional = {"x-next-cursor", "content-range", "x-mesonet-damaged"}
         lacking = {header.lower() for header in described} - {h.lower() for h in answered}
         assert lacking <= conditional, (name, lacking)
     if "MESONET_REFRESH" in os.environ:
         EXAMPLES.write_text(json.dumps(examples, ensure_ascii=False, indent=1) + "\n")
-    # Those that the description has are of the same operations, and not of a server of before.
+    # The examples in the description are of the same operations, and not of an earlier server.
     assert examples.keys() == json.loads(EXAMPLES.read_text()).keys()
 
 

@@ -1,4 +1,4 @@
-"""Clients that others make of the committed description work with a running server."""
+"""Clients that other programs generate from the committed description work with a running server."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def test_the_explorer_shows_every_operation_and_asks_no_one_else(service, descri
         chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
         "--virtual-time-budget=30000", "--enable-logging=stderr",
         f"--user-data-dir={tmp_path}",
-        # Whatever is of another host is not found.
+        # Anything on another host is not found.
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
         service.origin + "/swagger",
     )  # fmt: skip

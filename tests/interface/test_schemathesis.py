@@ -1,4 +1,4 @@
-"""Schemathesis asks a running server what its description allows, and what it does not."""
+"""Schemathesis sends a running server requests that its description allows, and requests that it does not."""
 
 import os
 import sys
@@ -25,5 +25,5 @@ def test_the_server_is_as_its_description_says(service, tmp_path):
         cwd=tmp_path, env=os.environ | tokens, patience_s=3 * BUDGET_S,
     )  # fmt: skip
     print(out)
-    # Every operation was reached, also by those phases that choose for themselves.
+    # Every operation was reached, even by the phases that choose operations themselves.
     assert "❌" not in out

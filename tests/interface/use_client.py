@@ -1,4 +1,4 @@
-"""The client that openapi-python-client makes of the description, used by a typed program:
+"""The client that openapi-python-client generates from the description, used by a typed program:
 `python use_client.py ORIGIN TOKEN`."""
 
 import datetime

@@ -229,7 +229,7 @@ def test_smaller_copies_are_made_of_the_values_below_them(case, tif):
 def server(data, tmp_path):
     """The address of a server over the data folder."""
     command = [SERVER, "--listen", "127.0.0.1:0", "--now", "live", "--data", data]
-    # Tests ask faster than callers may.
+    # Tests send requests faster than callers may.
     command += ["--rate-requests", "0"]
     environment = {"MESONET_PRODUCTS": str(OWN)}
     with child.serving(*command, log=tmp_path / "log", env=environment) as origin:
@@ -249,7 +249,7 @@ def counted(server):
             request = Request(server + self.path, headers=headers, method=self.command)
             with urlopen(request) as answer:
                 body = answer.read()
-                # Before the client has it, and goes on.
+                # Logged before the client has the answer and goes on.
                 seen.append((self.command, self.headers.get("Range"), answer.status, len(body)))
                 self.send_response(answer.status)
                 for name, value in answer.getheaders():

@@ -29,7 +29,7 @@ def test_the_tornado_of_2026_08_12():
     alerts = mesonet.read_cap(TORNADO)
     assert (len(alerts), repr(alerts)) == (3, "<mesonet.Alerts: 3 messages of 3 files>")
     assert [(file.kind, file.read, file.refused) for file in alerts.files] == [("cap", 1, 0)] * 3
-    # As a person reads them: core/tests/alert_chains.rs.
+    # As a person reads them: core/tests/feeds/alert_chains.rs.
     assert statuses(alerts, "12T23:07:40") == ["Unknown"] * 3
     assert statuses(alerts, "12T23:07:41") == ["Active", "Unknown", "Unknown"]
     assert statuses(alerts, "12T23:13:58") == ["Superseded", "Active", "Unknown"]
@@ -151,12 +151,12 @@ def test_what_is_not_an_alert_is_listed():
 
 METAR = b"METAR KBUF 312354Z 21014KT="
 REFUSED = {
-    "kind": (lambda: mesonet.read_cap(METAR), "content: of kind metar-bulletin; read_cap reads cap"),
-    "other alerts": (lambda: mesonet.read_cap(ACTIVE), "of kind nws-alerts; read_cap reads cap"),
+    "kind": (lambda: mesonet.read_cap(METAR), "content: its kind is metar-bulletin; read_cap reads cap"),
+    "other alerts": (lambda: mesonet.read_cap(ACTIVE), "its kind is nws-alerts; read_cap reads cap"),
     "cut": (lambda: mesonet.read_cap(gzip.decompress(TORNADO[0].read_bytes())[:900]), "content"),
-    "mixed": (lambda: mesonet.read_any([METAR, TORNADO[0]]), "read by themselves; got content of kind metar-bulletin, 1_T"),
-    "unknown": (lambda: mesonet.read_any(b"hello"), "of no known kind; known are"),
-    "unknown beside alerts": (lambda: mesonet.read_any([TORNADO[0], b"hello"]), "alerts and no readings|of no known kind"),
+    "mixed": (lambda: mesonet.read_any([METAR, TORNADO[0]]), "read separately; got content of kind metar-bulletin, 1_T"),
+    "unknown": (lambda: mesonet.read_any(b"hello"), "its kind is unknown; known are"),
+    "unknown beside alerts": (lambda: mesonet.read_any([TORNADO[0], b"hello"]), "alerts and no readings|its kind is unknown"),
     "GRIB": (lambda: mesonet.read_any(b"GRIB"), "read_grib reads it"),
     "zones": (lambda: mesonet.read_cap(TORNADO, zones=b"zones"), "bundle of zones"),
     "cut zones": (lambda: mesonet.read_cap(TORNADO, zones=ZONES.read_bytes()[:99]), "bundle of zones cannot be unpacked"),

@@ -103,7 +103,7 @@ def test_readings_of_a_feed_go_on_a_time_grid():
 
 
 REFUSED = {
-    "kind": (lambda: mesonet.read_feed(b"hello"), "of no known kind"),
+    "kind": (lambda: mesonet.read_feed(b"hello"), "its kind is unknown"),
     "name of a kind": (lambda: mesonet.read_feed(METAR, kind="metars"), "metars"),
     "alerts": (lambda: mesonet.read_feed(b"", kind="cap"), "hold alerts"),
     "cut": (lambda: mesonet.read_feed(gzip.compress(METAR)[:-9]), "cannot be unpacked"),
@@ -144,9 +144,9 @@ def test_no_file_is_an_empty_table():
 
 
 EMPTY = [
-    (b"station,valid,tmpf\n", "content: of kind iem-asos, with nothing in it"),
-    (b"raw_text,station_id,observation_time,latitude,longitude\n", "content: of kind awc-csv, with nothing in it"),
-    (DATA / "ndbc" / "realtime2_45183.ocean.gz", "with no readings of 1982 reports"),
+    (b"station,valid,tmpf\n", "content: its kind is iem-asos; it holds nothing"),
+    (b"raw_text,station_id,observation_time,latitude,longitude\n", "content: its kind is awc-csv; it holds nothing"),
+    (DATA / "ndbc" / "realtime2_45183.ocean.gz", "it has no readings in 1982 reports"),
 ]
 
 
@@ -154,7 +154,7 @@ EMPTY = [
 def test_a_file_without_readings_is_warned_of(source, message):
     with pytest.warns(mesonet.MesonetWarning, match=message):
         assert len(mesonet.read_any(source)) == 0
-    with pytest.warns(mesonet.MesonetWarning, match="content: of kind nws-alerts, with nothing in it"):
+    with pytest.warns(mesonet.MesonetWarning, match="content: its kind is nws-alerts; it holds nothing"):
         assert len(mesonet.read_nws_alerts(b'{"type":"FeatureCollection","features":[]}')) == 0
 
 
@@ -206,7 +206,7 @@ def test_a_reader_of_one_feed_reads_what_read_feed_reads(name):
     # No reader reads the files of another.
     for other, (refusing, _) in READERS.items():
         if other != name:
-            with pytest.raises(MesonetError, match=f"of kind .*; {other} reads"):
+            with pytest.raises(MesonetError, match=f"its kind is .*; {other} reads"):
                 refusing(known)
 
 

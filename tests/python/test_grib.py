@@ -168,7 +168,7 @@ def nam(name, level):
 
 
 REFUSED = {
-    "content": (lambda: mesonet.read_grib(b"hello"), "content: no message of GRIB is in it"),
+    "content": (lambda: mesonet.read_grib(b"hello"), "content: it holds no GRIB message"),
     "packed": (lambda: mesonet.read_grib(b"\x1f\x8bhello"), "cannot be unpacked"),
     "levels": (lambda: mesonet.true_winds(nam("UGRD", "103:10"), nam("VGRD", "100:50000")), "must have the same level"),
     "parameters": (

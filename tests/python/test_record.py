@@ -133,7 +133,7 @@ def test_one_station_is_that_of_the_service(service, tmp_path):
         path = tmp_path / "toronto.parquet"
         assert record.bulk(TORONTO, start, end, parquet=path) is None
         assert pq.read_table(path).to_pylist() == sent.to_pylist()
-        with pytest.raises(MesonetError, match="is there already; it was not overwritten"):
+        with pytest.raises(MesonetError, match="exists already; it was not overwritten"):
             record.bulk(TORONTO, start, end, parquet=path)
         assert list(tmp_path.iterdir()) == [path]
 

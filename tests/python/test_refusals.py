@@ -63,8 +63,8 @@ VALUES = {
         "must fit 64-bit milliseconds",
     ),
     "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
-    "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),
-    "message": (lambda: mesonet.read_grib(b"hello"), "no message of GRIB"),
+    "content": (lambda: mesonet.read_any(b"hello"), "its kind is unknown"),
+    "message": (lambda: mesonet.read_grib(b"hello"), "it holds no GRIB message"),
 }
 
 

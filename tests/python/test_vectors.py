@@ -441,7 +441,7 @@ def test_alerts(vectors):
         assert str(error.value) == f"content: {case['message']}", case["name"]
         ran += 1
     for case in file["left_out"]:
-        with pytest.warns(mesonet.MesonetWarning, match="with nothing in it: 1 left out"):
+        with pytest.warns(mesonet.MesonetWarning, match="it holds nothing: 1 left out"):
             alerts = mesonet.read_cap(case["content"].encode())
         assert (len(alerts), list(alerts.files[0].refusals)) == (0, case["refusals"]), case["name"]
         ran += 1

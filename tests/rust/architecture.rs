@@ -243,6 +243,30 @@ fn the_crates_depend_on_one_another_in_one_direction() {
     }
 }
 
+/// What a document says of the length of a folder is so within a tenth: "1,700 lines (`FOLDER`)".
+#[test]
+fn the_lines_that_documents_name_are_there() {
+    let mut named = 0;
+    for document in ["docs/design.md", "docs/architecture.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        for (before, after) in text.match_indices(" lines (`").map(|(at, _)| text.split_at(at)) {
+            let said = before.rsplit(|c: char| c != ',' && !c.is_ascii_digit()).next().unwrap();
+            let said: usize = said.replace(',', "").parse().unwrap();
+            let folder = after.split('`').nth(1).unwrap();
+            let mut files = Vec::new();
+            rust_files(&root().join(folder), &mut files);
+            let own = files.iter().filter(|path| !is_test(path));
+            let lines: usize = own.map(|path| code(path).lines().count()).sum();
+            assert!(
+                said.abs_diff(lines) * 10 <= lines,
+                "{document} says {said} lines of {folder}; there are {lines}"
+            );
+            named += 1;
+        }
+    }
+    assert!(named >= 3, "{named}");
+}
+
 #[test]
 fn circles_and_imports_are_found() {
     let code = "use crate::{a, b::{c, d::E}};\nuse crate::e::F;\nlet x = crate::g::<u8>();";

@@ -1,4 +1,4 @@
-"""Ten years of a network, archived and asked: tests/scale/archive.py BINARY [--stations N] [--years N] [--folder DIR] [--write DOCUMENT].
+"""Ten years of a network, archived and queried: tests/scale/archive.py BINARY [--stations N] [--years N] [--folder DIR] [--write DOCUMENT].
 
 The stations are simulated, and say so in their ids and names: hourly air temperature, dew point, wind and pressure,
 made up with a fixed seed, as monthly files of GHCNh. They come in as any file does (`mesonet-server ingest`), with
@@ -65,7 +65,7 @@ from hours where air is not null and dew is not null group by station order by s
 
 
 def drift(rng, hours, columns, scale, keep):
-    """Values that are drawn to zero, each near the one an hour before."""
+    """Values that tend to zero, each near the value an hour before."""
     values, now = np.empty((hours, columns)), np.zeros(columns)
     steps = rng.normal(0, scale * math.sqrt(1 - keep**2), (hours, columns))
     for hour in range(hours):
@@ -118,7 +118,7 @@ def make(folder, stations, years):
 
 
 def run(binary, folder, *args):
-    """Runs a command that must succeed. Returns its summary, seconds, and the most memory it had."""
+    """Runs a command that must succeed. Returns its summary, seconds, and peak memory."""
     began = time.monotonic()
     with (folder / "out").open("w+") as out:
         process = subprocess.Popen([binary, *args], cwd=folder, env=environment(), stdout=out, stderr=out)
@@ -144,7 +144,7 @@ class Server:
         self.origin = "http://" + self.wait_for("listening on http://").split()[0]
 
     def wait_for(self, words):
-        """What the log says after some words."""
+        """The text in the log after some words."""
         began = time.monotonic()
         while words not in (said := self.log.read_text()):
             assert self.process.poll() is None and time.monotonic() - began < 900, said
@@ -239,8 +239,9 @@ def measure(given, folder):
         (folder / "files").mkdir()
         reports = make(folder / "files", given.stations, given.years)
         known = {"reports": reports, "readings": 0, "ingest_s": 0}
-        # One year after the other, and sealed after each, as it grows in a network: what is read in at once is one
-        # file of the record, which goes only when all of it is too old.
+        # One year after the other, and sealed after each, as a real record grows. Readings that are
+        # taken in at once are one file of the record, which is deleted only when all of it is too
+        # old.
         for year in range(LAST_YEAR - given.years + 1, LAST_YEAR + 1):
             files = sorted(str(path) for path in (folder / "files").glob(f"simulated_{year}-*"))
             done, seconds, _ = run(given.binary, folder, "ingest", "--json", "--data", "whole", *files)

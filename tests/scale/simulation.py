@@ -18,20 +18,20 @@ from slope import put
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# What a caller asks for, requests an hour. A page of a map looks for news once a minute, and is told most of the time
-# that there are none (304); a person opens a series now and then; a program takes grids and exports.
+# What a caller requests, per hour. A map page checks for changes once a minute, and mostly there
+# are none (304). A person opens a series now and then. A program requests grids and exports.
 KINDS = {
     "map": {"share": 0.90, "asks": {"snapshot, gzip": 6, "known": 54, "series": 10}},
     "program": {"share": 0.09, "asks": {"grid, 5° × 10°": 12, "series": 60}},
     "archive": {"share": 0.01, "asks": {"bulk": 600}},
 }
 
-# The head of an answer: what a 304 is.
+# The head of an answer, which is all of a 304.
 HEAD_BYTES = 300
 
 CORES = 4
 LINE_BYTES_S = 1e9 / 8
-# A follower is full when its cores or its line are so busy, over a whole minute.
+# A follower is full when its cores or its line are this busy over a whole minute.
 FULL = 0.6
 
 
@@ -42,7 +42,7 @@ def costs_of(path):
 
 
 def demand(callers, costs):
-    """Requests a second, cores that are busy, and bytes a second: the arithmetic."""
+    """Requests a second, busy cores, and bytes a second, by arithmetic."""
     requests = cores = line = 0.0
     for kind in KINDS.values():
         for what, an_hour in kind["asks"].items():
@@ -53,7 +53,7 @@ def demand(callers, costs):
 
 
 def followers_for(callers, costs):
-    """The fewest followers with nobody full, but one more than needed, as one may be away; and what is full first."""
+    """The smallest number of followers of which none is full, plus one, as one may be down; and what is full first."""
     _, cores, line = demand(callers, costs)
     by_cores, by_line = cores / (FULL * CORES), line / (FULL * LINE_BYTES_S)
     return max(2, math.ceil(max(by_cores, by_line)) + 1), "cores" if by_cores > by_line else "line"
@@ -74,7 +74,7 @@ def simulate(callers, followers, costs, span_s, seed=1, away=0):
     """Runs a minute or so. Returns the busiest follower's share of the load, and waits in ms (p50, p99)."""
     rng = random.Random(seed)
     ring = Ring(followers - away, rng)
-    # All callers find their follower; the queue is that of the busiest one.
+    # All callers are assigned to followers. The queue is that of the busiest follower.
     homes = [ring.of(rng.random()) for _ in range(callers)]
     load = [homes.count(server) for server in range(followers - away)]
     busiest = max(range(len(load)), key=load.__getitem__)
@@ -107,7 +107,7 @@ def table(sizes, costs):
         requests, cores, line = demand(callers, costs)
         followers, first = followers_for(callers, costs)
         most = min(callers, 200_000)
-        # Of more callers than that, a part: as many for each follower.
+        # With more callers than that, only a part is simulated, with as many for each follower.
         part = max(2, round(followers * most / callers))
         share, half, late = simulate(most, part, costs, 20)
         _, half_away, late_away = simulate(most, part, costs, 20, away=1)
@@ -119,13 +119,14 @@ def table(sizes, costs):
 
 
 def check():
-    """The simulation beside what is known: M/D/c queues, the balance of a ring, arithmetic."""
+    """Compares the simulation with known results: M/D/c queues, the balance of a ring, arithmetic."""
     costs = {what: (0.001, 1000) for kind in KINDS.values() for what in kind["asks"]}
     requests, cores, line = demand(3600, costs)
     expected = 3600 * (0.9 * 70 + 0.09 * 72 + 0.01 * 600) / 3600
     assert math.isclose(requests, expected) and math.isclose(cores, expected / 1000), (requests, expected)
     assert math.isclose(line, expected * 1000)
-    # Hardly any load: nobody waits. Near the limit of the cores: the wait of M/D/4 by Cosmetatos' approximation.
+    # With hardly any load, no request waits. Near the limit of the cores, the wait is that of M/D/4
+    # by Cosmetatos' approximation.
     _, half, late = simulate(1000, 2, costs, 60)
     assert half == late == 0, (half, late)
     each = expected / 3600

@@ -26,7 +26,7 @@ COUNT = 100
 
 
 def name(number):
-    """The station's four letters and digits: none that is known, so that its place is that of its reports."""
+    """The four letters and digits of a station. No known station has them, so its place is that of its reports."""
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     text = ""
     for _ in range(3):
@@ -71,7 +71,7 @@ def resident(pid):
 
 
 def cpu_s(pid):
-    """What a process has used of the cores so far, seconds."""
+    """The time that a process has used the cores so far, seconds."""
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
@@ -111,7 +111,7 @@ class Server:
             took.append((time.perf_counter() - began) * 1e3)
             assert answer.status == (304 if tag else 200), (path, answer.status, content[:300])
         used = cpu_s(self.process.pid) - used
-        # The first one brings what is needed into memory.
+        # The first request brings what is needed into memory.
         took = sorted(took[1:])
         at = lambda part: took[int((len(took) - 1) * part)]
         return {"bytes": len(content), "p50_ms": round(at(0.5), 3), "p99_ms": round(at(0.99), 3),
@@ -178,7 +178,7 @@ def measure(binary, stations, hours, count):
 
 
 def find_id(markers):
-    """The id of a station, wherever the markers have it."""
+    """The id of a station, from anywhere in the markers."""
     if isinstance(markers, dict):
         for key in ("id", "stationId"):
             if isinstance(markers.get(key), str):

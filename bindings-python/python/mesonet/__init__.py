@@ -1,9 +1,9 @@
 """Surface weather observations: quality codes and checks, units, derived values, tiles, model grids, winds.
 
-The work is done by the Rust library of the same name; the functions over arrays are NumPy ufuncs
-or release the GIL. A value that the library refuses raises :class:`MesonetError`, a ``ValueError``
-whose message says what was given and what is allowed; an array of a wrong type raises
-``TypeError`` and is never converted silently.
+The Rust library of the same name does the work. The functions over arrays are NumPy ufuncs or
+release the GIL. A value that the library refuses raises :class:`MesonetError`, a ``ValueError``
+whose message says what was given and what is allowed. An array of a wrong type raises
+``TypeError``; it is never converted silently.
 
 ==========================  ====================================================
 :class:`BaseQuality`        how far a value can be trusted, worst first

@@ -1,4 +1,4 @@
-"""What users pass, as contiguous columns of exactly the types of the core."""
+"""Converts what users pass to contiguous columns of exactly the types of the core."""
 
 import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Instant: TypeAlias = str | int | datetime.datetime | np.datetime64
-"""A text in RFC 3339, milliseconds since 1970, or a time; one without a time zone is UTC."""
+"""A text in RFC 3339, milliseconds since 1970, or a time. A time without a time zone is UTC."""
 
 Duration: TypeAlias = datetime.timedelta | np.timedelta64
 """A length of time."""
@@ -19,7 +19,7 @@ Duration: TypeAlias = datetime.timedelta | np.timedelta64
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _NAT = np.iinfo(np.int64).min
-# Times of this machine's byte order: how many units are a millisecond.
+# Times in this machine's byte order: how many units make a millisecond.
 _MS_DIVISORS = {np.dtype(f"M8[{unit}]"): n for unit, n in (("ms", 1), ("us", 1_000), ("ns", 1_000_000))}
 _LAST_MS = np.iinfo(np.int64).max // 1000
 
@@ -32,7 +32,7 @@ def column(given: "ArrayLike", what: str) -> "NDArray[Any]":
 
 
 def _kind(array: "NDArray[Any]") -> str:
-    """What an array is of, for messages."""
+    """What an array holds, for messages."""
     if array.dtype.kind != "O" or not array.size:
         return str(array.dtype)
     first = type(array[0]).__name__
@@ -49,8 +49,8 @@ def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
 
 
 def without_zone(given: Any) -> Any:
-    """A column of pandas in UTC without its time zone, with which NumPy would make it objects. Those
-    that Arrow holds have the zone in their accessor only."""
+    """A column of pandas in UTC, without its time zone: with a time zone, NumPy would turn it into
+    objects. Columns that Arrow holds have the zone only in their accessor."""
     of = getattr(given, "dt", given)
     zoned = getattr(of, "tz", None) is not None and hasattr(of, "tz_convert")
     return of.tz_convert(None) if zoned else given
@@ -61,7 +61,8 @@ def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
         if (divisor := _MS_DIVISORS.get(array.dtype)) is not None:
             counts = np.ascontiguousarray(array).view(np.int64)
-            # NaT is the smallest integer. Several times as fast as NumPy's own casts of times.
+            # NaT is the smallest integer. This is several times as fast as NumPy's own casts of
+            # times.
             if counts.size == 0 or counts.min() != _NAT:
                 return counts if divisor == 1 else counts // divisor
         if np.isnat(array).any():
@@ -87,12 +88,12 @@ def instant_ms(given: Instant, what: str) -> int:
     if isinstance(given, str):
         return _mesonet.instant_ms(given)
     if isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.timedelta64)):
-        # What is returned is datetime64[us].
+        # The result is datetime64[us].
         if abs(int(given)) > _LAST_MS:
             raise _mesonet.MesonetError(f"{what} must fit 64-bit microseconds; got {given} milliseconds")
         return int(given)
     if isinstance(given, datetime.datetime):
-        # Pandas' NaT is one too.
+        # Pandas' NaT is a datetime too.
         if given != given:
             raise _mesonet.MesonetError(f"{what} must be a time; got NaT")
         aware = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
@@ -142,7 +143,7 @@ def step_minutes(given: int | Duration) -> int:
             raise _mesonet.MesonetError(f"step must be a whole number of minutes; got {given}")
         return minutes
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        # What does not fit 64 bits is refused with the rest that is too long.
+        # A step that does not fit 64 bits is refused together with all that are too long.
         return min(max(int(given), 0), int(np.iinfo(np.int64).max))
     raise TypeError(
         f"step must be a number of minutes, a timedelta or a timedelta64; got {type(given).__name__}"

@@ -1,4 +1,6 @@
-"""Functions over values that say their unit: arrays of xarray, Series and frames of pandas, quantities of pint."""
+"""Functions over values that carry their unit: arrays of xarray, Series and frames of pandas,
+quantities of pint.
+"""
 
 from typing import Any
 
@@ -10,14 +12,15 @@ _PINT = {"°C": "degC", "°F": "degF", "%": "percent", "hPa": "hPa", "m": "m", "
 
 
 class UnitFunction:
-    """A NumPy ufunc that knows the units of what it takes and gives.
+    """A NumPy ufunc that knows the units of its inputs and outputs.
 
-    Numbers and NumPy arrays go to the ufunc as they are, and its other attributes (``nin``, ``outer`` …)
-    are here too. What says its unit, by the attribute ``units`` of xarray and pandas or as a quantity
-    of pint, is converted to the unit of the name; without ``units`` it is taken to be in that unit. A
-    unit that is unknown or of another quantity raises :class:`mesonet.MesonetError`. The result says
-    its own ``units`` and, where the CF conventions have one, its ``standard_name``; all else that its
-    inputs said of themselves, their name too, is not said of it.
+    Numbers and NumPy arrays go to the ufunc unchanged, and its other attributes (``nin``, ``outer``
+    …) are here too. An input that carries its unit, in the attribute ``units`` of xarray and pandas
+    or as a quantity of pint, is converted to the unit in the name of the function. An input without
+    ``units`` is taken to be in that unit. A unit that is unknown or of another quantity raises
+    :class:`mesonet.MesonetError`. The result has its own ``units`` and, where the CF conventions
+    define one, its ``standard_name``. It takes over no other attribute of its inputs, nor their
+    name.
 
     >>> import pandas, mesonet
     >>> air = pandas.Series([68.0], name="air")
@@ -36,7 +39,7 @@ class UnitFunction:
     def __call__(self, *args: Any, **ufunc: Any) -> Any:
         if not any(map(is_labelled, args)):
             return self._ufunc(*args, **ufunc)
-        # What is given in any unit is given back in that of the first.
+        # Inputs may be in any unit; the result is in the unit of the first.
         own = next((unit_of(of) for of, unit in zip(args, self._takes, strict=False) if unit is None), None)
         gives = self._gives if self._gives is not None else own
         registry = next((of._REGISTRY for of in args if _is_pint(of)), None)
@@ -61,7 +64,7 @@ class UnitFunction:
 
 
 def is_labelled(of: Any) -> bool:
-    """Whether it may say its unit."""
+    """Whether a value may carry its unit."""
     module = type(of).__module__.partition(".")[0]
     return module in ("xarray", "pandas", "pint") and (hasattr(of, "attrs") or hasattr(of, "_REGISTRY"))
 
@@ -71,14 +74,14 @@ def _is_pint(of: Any) -> bool:
 
 
 def unit_of(of: Any) -> Any:
-    """What it says of its unit; None if it says nothing."""
+    """The unit that a value carries; None if it carries none."""
     if _is_pint(of):
         return of.units
     return getattr(of, "attrs", {}).get("units") if is_labelled(of) else None
 
 
 def in_unit(of: Any, unit: Any, what: str) -> Any:
-    """The values in a unit, without what they say of themselves."""
+    """The values in a unit, without attributes."""
     if not is_labelled(of) or unit is None:
         return of
     if _is_pint(of):
@@ -96,7 +99,7 @@ def in_unit(of: Any, unit: Any, what: str) -> Any:
 
 
 def labelled(of: Any, unit: Any, standard_name: str | None, registry: Any = None) -> Any:
-    """A result that says this of itself, and nothing that its inputs said."""
+    """A result with these attributes, and none of its inputs' attributes."""
     if registry is not None:
         return registry.Quantity(of, _PINT.get(unit, unit) if isinstance(unit, str) else unit)
     if not is_labelled(of):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The ends between which something varies."""
+    """The limits between which something varies."""
 
     least: float
-    """The least."""
+    """The lower limit."""
     greatest: float
-    """The greatest."""
+    """The upper limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class WindShift:
     """The wind turned."""
 
     hour: int | None
-    """Hour (UTC), if it is not that of the report."""
+    """Hour (UTC), if it differs from the hour of the report."""
     minute: int
     """Minute."""
     frontal_passage: bool
@@ -78,7 +78,7 @@ class WeatherTime:
     event: str
     """``begin`` or ``end``."""
     hour: int | None
-    """Hour (UTC), if it is not that of the report."""
+    """Hour (UTC), if it differs from the hour of the report."""
     minute: int
     """Minute."""
 
@@ -100,7 +100,7 @@ class ClockTime:
     """A time of day in the remarks."""
 
     hour: int | None
-    """Hour (UTC), if it is not that of the report."""
+    """Hour (UTC), if it differs from the hour of the report."""
     minute: int
     """Minute."""
 
@@ -117,11 +117,11 @@ class Phenomenon:
     moving: str | None
     """Where it moves: a direction, ``LTL`` (little), ``STNRY`` or ``UNKN`` (unknown)."""
     began: ClockTime | None = None
-    """When it began, of a tornado and the like."""
+    """When it began, for a tornado and the like."""
     ended: ClockTime | None = None
     """When it ended."""
     distance_mi: float | None = None
-    """How far away it is, in statute miles, of a tornado and the like."""
+    """How far away it is, in statute miles, for a tornado and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class PeakWind:
     speed_kt: int
     """Its speed."""
     hour: int | None
-    """Hour (UTC), if it is not that of the report."""
+    """Hour (UTC), if it differs from the hour of the report."""
     minute: int
     """Minute."""
 
@@ -208,12 +208,12 @@ class Remarks:
     precipitation_past_hour_mm: float | None
     """``PCPN n.nMM PAST HR``: precipitation of the past hour."""
     six_group_in: float | None
-    """``6RRRR``: precipitation of ``six_group_minutes``."""
+    """``6RRRR``: precipitation in ``six_group_minutes``."""
     six_group_minutes: int | None
-    """180 or 360, by the hour of the report; ``None`` at an hour at which the group has no
+    """180 or 360, depending on the hour of the report; ``None`` at an hour when the group has no
     meaning."""
     precipitation_24h_in: float | None
-    """``7RRRR``: precipitation of 24 hours."""
+    """``7RRRR``: precipitation in 24 hours."""
     snow_depth_in: int | None
     """``4/sss``: depth of snow on the ground."""
     snowfall_6h_in: float | None
@@ -225,13 +225,13 @@ class Remarks:
     snow_increase_depth_in: int | None
     """The depth to which it grew."""
     max_6h_c: float | None
-    """``1snTTT``: highest temperature of six hours."""
+    """``1snTTT``: highest temperature in six hours."""
     min_6h_c: float | None
-    """``2snTTT``: lowest temperature of six hours."""
+    """``2snTTT``: lowest temperature in six hours."""
     max_24h_c: float | None
-    """``4snTTTsnTTT``: highest temperature of 24 hours."""
+    """``4snTTTsnTTT``: highest temperature in 24 hours."""
     min_24h_c: float | None
-    """Lowest temperature of 24 hours."""
+    """Lowest temperature in 24 hours."""
     ice_1h_in: float | None
     """``I1nnn``: ice that grew in the past hour."""
     ice_3h_in: float | None
@@ -239,7 +239,7 @@ class Remarks:
     ice_6h_in: float | None
     """``I6nnn``: in the past 6 hours."""
     sunshine_minutes: int | None
-    """``98mmm``: minutes of sunshine of the day before."""
+    """``98mmm``: minutes of sunshine on the previous day."""
     peak_wind: PeakWind | None
     """``PK WND``: highest gust since the last hourly report."""
     wind_shift: WindShift | None
@@ -269,11 +269,11 @@ class Remarks:
     hailstone_in: float | None
     """``GR 1 3/4``: diameter of the largest hailstone."""
     hailstone_bound: str | None
-    """Whether that is its size, ``exact``, or it is smaller, ``less`` (``GR LESS THAN 1/4``)."""
+    """``exact`` if the hailstone has that size, ``less`` if it is smaller (``GR LESS THAN 1/4``)."""
     cloud_types: CloudTypes | None
     """``8/CLCMCH``: types of cloud, WMO code tables 0513, 0515 and 0509."""
     cloud_amounts: tuple[CloudAmount, ...]
-    """``SC5AC2``: what covers how much of the sky (Canada)."""
+    """``SC5AC2``: the clouds and how much of the sky each covers (Canada)."""
     cloud_layers: tuple[CloudLayer, ...]
     """``1CU030``: layers with their type of cloud (Japan and others)."""
     density_altitude_ft: int | None

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def need(module: str, what: str, package: str | None = None) -> Any:
-    """Imports a module of another package, or says what needs it and how to install it."""
+    """Imports a module of another package. The error says what needs it and how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

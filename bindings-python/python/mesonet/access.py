@@ -18,8 +18,8 @@ def check_lookback(start: Instant, end: Instant, plan: str = "none", *, now: Ins
     """Checks a window against the lookback of a plan, as the service does: its length, and how far
     back it ends.
 
-    ``plan`` is ``none``, ``free``, ``pro`` or ``commercial``; ``now`` is the present by default.
-    A window beyond a limit raises :class:`mesonet.MesonetError`, which names the limit.
+    ``plan`` is ``none``, ``free``, ``pro`` or ``commercial``; ``now`` is the present by default. A
+    window beyond a limit raises :class:`mesonet.MesonetError`; the message names the limit.
 
     >>> from mesonet import check_lookback
     >>> check_lookback("2024-07-01T00:00Z", "2024-08-01T00:00Z", "free", now="2024-08-01T00:00Z")
@@ -33,7 +33,7 @@ def check_lookback(start: Instant, end: Instant, plan: str = "none", *, now: Ins
 
 
 def capabilities(plan: str = "none", *, staff: bool = False) -> dict[str, Any]:
-    """What a caller on a plan may use of the observation service, as ``/capabilities`` answers.
+    """What a caller on a plan may use in the observation service, as ``/capabilities`` answers.
 
     >>> from mesonet import capabilities
     >>> view = capabilities("pro")

@@ -37,12 +37,12 @@ from .feed import FeedFile, FeedReadings, File, Source, files_of, named, reading
 __all__ = ["AlertState", "Alerts", "read_any", "read_cap", "read_nws_alerts"]
 
 Zones = str | os.PathLike[str] | bytes
-"""A path of a bundle of zones, packed with gzip or not, or its content."""
+"""The path of a bundle of zones, packed with gzip or not, or its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """What has become of a message at a time: see :meth:`Alerts.states`."""
+    """The state of a message at a time: see :meth:`Alerts.states`."""
 
     id: str
     """The identifier of the message."""
@@ -61,12 +61,12 @@ class AlertState:
 class Alerts:
     """The messages of files of alerts, each identifier once.
 
-    What has become of a message follows from all of them and from a time, by the rules of the
-    service: an update supersedes what it refers to, or what it continues by its VTEC code; a
-    cancellation withdraws it; an alert is over at the end that it states.
+    The state of a message at a time depends on all messages, by the rules of the service. An update
+    supersedes the messages that it refers to, or that it continues by its VTEC code. A cancellation
+    withdraws them. An alert is over at the end that it states.
 
-    ``at`` is the time; messages that were sent after it do not count, and their status is
-    ``Unknown``. Without it, it is the present.
+    ``at`` is the time, by default the present. Messages that were sent after it do not count, and
+    their status is ``Unknown``.
     """
 
     def __init__(self, messages: _mesonet.AlertMessages, files: tuple[FeedFile, ...]) -> None:
@@ -112,10 +112,10 @@ class Alerts:
         """A GeoJSON ``FeatureCollection`` as the service sends it, the latest message first.
 
         ``active`` keeps only alerts in force at ``at``; ``bbox`` (west, south, east, north) and
-        ``place`` (longitude, latitude) only those with an area there. The texts are in
-        ``language``, ``en`` or ``fr``, or else in the first language of the message. The geometry is
-        what the message draws, or else its zones if they were given, and may be None; zones whose
-        outlines are not known are listed in ``missingZones``.
+        ``place`` (longitude, latitude) keep only alerts with an area there. The texts are in
+        ``language``, ``en`` or ``fr``, or else in the first language of the message. The geometry
+        is the outline that the message draws, or else its zones if they were given; it may be None.
+        ``missingZones`` lists zones whose outlines are not known.
 
         Raises :class:`mesonet.MesonetError` for a box or a place that is not on the globe.
         """
@@ -136,18 +136,18 @@ def read_cap(source: Source | Iterable[Source], *, zones: Zones | None = None) -
     """Reads alerts of the Common Alerting Protocol (XML), of Canada and of the United States.
 
     ``source`` is a path, the content of a file, an open binary file, or several of them; content
-    packed with gzip or bzip2 is unpacked. ``zones`` is a bundle of zones, a path or its content, as
-    ``mesonet-server`` ships and makes it: it gives the outlines of alerts that name zones and draw
+    packed with gzip or bzip2 is unpacked. ``zones`` is a bundle of zones as ``mesonet-server``
+    ships and makes it: a path, or the content. It gives outlines to alerts that name zones and draw
     nothing.
 
-    Tests, exercises and messages that are not public are left out and listed among the refusals, as
-    what cannot be read is. Raises :class:`mesonet.MesonetError` for a file of another kind or one
-    that breaks off.
+    Tests, exercises and messages that are not public are left out. They are listed among the
+    refusals, like messages that cannot be read. Raises :class:`mesonet.MesonetError` for a file of
+    another kind, or a file that breaks off.
 
     >>> import mesonet
     >>> mesonet.read_cap(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_cap reads cap
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_cap reads cap
     """
     return _alerts("read_cap", ("cap",), source, zones)
 
@@ -158,7 +158,7 @@ def read_nws_alerts(source: Source | Iterable[Source], *, zones: Zones | None = 
     >>> import mesonet
     >>> mesonet.read_nws_alerts(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_nws_alerts reads nws-alerts
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_nws_alerts reads nws-alerts
     """
     return _alerts("read_nws_alerts", ("nws-alerts",), source, zones)
 
@@ -166,10 +166,10 @@ def read_nws_alerts(source: Source | Iterable[Source], *, zones: Zones | None = 
 def read_any(
     source: Source | Iterable[Source], *, received: Instant | None = None, zones: Zones | None = None
 ) -> FeedReadings | Alerts:
-    """Reads files of any kind, found from their content and names: readings or alerts.
+    """Reads files of any kind, readings or alerts. The kind is found from content and name.
 
-    See :func:`read_feed` for readings, and :func:`read_cap` for alerts. Files of both in one call,
-    and files of no known kind, raise :class:`mesonet.MesonetError`.
+    See :func:`read_feed` for readings, and :func:`read_cap` for alerts. A call with files of both,
+    and a file of no known kind, raise :class:`mesonet.MesonetError`.
 
     >>> import mesonet
     >>> mesonet.read_any(b"METAR KBUF 312354Z 21014KT=", received="2020-01-01T00:00Z")
@@ -186,7 +186,7 @@ def read_any(
     holding = {kind[1] for kind in kinds if kind}
     if len(holding) > 1:
         told = ", ".join(f"{name} of kind {kind[0]}" for (name, *_), kind in zip(files, kinds) if kind)
-        raise _mesonet.MesonetError(f"files of readings and files of alerts are read by themselves; got {told}")
+        raise _mesonet.MesonetError(f"files of readings and files of alerts must be read separately; got {told}")
     if holding == {True} and None not in kinds:
         return _made(files, zones)
     return readings_of(files)

@@ -1,4 +1,4 @@
-"""What a record answers: tables, what became of a file, its health, and the warning about damage."""
+"""The answers of a record: tables, the outcome of a file, health, and the warning about damage."""
 
 import datetime
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class DamagedWarning(MesonetWarning):
     """An answer lacks readings because part of the record is damaged.
 
     The message says how many damaged blocks hold, or may hold, readings of the answer, as the
-    service says it in ``X-Mesonet-Damaged``; :meth:`Record.health` names them.
+    service does in ``X-Mesonet-Damaged``. :meth:`Record.health` names the blocks.
 
     >>> import warnings, mesonet
     >>> warnings.simplefilter("error", mesonet.DamagedWarning)  # an exception instead
@@ -26,7 +26,7 @@ class DamagedWarning(MesonetWarning):
 
 @dataclass(frozen=True)
 class IngestOutcome:
-    """What became of a file.
+    """The outcome of a file that was taken in.
 
     >>> import tempfile, mesonet
     >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
@@ -45,11 +45,11 @@ class IngestOutcome:
     read: int
     """Reports and alerts that were read."""
     refused: int
-    """Those that were left out."""
+    """Reports and alerts that were left out."""
     refusals: tuple[str, ...]
-    """Where the first of those are, and why they were left out."""
+    """Where the first of the reports left out are, and why they were left out."""
     added: int
-    """Readings that are new, with those derived from them."""
+    """New readings, including those derived from them."""
     replaced: int
     """Readings that replaced another for the same time."""
     unchanged: int
@@ -57,7 +57,7 @@ class IngestOutcome:
     overtaken: int
     """Readings that had already been overtaken by a correction."""
     expired: int
-    """Readings from before what the record keeps."""
+    """Readings from before the time that the record keeps."""
     alerts_added: int
     """Alerts that are new."""
     alerts_replaced: int
@@ -65,9 +65,9 @@ class IngestOutcome:
     alerts_unchanged: int
     """Alerts that were on record already."""
     place_unknown: dict[str, int]
-    """Reports that were left out because nobody knows where their station is, by station."""
+    """Reports left out because the place of their station is not known, by station."""
     in_the_future: dict[str, int]
-    """Reports that were left out because they are from more than a day from now, by station."""
+    """Reports left out because their time is more than a day in the future, by station."""
 
 
 @dataclass(frozen=True)
@@ -85,21 +85,21 @@ class RecordHealth:
     segments: int
     """Number of files of sealed readings."""
     sealed_readings: int
-    """Readings in them."""
+    """Readings in those files."""
     fresh_readings: int
     """Readings that are not sealed yet."""
     newest: datetime.datetime | None
     """Time of the newest reading, UTC."""
     faults: tuple[str, ...]
-    """What is damaged, as far as it was read; answers lack what is in it."""
+    """What is damaged, as far as it was read. Answers lack the readings in it."""
 
 
 class RecordTable(Streamed):
     """An answer of a record as an Arrow table.
 
-    Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(answer)``,
+    Anything that takes Arrow's streams takes the table without a copy: ``pyarrow.table(answer)``,
     ``polars.DataFrame(answer)``, DuckDB, and pandas by :meth:`to_pandas`. An export by
-    :meth:`Record.bulk` is read from the record while it is taken over, in batches, so that it may be
+    :meth:`Record.bulk` is read from the record in batches while the caller takes it, so it may be
     larger than memory.
 
     >>> import tempfile, mesonet
@@ -118,11 +118,11 @@ class RecordTable(Streamed):
     ) -> None:
         self._table = table
         self.damaged = damaged
-        """How many damaged blocks hold, or may hold, rows that are missing; 0 if none is."""
+        """How many damaged blocks hold, or may hold, missing rows; 0 if no rows are missing."""
         self.step_minutes = step_minutes
         """The step of a grid, in minutes."""
         self.coarsening = coarsening
-        """Present if the step is not the requested one."""
+        """Present if the step differs from the requested one."""
 
     def __repr__(self) -> str:
         return f"<mesonet.RecordTable: damaged {self.damaged}>"

@@ -88,7 +88,7 @@ def check_station(
     *,
     limits: str | None = None,
 ) -> list[Verdicts]:
-    """Runs all checks but that of the neighbours over all series of one station.
+    """Runs all checks, except the comparison with neighbours, over all series of one station.
 
     Returns the verdicts of each series, in the order given. ``limits`` is a TOML text whose entries
     replace the default ones (:data:`mesonet.DEFAULT_LIMITS_TOML`). Invalid positions, columns of
@@ -122,7 +122,7 @@ class NetworkStation:
     lat: float
     """Degrees north."""
     altitude_m: float | None
-    """Altitude above mean sea level, if known; some values are compared only where it is."""
+    """Altitude above mean sea level, if known. Some values are compared only where it is known."""
     series: Iterable[SeriesReadings]
     """Its series; no two of the same variable, interval, unit and bucket."""
 
@@ -130,12 +130,12 @@ class NetworkStation:
 def check_network(
     stations: Iterable[NetworkStation], *, limits: str | None = None
 ) -> list[list[Verdicts]]:
-    """Runs all checks, that of the neighbours too, over the series of a network.
+    """Runs all checks, including the comparison with neighbours, over the series of a network.
 
-    Returns for each station, in the order given, the verdicts of each of its series. They are those
-    of a service that takes in these readings and no others: each reading is compared with what the
-    stations around it say at its time, and so is each large change. ``limits`` and what is refused
-    are as for :func:`check_station`; a station that has a series twice is refused too.
+    Returns for each station, in the order given, the verdicts of each of its series. A service that
+    takes in these readings and no others gives the same verdicts: each reading, and each large
+    change, is compared with the readings of the stations around it at that time. ``limits`` and the
+    errors are those of :func:`check_station`; a station that has a series twice is refused too.
 
     >>> from mesonet import NetworkStation, SeriesReadings, check_network
     >>> stations = [
@@ -163,9 +163,9 @@ def explain(
     """Explains one reading: inputs, limits with their sources, and outcome of each check.
 
     Gives the same checks in the same order as :func:`check_station`, as the object that the service
-    sends: a mapping that prints as a table. With ``neighbours``, the stations around, those of
-    :func:`check_network`; a neighbour is named by its place among them, from 1. A missing reading
-    raises :class:`mesonet.MesonetError`.
+    sends: a mapping that prints as a table. With ``neighbours``, the stations around, it gives the
+    checks of :func:`check_network`; each neighbour is named by its position in the list, from 1. A
+    missing reading raises :class:`mesonet.MesonetError`.
 
     >>> from mesonet import SeriesReadings, explain
     >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [140.0])
@@ -189,7 +189,7 @@ def _site(of: NetworkStation) -> tuple[float, float, float | None, list[SimpleNa
 
 
 def _columns(of: SeriesReadings) -> SimpleNamespace:
-    # What the extension takes: contiguous columns of exactly the types of the core.
+    # The extension takes contiguous columns of exactly the types of the core.
     if (of.source_base is None) != (of.source_reason is None):
         raise TypeError("source_base and source_reason go together; got only one")
     source = None

@@ -1,4 +1,4 @@
-"""Conversion between quality flags of other schemes and ours."""
+"""Conversion between quality flags of other schemes and those of mesonet."""
 
 from typing import Generic, TypeVar
 
@@ -21,9 +21,10 @@ _Flag = TypeVar("_Flag", int, str)
 class Crosswalk(Generic[_Flag]):
     """The flags of one scheme and the base qualities that they stand for.
 
-    ``SWOB_QA_SUMMARY`` is the one of Canadian SWOB-ML, ``MADIS`` NOAA's letters, ``BUFR_033020``
-    the WMO code table, ``QARTOD`` the one of the IOC's manuals. ``ISD`` has the codes of NCEI's
-    Integrated Surface Data, ``GHCNH_CHECKS`` the letters of the checks of NCEI's GHCNh.
+    ``SWOB_QA_SUMMARY`` is the scheme of Canadian SWOB-ML, ``MADIS`` has NOAA's letters,
+    ``BUFR_033020`` is the WMO code table, ``QARTOD`` the scheme of the IOC's manuals. ``ISD`` has
+    the codes of NCEI's Integrated Surface Data, ``GHCNH_CHECKS`` the letters of the checks of
+    NCEI's GHCNh.
 
     >>> from mesonet import GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY
     >>> SWOB_QA_SUMMARY.quality(10)

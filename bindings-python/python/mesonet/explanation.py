@@ -1,4 +1,4 @@
-"""Why a reading has its verdict, as a mapping that shows itself as a table.
+"""Why a reading has its verdict, as a mapping that is shown as a table.
 
 >>> from mesonet import SeriesReadings, explain
 >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [140.0])
@@ -19,7 +19,7 @@ __all__ = ["Explanation"]
 
 
 class Explanation(dict[str, Any]):
-    """The object that the service sends; printed, and in a notebook, it is a table.
+    """The object that the service sends. It shows as a table when printed, and in a notebook.
 
     Its keys are ``variable``, ``unit``, ``timestamp``, ``value``, ``source``, ``checks``, ``verdict``
     and, if a check gave the verdict, ``decidedBy``.

@@ -1,4 +1,4 @@
-"""Files of published feeds as tables, a row for each reading.
+"""Files of published feeds as tables, one row per reading.
 
 >>> import mesonet
 >>> text = b"METAR KBUF 312354Z 21014KT 10SM 02/M07 A2973=\\n"
@@ -62,7 +62,7 @@ class FeedFile:
     """
 
     name: str
-    """Its name without folders; ``content`` for what was given as bytes."""
+    """Its name without folders; ``content`` for bytes."""
     kind: str
     """Its kind: one of ``FEED_KINDS``."""
     read: int
@@ -70,7 +70,7 @@ class FeedFile:
     refused: int
     """Reports that were left out."""
     refusals: tuple[str, ...]
-    """Where the first of those are, and why they were left out."""
+    """Where the first of the reports left out are, and why they were left out."""
     readings: int
     """Readings of the reports that were read."""
     kept_as_reported: dict[str, int]
@@ -84,12 +84,11 @@ class FeedFile:
 class FeedReadings(Table):
     """The readings of files as an Arrow table, and how each file was read.
 
-    The columns are
-    ``network``, ``station``, ``station_name``, ``lat``, ``lon``, ``altitude_m``,
+    The columns are ``network``, ``station``, ``station_name``, ``lat``, ``lon``, ``altitude_m``,
     ``observation_name``, ``unit``, ``interval_type``, ``interval_minutes``, ``timestamp`` (UTC),
     ``value``, ``quality_base`` and ``quality_reason`` (the verdict of the source), ``qualifier``
     (``trace``, ``at_least``, ``less_than`` or null), ``group_bucket_name``, ``calculated`` and
-    ``revision``; those that the bulk export has are named and coded as there.
+    ``revision``; columns that the bulk export has too are named and coded as there.
 
     >>> import mesonet
     >>> feed = mesonet.read_feed(b"METAR KBUF 312354Z 21014KT=\\n", received="2020-01-01T00:00Z")
@@ -117,20 +116,20 @@ def read_feed(
 
     ``source`` is a path, the content of a file, an open binary file, or several of them. Content
     packed with gzip or bzip2 is unpacked. The kind is found from the content and the name unless
-    ``kind`` names one of ``FEED_KINDS``. ``received`` is any time within two weeks of the receipt,
-    which feeds need whose reports give only the day of the month; by default a path's time of
-    change, else the present.
+    ``kind`` names one of ``FEED_KINDS``. ``received`` is any time within two weeks of the receipt.
+    Feeds whose reports give only the day of the month need it. By default it is the time of change
+    of a path, or else the present.
 
-    Values are in the canonical unit of their variable, or as reported where that is ambiguous;
-    nothing is checked or derived. A report that cannot be read is left out and counted
-    (:class:`FeedFile`). A file of no known kind, one that holds alerts, one that breaks off, or one in
-    which no report can be read raises :class:`mesonet.MesonetError`, and nothing of the files is
-    returned. One without reports, or without readings in them, is a :class:`mesonet.MesonetWarning`.
+    Values are in the canonical unit of their variable, or as reported if the unit is ambiguous.
+    Nothing is checked or derived. A report that cannot be read is left out and counted
+    (:class:`FeedFile`). A file raises :class:`mesonet.MesonetError` if its kind is unknown, if it
+    holds alerts, if it breaks off, or if none of its reports can be read; then no file is returned.
+    A file without reports, or without readings in them, causes a :class:`mesonet.MesonetWarning`.
 
     >>> import mesonet
     >>> mesonet.read_feed(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of no known kind; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
+    mesonet.MesonetError: content: its kind is unknown; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
     """
     return readings_of(files_of(source, received, kind))
 
@@ -139,8 +138,8 @@ def read_metar(source: Source | Iterable[Source], *, received: Instant | None = 
     """Reads METAR and SPECI reports: bulletins, files of one report a line, and the tables and XML
     of the Aviation Weather Center.
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
-    One report with all its groups and remarks is decoded by :func:`mesonet.parse_metar`.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
+    :func:`mesonet.parse_metar` decodes one report with all its groups and remarks.
 
     >>> import mesonet
     >>> feed = mesonet.read_metar(b"METAR KBUF 312354Z 21014KT 02/M07=", received="2020-01-01T00:00Z")
@@ -153,12 +152,12 @@ def read_metar(source: Source | Iterable[Source], *, received: Instant | None = 
 def read_swob(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
     """Reads Canada's surface observations: SWOB-ML, and the GeoJSON of MSC GeoMet.
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> mesonet.read_swob(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_swob reads swob, geomet-swob
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_swob reads swob, geomet-swob
     """
     return _of_kinds("read_swob", ("swob", "geomet-swob"), source, received)
 
@@ -167,7 +166,7 @@ def read_ndbc(source: Source | Iterable[Source], *, received: Instant | None = N
     """Reads tables of the National Data Buoy Center: the latest observations, and the
     ``realtime2`` files of a station, whose name tells the station.
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> table = b\"\"\"#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS PTDY  TIDE
@@ -186,7 +185,7 @@ def read_ndbc(source: Source | Iterable[Source], *, received: Instant | None = N
 def read_iem(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
     """Reads tables of airport reports of the Iowa Environmental Mesonet (CSV).
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> table = b"station,valid,tmpf,dwpf\\nORD,2024-08-03 20:51,84.0,66.0\\n"
@@ -200,7 +199,7 @@ def read_isd(source: Source | Iterable[Source], *, received: Instant | None = No
     """Reads files of NCEI's Integrated Surface Data: its records, its tables ("global-hourly", CSV) and
     isd-lite, whose files must keep their names (``725090-14739-2020``).
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> mesonet.read_isd("no_such_file")
@@ -213,12 +212,12 @@ def read_isd(source: Source | Iterable[Source], *, received: Instant | None = No
 def read_ghcnh(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
     """Reads files of NCEI's Global Historical Climatology Network hourly.
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> mesonet.read_ghcnh(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_ghcnh reads ghcnh
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_ghcnh reads ghcnh
     """
     return _of_kinds("read_ghcnh", ("ghcnh",), source, received)
 
@@ -226,13 +225,13 @@ def read_ghcnh(source: Source | Iterable[Source], *, received: Instant | None = 
 def read_nws(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
     """Reads observations of the weather service of the United States (api.weather.gov, GeoJSON).
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
-    Its alerts are read by :func:`mesonet.read_nws_alerts`.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
+    :func:`mesonet.read_nws_alerts` reads its alerts.
 
     >>> import mesonet
     >>> mesonet.read_nws(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_nws reads nws-observation
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_nws reads nws-observation
     """
     return _of_kinds("read_nws", ("nws-observation",), source, received)
 
@@ -242,23 +241,24 @@ def read_eccc_hourly(
 ) -> FeedReadings:
     """Reads the provincial summaries of Environment and Climate Change Canada (XML).
 
-    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    ``source``, ``received``, the result and the errors are those of :func:`read_feed`.
 
     >>> import mesonet
     >>> mesonet.read_eccc_hourly(b"METAR KBUF 312354Z 21014KT=")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: of kind metar-bulletin; read_eccc_hourly reads eccc-hourly
+    mesonet.MesonetError: content: its kind is metar-bulletin; read_eccc_hourly reads eccc-hourly
     """
     return _of_kinds("read_eccc_hourly", ("eccc-hourly",), source, received)
 
 
 def known_stations() -> Table:
-    """The stations whose places come with the package, for reports that do not say them.
+    """The stations whose places come with the package, for reports that do not give a place.
 
-    3,178 aerodromes of Canada and the United States, with their identifiers in the networks ``METAR``
-    and ``IEM``, and the stations that the National Data Buoy Center listed as active in August 2024
-    (``NDBC``), by network and native id. The columns are those of :meth:`mesonet.Record.stations`
-    without ``update_time``. A :class:`mesonet.Record` knows these places by itself.
+    3,178 aerodromes of Canada and the United States, with their identifiers in the networks
+    ``METAR`` and ``IEM``, and the stations that the National Data Buoy Center listed as active in
+    August 2024 (``NDBC``), by network and native id. The columns are those of
+    :meth:`mesonet.Record.stations` without ``update_time``. A :class:`mesonet.Record` knows these
+    places already.
 
     >>> import mesonet
     >>> places = mesonet.known_stations().to_pandas().set_index(["network", "native_id"])
@@ -274,7 +274,7 @@ File: TypeAlias = tuple[str, bytes, int, str | None]
 def files_of(
     source: Source | Iterable[Source], received: Instant | None, kind: str | None
 ) -> list[File]:
-    # Tables are iterable too, over the names of their columns, which would be taken for paths.
+    # Tables are iterable too, but over the names of their columns, which would be taken for paths.
     several = isinstance(source, (Sequence, Set, Iterator, KeysView, ValuesView)) and not isinstance(
         source, (str, bytes, bytearray, memoryview, os.PathLike, io.IOBase)
     )
@@ -302,11 +302,11 @@ def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
         found = _mesonet.detect_feed(name, content)
         kind = found[0] if found else None
         if kind is None and len(kinds) == 1:
-            # Its own reader says what is wrong.
+            # The reader of the kind says what is wrong.
             [kind] = kinds
         if kind not in kinds:
-            of = f"of kind {kind}" if kind else "of no known kind"
-            raise _mesonet.MesonetError(f"{name}: {of}; {reader} reads {', '.join(kinds)}")
+            its = f"its kind is {kind}" if kind else "its kind is unknown"
+            raise _mesonet.MesonetError(f"{name}: {its}; {reader} reads {', '.join(kinds)}")
         with_kinds.append((name, content, received_ms, kind))
     return with_kinds
 
@@ -316,22 +316,22 @@ def readings_of(files: list[File]) -> FeedReadings:
     for (name, *_), of in zip(files, told, strict=True):
         if of["refused"] and not of["read"]:
             raise _mesonet.MesonetError(
-                f"{name}: of kind {of['kind']}, none of its {of['refused']} reports can be read; "
+                f"{name}: its kind is {of['kind']}; none of its {of['refused']} reports can be read; "
                 f"the first: {of['refusals'][0]}"
             )
     read = summaries(files, told)
     for file in read:
         if file.read and not file.readings:
-            _warn(file, f"with no readings of {file.read} report{'' if file.read == 1 else 's'}")
+            _warn(file, f"it has no readings in {file.read} report{'' if file.read == 1 else 's'}")
     return FeedReadings(table, read)
 
 
 def _warn(file: FeedFile, what: str) -> None:
-    warnings.warn(f"{file.name}: of kind {file.kind}, {what}", MesonetWarning, stacklevel=2)
+    warnings.warn(f"{file.name}: its kind is {file.kind}; {what}", MesonetWarning, stacklevel=2)
 
 
 def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, ...]:
-    """How files were read, with a warning of those in which nothing was."""
+    """How files were read, with a warning for each file in which nothing was read."""
     read = tuple(
         FeedFile(
             name=name,
@@ -349,7 +349,7 @@ def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, 
     for file in read:
         if not file.read:
             refused = f": {file.refused} left out, the first: {file.refusals[0]}" if file.refused else ""
-            _warn(file, f"with nothing in it{refused}")
+            _warn(file, f"it holds nothing{refused}")
     return read
 
 

@@ -37,32 +37,35 @@ _NEEDED = ["station", "lon", "lat", *_KEY, "timestamp", "value"]
 
 
 def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = None) -> Any:
-    """Checks the readings of a frame, and gives the frame with their verdicts.
+    """Checks the readings of a frame, and returns the frame with their verdicts.
 
-    ``frame`` is of pandas, polars or pyarrow, or anything with Arrow's stream, such as a
-    :class:`mesonet.FeedReadings`, which gives a ``pyarrow.Table``. It has a row for each reading, in
-    any order, with the columns ``station`` (or ``station_id``), ``lon``, ``lat``,
-    ``observation_name``, ``interval_type``, ``interval_minutes``, ``timestamp`` (times; those without
-    a zone are UTC) and ``value`` (missing or NaN for no value). Optional are ``network``, with which
-    ``station`` is one key, ``altitude_m``, ``unit``, ``group_bucket_name``, ``calculated``, and
-    the source's verdict as names in ``quality_base`` and ``quality_reason``. Others are kept.
+    ``frame`` is a frame of pandas, polars or pyarrow, or anything else with Arrow's stream, such as
+    a :class:`mesonet.FeedReadings`, for which the result is a ``pyarrow.Table``. It has one row per
+    reading, in any order, with the columns ``station`` (or ``station_id``), ``lon``, ``lat``,
+    ``observation_name``, ``interval_type``, ``interval_minutes``, ``timestamp`` (times; those
+    without a zone are UTC) and ``value`` (missing or NaN for no value). Optional columns are
+    ``network``, which forms one key with ``station``, ``altitude_m``, ``unit``,
+    ``group_bucket_name``, ``calculated``, and the source's verdict as names in ``quality_base`` and
+    ``quality_reason``. Other columns are kept.
 
     The result is a frame of the same kind with the same rows and index, and the columns
     ``verdict_base`` and ``verdict_reason``: names as ordered categories, the worst first, so that
     ``verdict_base < "Good"`` works in pandas. With ``neighbours``, the stations are one network
-    (:func:`mesonet.check_network`); without, each is checked alone (:func:`mesonet.check_station`).
+    (:func:`mesonet.check_network`). Without, each station is checked alone
+    (:func:`mesonet.check_station`).
 
-    Values with a ``unit`` are converted as :func:`mesonet.convert` does. A unit that may be several is
-    left, and judged by the widest of its limits; one that is unknown, or of another quantity, is refused.
-    Of several rows for one moment of a series, that of the highest ``revision`` counts, the last of
-    those; one with another value that does not count has no verdict. A station is where its newest row
-    says. One without ``lon`` and ``lat`` is judged by limits that hold everywhere and is not compared with
-    others: a :class:`mesonet.MesonetWarning` says how many rows that are, and so do ``attrs`` of a pandas frame
+    Values with a ``unit`` are converted as :func:`mesonet.convert` does. Values with an ambiguous
+    unit are not converted, and are judged by the widest of the possible limits. A unit that is
+    unknown, or of another quantity, is refused. Of several rows for one moment of a series, the
+    last row with the highest ``revision`` counts; a row with another value that does not count has
+    no verdict. A station is where its newest row says. A station without ``lon`` and ``lat`` is
+    judged by limits that hold everywhere, and is not compared with others. A
+    :class:`mesonet.MesonetWarning` gives the number of such rows, as do ``attrs`` of a pandas frame
     and the metadata of an Arrow table, as ``rows_without_place``.
 
-    A column that is missing or of a wrong type raises ``TypeError``. Values that are refused, a station
-    whose rows of one moment are in two places, and two values of a series at one moment in a frame without
-    ``revision`` raise :class:`mesonet.MesonetError`.
+    A column that is missing or of a wrong type raises ``TypeError``. These raise
+    :class:`mesonet.MesonetError`: values that are refused, a station whose rows for one moment are
+    in two places, and two values of a series at one moment in a frame without ``revision``.
 
     >>> import mesonet
     >>> feed = mesonet.read_feed(b"raw_text,station_id,observation_time,latitude,longitude\\n"
@@ -184,7 +187,9 @@ def _anywhere(site: tuple[Any, ...], limits: str | None) -> list[tuple[Any, Any]
 
 
 def _converted(view: Any, names: set[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The values in the units of their variables, and a code for the unit of those that are left: 0 for none."""
+    """The values in the units of their variables, and a code for the unit of values that are not
+    converted: 0 for none.
+    """
     values = numbers(view.numbers("value"))
     left = np.zeros(values.size, np.int64)
     if "unit" not in names:
@@ -194,7 +199,7 @@ def _converted(view: Any, names: set[str]) -> tuple[NDArray[np.float64], NDArray
     variables, units = view.cells("observation_name", first), view.cells("unit", first)
     own = True
     for at, (variable, unit) in enumerate(zip(variables, units, strict=True)):
-        # A code has none.
+        # A code has no unit.
         if unit is None or unit == "":
             continue
         if not isinstance(unit, str):
@@ -217,7 +222,7 @@ def _converted(view: Any, names: set[str]) -> tuple[NDArray[np.float64], NDArray
 def _places(
     view: Any, station_column: str, names: set[str], station: NDArray[np.int64], ts_ms: NDArray[np.int64]
 ) -> dict[int, tuple[float | None, float | None, float | None]]:
-    """Where each station is by its newest row that says it."""
+    """Where each station is, by its newest row that gives a place."""
     columns = [view.numbers(name) if name in names else np.full(ts_ms.size, np.nan) for name in _PLACE]
     found: list[dict[int, float]] = []
     for what, column in zip(_PLACE, columns, strict=True):

@@ -1,4 +1,4 @@
-"""The fields of GRIB2 files: what they are of, their values, their grids, and xarray.
+"""The fields of GRIB2 files: what they describe, their values, their grids, and xarray.
 
 >>> import mesonet
 >>> file = mesonet.read_grib(b"")
@@ -56,8 +56,8 @@ class GribRefusal:
 class GribField:
     """One field: a parameter at a level and time on a grid.
 
-    Its members tell what it is; :attr:`values` unpacks it. If its grid is not supported,
-    :attr:`refusal` says why, and what needs the grid raises :class:`mesonet.MesonetError`.
+    Its members describe it; :attr:`values` unpacks it. If its grid is not supported,
+    :attr:`refusal` says why, and members that need the grid raise :class:`mesonet.MesonetError`.
     """
 
     def __init__(self, file: _mesonet.GribFile, number: int, told: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ class GribField:
         self.second_level: GribLevel | None = told["second_level"] and GribLevel(*told["second_level"])
         """The second level of a layer."""
         self.kind: str = told["kind"]
-        """What it is of: ``deterministic``, ``member:3``, ``mean``, ``percentile:90`` …"""
+        """The kind of forecast: ``deterministic``, ``member:3``, ``mean``, ``percentile:90`` …"""
         self.reference: datetime.datetime = _instant(told["reference_ms"])
         """The reference time (UTC): for a model, the start of its run."""
         self.valid: datetime.datetime = _instant(told["valid_ms"])
@@ -98,7 +98,7 @@ class GribField:
 
     @cached_property
     def grid(self) -> NativeGrid:
-        """The grid, in the order of the values: row 0 is that of the first point of the message."""
+        """The grid, in the order of the values: row 0 holds the first point of the message."""
         if self.refusal is not None:
             raise _mesonet.MesonetError(self.refusal)
         return NativeGrid(json.loads(self._told["grid"]))
@@ -126,8 +126,8 @@ class GribField:
         return values
 
     def at(self, lon: "ArrayLike", lat: "ArrayLike") -> Any:
-        """The values of the cells that contain places: numbers or arrays, which broadcast. NaN beyond
-        the grid.
+        """The values of the cells that contain given places: numbers or arrays, which broadcast.
+        NaN beyond the grid.
         """
         lon, lat = np.broadcast_arrays(_numbers(lon, "lon"), _numbers(lat, "lat"))
         within = ~np.isnan(self.grid.locate(lon, lat).row)
@@ -138,18 +138,18 @@ class GribField:
     def to_xarray(self, *, name: str | None = None) -> Any:
         """The ``xarray.DataArray``: values, places, times, and attributes of the CF conventions.
 
-        On a globe of latitudes and longitudes these are the coordinates ``latitude`` and
-        ``longitude`` of the dimensions; on other grids the dimensions are ``y`` and ``x``, in the
+        On a globe of latitudes and longitudes, the places are the coordinates ``latitude`` and
+        ``longitude`` of the dimensions. On other grids the dimensions are ``y`` and ``x``, in the
         units of the projection (``projection`` among the attributes, for PROJ), and latitudes and
         longitudes are coordinates of both. Scalar coordinates are ``time`` (the reference time),
-        ``valid_time`` and ``step``, as in cfgrib. Winds are as the message has them:
+        ``valid_time`` and ``step``, as in cfgrib. Winds are as in the message;
         :func:`mesonet.true_winds` turns them. Needs xarray.
         """
         return _array(self, self.values, name, self._told.get("attributes", ()))
 
 
 class GribFile(Sequence[GribField]):
-    """The fields of a file, in its order.
+    """The fields of a file, in the order of the file.
 
     ``refused`` lists what cannot be read: broken messages, edition 1, and products of templates
     that are not supported.
@@ -181,9 +181,10 @@ class GribFile(Sequence[GribField]):
         return f"<mesonet.GribFile: {len(self)} fields{refused}>"
 
     def select(self, **members: Any) -> list[GribField]:
-        """The fields whose members are these: ``file.select(eccodes_name="t", level=(103, 2.0))``.
+        """The fields whose members have these values: ``file.select(eccodes_name="t", level=(103,
+        2.0))``.
 
-        A level is also given as a text, ``"103:2"``. A name that no field has raises ``TypeError``.
+        A level may also be a text, ``"103:2"``. A name that no field has raises ``TypeError``.
         """
         known = {"parameter", "wgrib2_name", "eccodes_name", "units", "level", "second_level", "kind"}
         known |= {"reference", "valid", "interval", "statistic", "packing"}
@@ -198,13 +199,13 @@ class GribFile(Sequence[GribField]):
 
 
 def read_grib(source: Source) -> GribFile:
-    """Reads a GRIB2 file: the fields, what they are, and their values on request.
+    """Reads a GRIB2 file: the fields, their descriptions, and their values on request.
 
-    ``source`` is a path, the content of a file, or an open binary file; content packed with gzip
-    or bzip2 is unpacked. Latitudes and longitudes, also rotated, regular and reduced Gaussian
-    grids, maps of Mercator, Lambert and the polar stereographic projection are read, with the
-    packings 5.0, 5.2, 5.3, 5.4, 5.40, 5.41 and 5.42. What cannot be read is listed in
-    :attr:`GribFile.refused`; the other messages of the file are read all the same.
+    ``source`` is a path, the content of a file, or an open binary file; content packed with gzip or
+    bzip2 is unpacked. It reads grids of latitudes and longitudes, also rotated ones; regular and
+    reduced Gaussian grids; and maps in the Mercator, Lambert and polar stereographic projections.
+    The packings are 5.0, 5.2, 5.3, 5.4, 5.40, 5.41 and 5.42. :attr:`GribFile.refused` lists what
+    cannot be read; the other messages of the file are read all the same.
 
     Content that does not hold a message of GRIB raises :class:`mesonet.MesonetError`, unless it is
     empty.
@@ -215,20 +216,21 @@ def read_grib(source: Source) -> GribFile:
     'the message is cut short: got 16 of 256 octets'
     >>> mesonet.read_grib(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: no message of GRIB is in it
+    mesonet.MesonetError: content: it holds no GRIB message
     """
     [(name, content, *_)] = files_of([source], None, None)
     if content and b"GRIB" not in content:
-        raise _mesonet.MesonetError(f"{name}: no message of GRIB is in it")
+        raise _mesonet.MesonetError(f"{name}: it holds no GRIB message")
     return GribFile(_mesonet.GribFile(content))
 
 
 def true_winds(u: GribField, v: GribField) -> tuple[Any, Any]:
-    """Two components of a wind along true east and north, as xarray's ``DataArray``.
+    """Two components of a wind, towards true east and north, as xarray's ``DataArray``.
 
-    ``u`` and ``v`` are of one file or of two, of the same grid, level, times and kind, and ``v`` is
-    the parameter after ``u`` in its table (0.2.2 and 0.2.3). On grids whose winds are along their
-    axes they are turned (:func:`mesonet.rotate`); others are already along east and north.
+    ``u`` and ``v`` come from one file or from two. They have the same grid, level, times and kind,
+    and ``v`` is the parameter after ``u`` in its table (0.2.2 and 0.2.3). If the winds of the grid
+    are along its axes, they are turned (:func:`mesonet.rotate`); otherwise they are already along
+    east and north.
 
     Raises :class:`mesonet.MesonetError` if the fields are not such a pair.
     """
@@ -270,7 +272,7 @@ def _array(field: GribField, values: Any, name: str | None, attributes: Any) -> 
     coordinates: dict[str, Any] = {}
     if definition["projection"] in ("lat_lon", "gaussian"):
         dimensions = ("latitude", "longitude")
-        # From -180 they would jump: along a row they run on.
+        # Longitudes from -180 would jump; along a row they must run on.
         along = np.unwrap(lon[0], period=360.0)
         coordinates |= {"latitude": ("latitude", lat[:, 0], north), "longitude": ("longitude", along, east)}
     else:

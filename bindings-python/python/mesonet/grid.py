@@ -67,13 +67,13 @@ class NativeGrid:
     ``rotated_lat_lon``      ``south_pole_lat``, ``south_pole_lon``
     =======================  ======================================================
 
-    A map of an ellipsoid also has ``flattening``, and ``radius_m`` is its half axis to the equator.
-    Other members are ignored. Missing or invalid members raise :class:`mesonet.MesonetError`.
+    A map of an ellipsoid also has ``flattening``; its ``radius_m`` is the semi-major axis. Other
+    members are ignored. Missing or invalid members raise :class:`mesonet.MesonetError`.
 
     Arguments of the methods are numbers or arrays, which broadcast; numbers give numbers. The
     longitude goes before the latitude, and the row before the column. Rows and columns are
-    integers, and negative ones do not count from the end. A longitude beyond ±180 or latitude beyond
-    ±90 raises :class:`mesonet.MesonetError`, an array of a wrong type ``TypeError``.
+    integers, and negative ones do not count from the end. A longitude beyond ±180 or a latitude
+    beyond ±90 raises :class:`mesonet.MesonetError`; an array of a wrong type raises ``TypeError``.
 
     >>> from mesonet import NativeGrid, rotate
     >>> gfs = NativeGrid({
@@ -138,7 +138,8 @@ class NativeGrid:
         """Returns integer rows and columns of the cells whose centres are nearest along the axes.
 
         They index a field: ``field[grid.nearest(lon, lat)]``. A position beyond the grid raises
-        :class:`mesonet.MesonetError`, which says where it would be; :meth:`locate` gives NaN there.
+        :class:`mesonet.MesonetError`, whose message says where it would be; :meth:`locate` gives
+        NaN there.
         """
         return Cell(*_each(self._grid.nearest, _numbers(lon, "lon"), _numbers(lat, "lat")))
 

@@ -11,7 +11,7 @@ METAR KBUF day 31 23:54Z: wind from 210° at 14 kt, gusts 22 kt; visibility 10 m
 >>> report.remarks.sea_level_pressure_hpa, report.not_understood
 (1007.7, ())
 
-The readings of whole files, in the units of the service, are those of :func:`mesonet.read_metar`.
+:func:`mesonet.read_metar` gives the readings of whole files, in the units of the service.
 """
 
 import dataclasses
@@ -104,8 +104,8 @@ class Visibility:
     unit: str
     """The unit of the report: ``mi`` or ``m``."""
     bound: str
-    """How the true visibility relates to it: ``exact``, ``less`` (than the distance) or ``more``
-    (the distance or more)."""
+    """How the true visibility relates to the distance: ``exact``, ``less`` (than the distance) or
+    ``more`` (the distance or more)."""
     distance_km: float
     """The distance."""
 
@@ -129,7 +129,7 @@ class Weather:
     description: str
     """In English."""
     intensity: str | None
-    """``light``, ``heavy``, or ``None`` for what has no sign."""
+    """``light``, ``heavy``, or ``None`` for a group without a sign."""
     in_vicinity: bool
     """``VC``: not at the station, but within 8 to 16 km."""
     recent: bool
@@ -152,7 +152,7 @@ class Cloud:
     convection: str | None
     """``CB`` or ``TCU``."""
     genus: str | None
-    """The genus, if the report names one, and only one: ``SC``, ``AC``, ``CB``; ``CU`` for TCU."""
+    """The genus, if the report names exactly one: ``SC``, ``AC``, ``CB``; ``CU`` for TCU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +176,13 @@ class RunwayVisualRange:
     runway: str
     """The runway: ``05L``."""
     least: int | None
-    """The range, or the least one, in ``unit``; ``None`` if it is missing (``////``)."""
+    """The range, or the lowest range, in ``unit``; ``None`` if it is missing (``////``)."""
     greatest: int | None
-    """The range, or the greatest one, in ``unit``."""
+    """The range, or the highest range, in ``unit``."""
     is_below_least: bool
-    """``M``: ``least`` is the lowest that can be measured, and it is less."""
+    """``M``: the range is below ``least``, the lowest that can be measured."""
     is_above_greatest: bool
-    """``P``: ``greatest`` is the highest that can be measured, and it is more."""
+    """``P``: the range is above ``greatest``, the highest that can be measured."""
     unit: str
     """``ft`` or ``m``."""
     tendency: str | None
@@ -191,9 +191,9 @@ class RunwayVisualRange:
 
 @dataclass(frozen=True, slots=True)
 class Metar:
-    """Everything that a report says, with the unit in each name. Numbers are those of the report:
-    wind, visibility and altimeter setting, which come in several units, are given in that of
-    the report and in the service's. What the report does not say is None.
+    """Everything that a report says, with the unit in each name. Numbers are those of the report.
+    Wind, visibility and altimeter setting come in several units; they are given in the unit of the
+    report and in the unit of the service. What the report does not say is None.
     """
 
     text: str
@@ -234,7 +234,7 @@ class Metar:
     """Height of the ceiling above the ground: the lowest layer that covers more than half of the
     sky, or the vertical visibility (as Canada and the United States define it)."""
     vertical_visibility_ft: int | None
-    """``VV``: vertical visibility, which is the height of no cloud."""
+    """``VV``: vertical visibility, which is not the height of a cloud."""
     temperature_c: float | None
     """Air temperature: in tenths if the remarks have them."""
     dew_point_c: float | None
@@ -242,21 +242,21 @@ class Metar:
     altimeter: Altimeter | None
     """Altimeter setting."""
     sea_surface_temperature_c: int | None
-    """``W..``: temperature of the surface of the sea."""
+    """``W..``: sea surface temperature."""
     sea_state: int | None
     """``S.``: state of the sea, WMO code table 3700."""
     wind_shear: tuple[str, ...]
     """``WS``: the runways with wind shear in the lowest 1,600 ft, or ``ALL RWY``."""
     runway_states: tuple[str, ...]
-    """Groups on the state of runways, as they stand."""
+    """Groups on the state of runways, as reported."""
     trend: str | None
-    """The trend forecast, as it stands: what is expected, not what was observed."""
+    """The trend forecast, as reported: what is expected, not what was observed."""
     remarks: Remarks
     """The remarks."""
     not_understood: tuple[str, ...]
     """Groups of the body and of the remarks that were not understood, in their order."""
     time: datetime.datetime | None
-    """When it was made (UTC), if the time of its receipt was given."""
+    """The time of the report (UTC), if the time of receipt was given."""
     summary: str
     """One line of English."""
 
@@ -281,8 +281,8 @@ def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
     """Decodes one METAR or SPECI report, with or without its ``METAR`` and its closing ``=``.
 
     A report gives only the day of the month; with ``received``, any time within two weeks of its
-    receipt, ``time`` is the whole time. Groups and words that are not understood are listed in
-    ``not_understood``: nothing is left out without a word. Values that are not reported are None.
+    receipt, ``time`` is the whole time. ``not_understood`` lists groups and words that are not
+    understood: nothing is left out silently. Values that are not reported are None.
 
     Raises :class:`mesonet.MesonetError` if there is no station, or no time after it, if the text is
     longer than 4,096 bytes, or if it goes on after the ``=``.
@@ -304,7 +304,7 @@ def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
 
 
 def _recipe(cls: type) -> list[tuple[str, Any]]:
-    """The names of the members in JSON, and the class of those that are one or several of it."""
+    """The names of the members in JSON, and the class of nested members."""
     recipe = []
     for name, hint in typing.get_type_hints(cls).items():
         first, *rest = name.split("_")

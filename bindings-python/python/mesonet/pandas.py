@@ -1,8 +1,8 @@
 """The accessor ``mesonet`` of pandas: quality codes of frames.
 
-``import mesonet.pandas`` registers it. It works on whatever has a column of base quality codes:
-names, as frames of the client, of the bulk export and of :func:`mesonet.read_feed` have them, or
-numbers, as :func:`mesonet.check_station` gives them. By default that column is ``quality_base``.
+``import mesonet.pandas`` registers it. It works on any frame with a column of base quality codes.
+These are names, as in frames of the client, of the bulk export and of :func:`mesonet.read_feed`, or
+numbers, as :func:`mesonet.check_station` gives them. By default the column is ``quality_base``.
 
 >>> import pandas, mesonet.pandas
 >>> frame = pandas.DataFrame({
@@ -38,7 +38,7 @@ class QualityAccessor:
     """``frame.mesonet``: the quality of the rows of a frame.
 
     Every method takes ``column``, the name of the column of base quality codes. A missing column, a
-    missing code, and one that is not known raise :class:`mesonet.MesonetError`.
+    missing code and an unknown code raise :class:`mesonet.MesonetError`.
     """
 
     def __init__(self, frame: pandas.DataFrame) -> None:
@@ -68,8 +68,8 @@ class QualityAccessor:
         return codes
 
     def worst(self, by: Any = None, *, column: str = "quality_base") -> Any:
-        """The worst quality of the frame, or a Series with that of each group of ``by`` (what
-        ``DataFrame.groupby`` takes), as ordered categories. ``Unknown`` for no rows.
+        """The worst quality of the frame, or a Series with the worst of each group of ``by``
+        (anything that ``DataFrame.groupby`` takes), as ordered categories. ``Unknown`` for no rows.
 
         >>> import pandas, mesonet.pandas
         >>> pandas.DataFrame({"quality_base": [6, 3]}).mesonet.worst()
@@ -83,7 +83,7 @@ class QualityAccessor:
         return pandas.Series(categories, grouped.index, name=column)
 
     def at_least(self, quality: BaseQuality | int | str, *, column: str = "quality_base") -> Any:
-        """The rows of this quality or a better one. ``Unknown``, not checked, counts as the best.
+        """The rows of this quality or a better one. ``Unknown`` (not checked) counts as the best.
 
         >>> import pandas, mesonet.pandas
         >>> frame = pandas.DataFrame({"quality_base": ["Unknown", "Good", "Inconsistent"]})
@@ -99,7 +99,8 @@ class QualityAccessor:
         values: str = "value",
         column: str = "quality_base",
     ) -> Any:
-        """The values with NaN where the quality is worse: no row is lost, as a time series needs it.
+        """The values, with NaN where the quality is worse. No row is lost, which suits a time
+        series.
 
         >>> import pandas, mesonet.pandas
         >>> frame = pandas.DataFrame({"value": [1.0, 2.0], "quality_base": ["Error", "Good"]})
@@ -133,7 +134,7 @@ class QualityAccessor:
         return marks.groupby(by_columns, observed=True).sum()
 
     def flags(self, scheme: Crosswalk[Any], *, column: str = "quality_base") -> Any:
-        """The codes as flags of another scheme; None where it has no counterpart.
+        """The codes as flags of another scheme; None where the scheme has no counterpart.
 
         >>> import pandas, mesonet, mesonet.pandas
         >>> frame = pandas.DataFrame({"quality_base": ["Good", "Doubtful", "Error"]})

@@ -15,7 +15,7 @@ __all__ = ["BaseQuality", "ReasonQuality", "distinct_worst_first", "worse", "wor
 
 
 class _Code(IntEnum):
-    """An integer that prints as its name and is found by number or name."""
+    """An integer that prints as its name and can be found by number or name."""
 
     def __str__(self):
         return self.name
@@ -27,7 +27,7 @@ def _codes(title, names, code_of, doc):
     members = {name: code for code, name in enumerate(names)} | aliases
     codes = _Code(title, members, module="mesonet")
     codes.__doc__ = doc
-    # Called for anything but a member's number: a name, or a value to refuse with the core's
+    # Called for anything other than a member's number: a name, or a value to refuse with the core's
     # message.
     codes._missing_ = classmethod(lambda cls, value: cls(code_of(value)))
     return codes

@@ -1,4 +1,4 @@
-"""A record in process: the folder of a server, read or written without one.
+"""A record in process: the folder of a server, read or written without a server.
 
 >>> import tempfile, mesonet
 >>> report = b"METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125=\\n"
@@ -36,18 +36,20 @@ __all__ = ["Record"]
 class Record:
     """The record in a folder: stations, readings, alerts and model runs.
 
-    For reading, several processes may have one open, also while a server or a ``Record`` writes to
-    the folder: each call sees what was written before it. With ``write=True`` the folder is created
-    if needed, and nobody else can write to it until this is closed; a second writer is refused and
-    told who the first is. Answers are those of the server, from the same code.
+    Several processes may have a record open for reading, also while a server or a ``Record`` writes
+    to the folder. Each call sees what was written before it. With ``write=True`` the folder is
+    created if needed, and no other process can write to it until this record is closed; a second
+    writer is refused, and the message names the first. Answers are those of the server, from the
+    same code.
 
-    ``zones`` is a bundle of zones, as for :func:`mesonet.read_cap`: it gives the outlines of alerts that
-    name zones and draw nothing. Methods release the GIL, and threads may share a record. A process that was forked must open
-    its own; a record is not pickled, its path is. A folder that holds no record, or that was
-    written by another version, raises :class:`mesonet.MesonetError`.
+    ``zones`` is a bundle of zones, as for :func:`mesonet.read_cap`: it gives outlines to alerts
+    that name zones and draw nothing. Methods release the GIL, and threads may share a record. A
+    forked process must open its own record. A record cannot be pickled; pass its path instead. A
+    folder that holds no record, or that another version wrote, raises
+    :class:`mesonet.MesonetError`.
 
-    An answer that lacks readings because a file is damaged says so: it warns with
-    :class:`DamagedWarning`, and ``damaged`` of a table tells how many blocks are missing.
+    If an answer lacks readings because a file is damaged, there is a :class:`DamagedWarning`, and
+    ``damaged`` of a table tells how many blocks are missing.
 
     >>> import tempfile, mesonet
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +74,8 @@ class Record:
         self._writes = write
 
     def close(self) -> None:
-        """Closes the folder. What still reads from it, such as an export, keeps it until it is done."""
+        """Closes the folder. A read in progress, such as an export, keeps it open until it is done.
+        """
         self._record.close()
 
     def __enter__(self) -> Self:
@@ -101,16 +104,16 @@ class Record:
         places: Mapping[str, tuple[float, float, float | None]] | None = None,
     ) -> IngestOutcome:
         """Takes in a file of reports or alerts, as a server does: readings are converted, values
-        derived, everything is checked, and what is on record stays as it is.
+        are derived, everything is checked, and earlier readings stay on record.
 
-        ``source`` is a path, the content of a file or an open binary file; ``feed`` names its kind
-        (one of ``FEED_KINDS``), which else is found from content and name; ``received`` is any time
-        within two weeks of its receipt, by default a path's time of change, else the present.
-        Bulletins do not say where a station is; :func:`mesonet.known_stations` does, and ``places`` gives
-        longitude, latitude and altitude of METAR stations that are not among these or that stand
-        elsewhere, by their ids. Readings are on disk when this returns, and the same file again changes
-        nothing. A file of no known kind, or one that breaks off, raises
-        :class:`mesonet.MesonetError`, which says what was stored before.
+        ``source`` is a path, the content of a file or an open binary file. ``feed`` names its kind
+        (one of ``FEED_KINDS``); by default the kind is found from content and name. ``received`` is
+        any time within two weeks of the receipt, by default the time of change of a path, or else
+        the present. Bulletins do not say where a station is. :func:`mesonet.known_stations` does,
+        and ``places`` gives longitude, latitude and altitude, by id, of METAR stations that are not
+        listed there or that stand elsewhere. Readings are on disk when this returns, and the same
+        file again changes nothing. A file of no known kind, or a file that breaks off, raises
+        :class:`mesonet.MesonetError`, whose message says what was stored before.
         """
         now_ms = instant_ms(datetime.datetime.now(datetime.UTC), "now")
         received_ms = None if received is None else instant_ms(received, "received")
@@ -124,11 +127,11 @@ class Record:
 
     def seal(self) -> None:
         """Writes all fresh readings into files that Arrow readers open, and merges small ones. This
-        also happens by itself as readings come in."""
+        also happens automatically as readings come in."""
         self._record.seal()
 
     def health(self) -> RecordHealth:
-        """Numbers of the record, and what is damaged of it."""
+        """The size of the record, and what is damaged in it."""
         stations, segments, sealed, fresh, newest_ms, faults = self._record.health()
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
         newest = None if newest_ms is None else epoch + datetime.timedelta(milliseconds=newest_ms)
@@ -152,15 +155,15 @@ class Record:
         caps: Caps | None = None,
     ) -> RecordTable:
         """The latest reading of each series in a window, both ends included; with ``step``, the
-        reading that fills each position of a grid.
+        readings at the positions of a grid.
 
         ``stations`` are ids or pairs of network and native id, ``bbox`` is west, south, east and
-        north; by default all stations are meant. ``names`` are variables, by default those of the
-        map. ``step``, in minutes or as a timedelta, is made coarser where ``caps`` need it. The columns
-        are ``station_id``, ``timestamp`` (UTC), ``observation_name``, ``type_id``, ``interval_type``,
-        ``interval_minutes``, ``unit``, ``group_bucket_name``, ``value``, ``quality_base``,
-        ``quality_reason``, ``qualifier``, ``calculated`` and, of a grid, ``age_s``: the position is
-        that many seconds after the timestamp.
+        north; the default is all stations. ``names`` are variables, by default those of the map.
+        ``step``, in minutes or as a timedelta, is made coarser where ``caps`` require it. The
+        columns are ``station_id``, ``timestamp`` (UTC), ``observation_name``, ``type_id``,
+        ``interval_type``, ``interval_minutes``, ``unit``, ``group_bucket_name``, ``value``,
+        ``quality_base``, ``quality_reason``, ``qualifier``, ``calculated`` and, for a grid,
+        ``age_s``: the position is that many seconds after the timestamp.
         """
         ids = None if stations is None else [station_id(of) for of in _several(stations, "stations")]
         given = None if names is None else list(_several(names, "names"))
@@ -193,7 +196,7 @@ class Record:
     ) -> RecordTable:
         """The readings of one variable at a station in a window, both ends included, by time.
 
-        Where several series match, their readings are mixed; the keywords choose among them. The
+        If several series match, their readings are mixed; the keywords choose among the series. The
         columns are those of :meth:`readings` without the station.
         """
         wanted = {"name": name, **one_series(interval_type, interval_minutes, calculated, unit, bucket)}
@@ -216,9 +219,9 @@ class Record:
         by series.
 
         ``names`` are variables; ``requests`` are filters as ``/historical/bulk`` takes them, with
-        bounds of values and qualities. Gives a table that is read in batches while it is taken over;
-        with ``parquet``, writes a new file in constant memory and gives nothing. The file appears when
-        it is complete, and one that is there already is not overwritten.
+        bounds of values and qualities. Returns a table that is read in batches as the caller takes
+        them. With ``parquet``, writes a new file in constant memory and returns nothing. The file
+        appears when it is complete; an existing file is not overwritten.
         """
         if names is not None and requests is not None:
             raise TypeError("give either names or requests, not both")
@@ -234,8 +237,8 @@ class Record:
         return RecordTable(stream, _said(damaged))
 
     def details(self, station: StationRef | None = None, *, at: Instant) -> dict[str, Any]:
-        """What the service tells about a station (``/stations/{id}``), or about all by their ids
-        (``/stations/map/details``). ``at`` is the time that ``qualities`` are of."""
+        """What the service tells about a station (``/stations/{id}``), or about all stations by
+        their ids (``/stations/map/details``). ``at`` is the time of ``qualities``."""
         which = None if station is None else station_id(station)
         text, damaged = self._record.details(which, instant_ms(at, "at"))
         _said(damaged)
@@ -243,7 +246,8 @@ class Record:
         return details
 
     def explain(self, station: StationRef, type_id: int, time: Instant) -> Explanation:
-        """Why a reading has its verdict, neighbours included, as ``/observations/explain`` tells.
+        """Why a reading has its verdict, including neighbours, as ``/observations/explain``
+        answers.
 
         ``type_id`` is the number of the series, a column of :meth:`readings`.
         """
@@ -267,8 +271,9 @@ class Record:
         """The alerts on record with their state at a time, the latest sent first.
 
         The filters are those of ``/alerts``; ``place`` is longitude and latitude. With ``replay``,
-        messages sent after ``at`` do not count. A geometry is what the message draws, or else its
-        zones if the record was opened with ``zones``; ``missingZones`` names those that lack one.
+        messages sent after ``at`` do not count. A geometry is the outline that the message draws,
+        or else its zones if the record was opened with ``zones``; ``missingZones`` names zones
+        without an outline.
         """
         if lang not in ("en", "fr"):
             raise _mesonet.MesonetError(f'lang must be en or fr; got "{lang}"')
@@ -278,7 +283,7 @@ class Record:
         return Features(json.loads(told))
 
     def models(self) -> dict[str, list[str]]:
-        """The models with runs in the folder, each with its runs, the latest first."""
+        """The models with runs in the folder, each with its runs, latest run first."""
         return dict(_mesonet.record_models(self._record))
 
     def model_point(
@@ -298,12 +303,12 @@ class Record:
         member: int | None = None,
         winds: Literal["grid", "earth"] = "earth",
     ) -> dict[str, Any]:
-        """Values of one cell of a model at one hour, as ``/models/{model}/point`` tells.
+        """Values of one cell of a model at one hour, as ``/models/{model}/point`` answers.
 
-        The run is the latest by default, the hour is given by its index, 0 by default, or its valid
-        time, the cell by row and column or by the place in it. A field on levels gives the whole column,
-        a sounding, unless ``level`` or ``level_hpa`` chooses one. Components of winds are towards true
-        east and north, with ``winds="grid"`` along the axes of the grid.
+        The run is the latest by default. The hour is given by its index, 0 by default, or by its
+        valid time; the cell by row and column, or by a place in it. A field on levels gives the
+        whole column, a sounding, unless ``level`` or ``level_hpa`` chooses one level. Components of
+        winds are towards true east and north, or along the axes of the grid with ``winds="grid"``.
         """
         named = (model, run, list(_several(fields, "fields")))
         valid_ms = None if valid is None else instant_ms(valid, "valid")
@@ -329,8 +334,9 @@ class Record:
         member: int | None = None,
         winds: Literal["grid", "earth"] = "earth",
     ) -> dict[str, Any]:
-        """Values of one cell of a model over the hours of a run, as ``/models/{model}/series`` tells;
-        what is chosen as for :meth:`model_point`, the hours by valid times, both included."""
+        """Values of one cell of a model over the hours of a run, as ``/models/{model}/series``
+        answers. The arguments are those of :meth:`model_point`, but valid times choose the hours,
+        both included."""
         named = (model, run, list(_several(fields, "fields")))
         span = tuple(None if t is None else instant_ms(t, what) for t, what in ((start, "start"), (end, "end")))
         which = (level, level_hpa, member, _turned(winds))
@@ -343,7 +349,7 @@ def _said(damaged: int) -> int:
     if damaged:
         blocks = "1 damaged block holds" if damaged == 1 else f"{damaged} damaged blocks hold"
         warnings.warn(
-            f"{blocks}, or may hold, readings of this answer, which lacks them; health() names the damage",
+            f"{blocks}, or may hold, readings that this answer lacks; health() names the damage",
             DamagedWarning,
             stacklevel=3,
         )

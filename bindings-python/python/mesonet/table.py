@@ -24,13 +24,13 @@ __all__ = ["Table", "resample_table"]
 
 
 class ArrowStream(Protocol):
-    """Whatever has Arrow's interface of capsules."""
+    """Anything that has Arrow's interface of capsules."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
 class Streamed:
-    """Rows that leave by Arrow's interface of capsules."""
+    """Rows that are handed out through Arrow's interface of capsules."""
 
     _table: ArrowStream
 
@@ -63,8 +63,8 @@ class Streamed:
 class Table(Streamed):
     """An Arrow table that other libraries take over without a copy.
 
-    Whatever takes Arrow's streams takes it: ``pyarrow.table(table)``, ``polars.DataFrame(table)``,
-    DuckDB; pandas by :meth:`to_pandas`.
+    Anything that takes Arrow's streams takes it: ``pyarrow.table(table)``,
+    ``polars.DataFrame(table)``, DuckDB; pandas by :meth:`to_pandas`.
 
     >>> import mesonet
     >>> feed = mesonet.read_feed(b"METAR KBUF 312354Z 21014KT=\\n", received="2020-01-01T00:00Z")
@@ -102,17 +102,18 @@ def resample_table(
     caps: Caps | None = None,
     sort: bool = False,
 ) -> Any:
-    """Puts the series of a table on a time grid: for each the latest reading at or before each position.
+    """Puts the series of a table on a time grid: for each series, the latest reading at or before
+    each position.
 
     ``table`` is a pyarrow table, a polars or pandas frame, a DuckDB relation, a
     :class:`mesonet.Table`, or anything else with Arrow's ``__arrow_c_stream__``. Rows with the same
-    ``key``, one column of texts, categories or integers, or several of them, are a series. ``time``
-    names a column of timestamps, or of int64 milliseconds since 1970; those without a time zone are
-    UTC. ``value`` names a column of numbers; a null is a reading without a number, NaN. The grid,
-    ``max_age`` and ``caps`` are those of :func:`mesonet.resample`.
+    ``key`` are a series; the key is one column of texts, categories or integers, or several such
+    columns. ``time`` names a column of timestamps, or of int64 milliseconds since 1970; timestamps
+    without a time zone are UTC. ``value`` names a column of numbers; a null is a reading without a
+    number, NaN. The grid, ``max_age`` and ``caps`` are those of :func:`mesonet.resample`.
 
-    The rows of a series stand together, with times that ascend; with ``sort`` they may stand in any
-    order, and the readings are copied and sorted.
+    The rows of a series must stand together, with ascending times. With ``sort`` they may be in any
+    order; the readings are then copied and sorted.
 
     Returns a table of the kind that was given, or a :class:`mesonet.Table`, with a row for each
     series and position: the key, the position (timestamp in microseconds, in the time zone of
@@ -123,8 +124,8 @@ def resample_table(
     Columns of float64 and of timestamps in milliseconds without nulls are read in place if the table
     is one chunk. The work is done without the GIL.
 
-    Raises :class:`mesonet.MesonetError` for a column that is not there, for nulls among keys or
-    times, and for rows in another order; ``TypeError`` for a column of another type.
+    Raises :class:`mesonet.MesonetError` for a missing column, for nulls among keys or times, and
+    for rows in the wrong order; ``TypeError`` for a column of a wrong type.
 
     >>> import mesonet, pyarrow
     >>> readings = pyarrow.table({"id": ["a", "b", "a"], "ms": [0, 0, 60_000], "v": [1.0, 2.0, 3.0]})

@@ -64,7 +64,7 @@ class Coarsening(NamedTuple):
     factor: int
     """How many times the requested step is used."""
     limited_by: str
-    """The cap that needed it: ``cells`` or ``positions``."""
+    """The cap that required it: ``cells`` or ``positions``."""
     cells: int
     """The number of cells: stations × names × positions."""
     positions: int
@@ -85,7 +85,7 @@ class TimeGrid:
     times: "NDArray[np.datetime64]"
     """The positions, UTC in datetime64[us]: start, start + step, … and the end itself."""
     coarsening: Coarsening | None
-    """Present if the step is not the requested one."""
+    """Present if the step differs from the requested one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Resampled:
     step_minutes: int
     """The step that was used."""
     coarsening: Coarsening | None
-    """Present if the step is not the requested one."""
+    """Present if the step differs from the requested one."""
 
 
 class Picks(NamedTuple):
@@ -133,9 +133,10 @@ def plan_grid(
     """Fits a grid from ``start`` to ``end``, both included, to the caps.
 
     Times are texts in RFC 3339, milliseconds since 1970, datetimes or datetime64; those without a
-    time zone are UTC. ``step`` is a number of minutes or a timedelta of whole minutes. The step used
-    is the smallest whole multiple of it for which stations × names × positions and the positions
-    satisfy ``caps``, by default :class:`Caps`; a grid of start and end alone is never refused.
+    time zone are UTC. ``step`` is a number of minutes or a timedelta of whole minutes. The step
+    used is the smallest whole multiple of ``step`` at which stations × names × positions, and the
+    positions, stay within ``caps``, by default :class:`Caps`. A grid of start and end alone is
+    never refused.
 
     >>> from mesonet import plan_grid
     >>> plan = plan_grid("2024-08-01T00:00Z", "2024-08-08T00:00Z", 60, stations=10_000, names=8)
@@ -167,7 +168,7 @@ def resample(
     ``values`` are numbers. Without ``offsets`` they are one series; with them, series ``i`` has the
     readings from ``offsets[i]`` up to ``offsets[i + 1]``, as in Arrow's lists. The grid is that of
     :func:`plan_grid`; its step is made coarser only if ``caps`` are given. A reading older than
-    ``max_age`` fills nothing; one whose value is NaN fills its cell with NaN.
+    ``max_age`` fills nothing. A reading whose value is NaN fills its cell with NaN.
 
     Contiguous int64 milliseconds, datetime64[ms] and float64 values are read in place, without the
     GIL. Columns of different lengths, offsets that do not ascend from 0 to the number of readings,
@@ -217,11 +218,12 @@ def pick_series(
     *,
     max_age: Duration | None = None,
 ) -> Picks:
-    """Chooses for each position of a grid which of several series of one variable fills it.
+    """Chooses which of several series of one variable fills each position of a grid.
 
-    ``candidates`` are the times of the series, each ascending, the preferred series first. The first
-    whose newest reading is at most 90 minutes old wins; if there is none, the newest reading does,
-    on a tie that of the first series. This is how the service fills the cells of its answers.
+    ``candidates`` are the times of the series, each ascending, the preferred series first. The
+    first series whose newest reading is at most 90 minutes old wins. If there is none, the newest
+    reading wins; on a tie, the first series wins. The service fills the cells of its answers in the
+    same way.
 
     >>> from mesonet import pick_series
     >>> hour = 3_600_000

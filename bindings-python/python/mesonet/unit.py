@@ -19,7 +19,7 @@ __all__ = ["UnitResolution", "convert", "resolve_unit", "to_canonical"]
 
 
 class UnitResolution(NamedTuple):
-    """What a text stands for, and the symbols of the possible units.
+    """What the text of a unit stands for, and the symbols of the possible units.
 
     >>> from mesonet import resolve_unit
     >>> resolve_unit("wmoUnit:km_h-1")
@@ -52,15 +52,16 @@ def resolve_unit(text: str, vocabulary: str | None = None) -> UnitResolution:
 def convert(
     values: "ArrayLike", from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
 ) -> Any:
-    """Converts values to another unit: a scalar for a scalar, an array or Series for one.
+    """Converts values to another unit: a scalar gives a scalar, an array or Series gives the same.
 
     float64 and float32 keep their type, integers become float64, NaN stays NaN. ``out=``,
-    ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be ``values``.
-    With ``liquid_water`` 1 kg/m² is 1 mm too. Units of different dimensions, and texts that are
-    ambiguous or unknown, raise :class:`mesonet.MesonetError`; values of another type raise
-    ``TypeError``, quantities of pint too, which know their unit. Values of xarray and pandas whose attribute
-    ``units`` is not ``from_unit`` are refused. The result has all their attributes, with its own unit, but
-    those that are values in the other unit (``valid_min`` and the like).
+    ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be
+    ``values``. With ``liquid_water``, 1 kg/m² counts as 1 mm. Units of different dimensions, and
+    texts that are ambiguous or unknown, raise :class:`mesonet.MesonetError`. Values of another type
+    raise ``TypeError``, and so do quantities of pint, which know their unit. Values of xarray and
+    pandas whose attribute ``units`` is not ``from_unit`` are refused. The result has its own unit
+    and all other attributes, except those that are values in the old unit (``valid_min`` and the
+    like).
 
     >>> import numpy as np
     >>> from mesonet import convert
@@ -82,7 +83,7 @@ def convert(
     return _converted_with_units(values, from_unit, to_unit, numbers, ufunc)
 
 
-# Attributes that are values in the unit, or that tell packed values.
+# Attributes that are values in the unit, or that describe packed values.
 IN_UNIT = {
     "actual_range", "add_offset", "flag_masks", "flag_values", "missing_value", "packing_error", "scale_factor",
     "valid_max", "valid_min", "valid_range", "_FillValue",
@@ -113,9 +114,9 @@ def to_canonical(
 ) -> tuple[Any, str]:
     """Returns values of a variable as the service stores them, and their unit.
 
-    They are in the canonical unit of the variable if that is certain; otherwise, if the text is
-    ambiguous, unknown, or a unit of another quantity, they are as reported. Takes the same values
-    as :func:`convert`.
+    The result is in the canonical unit of the variable if the reported unit is certain. If the text
+    is ambiguous, unknown, or a unit of another quantity, the values stay as reported. Takes the
+    same values as :func:`convert`.
 
     >>> import numpy as np
     >>> from mesonet import to_canonical
@@ -138,7 +139,7 @@ def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]
 
 
 def _of_series(series: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]) -> Any:
-    # Polars hands ufuncs no operands that are neither series nor Python numbers.
+    # Polars hands ufuncs only series and Python numbers as operands.
     import polars
 
     converted = polars.Series(series.name, _converted(series.to_numpy(), numbers, ufunc))

@@ -1,8 +1,8 @@
 """Winds between a grid's axes and true north.
 
 With u and v the components along the grid's axes, and cos and sin the cell's rotation, the
-earth-relative components are ``cos * u + sin * v`` and ``-sin * u + cos * v``. The rotation
-depends on the cell only, so it broadcasts over levels and times.
+earth-relative components are ``cos * u + sin * v`` and ``-sin * u + cos * v``. The rotation depends
+only on the cell, so it broadcasts over levels and times.
 
 >>> import numpy as np
 >>> from mesonet import rotate

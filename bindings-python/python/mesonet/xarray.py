@@ -65,13 +65,13 @@ class DatasetAccessor:
         *,
         grid: NativeGrid | None = None,
     ) -> xarray.Dataset:
-        """Components of winds along the axes of the grid become those towards true east and north.
+        """Turns wind components from the axes of the grid towards true east and north.
 
-        ``pairs`` names them, u first; by default they are all variables whose standard names are
-        ``x_wind`` and ``y_wind``, paired by their names (``u_wind_10m`` and ``v_wind_10m``). Their
-        standard names become ``eastward_wind`` and ``northward_wind``, so that a second call turns
-        nothing again. Lazy on dask. A pair of different shapes, or one component alone, raises
-        :class:`mesonet.MesonetError`.
+        ``pairs`` names the variables, u first. By default these are all variables whose standard
+        names are ``x_wind`` and ``y_wind``, paired by their names (``u_wind_10m`` and
+        ``v_wind_10m``). Their standard names become ``eastward_wind`` and ``northward_wind``, so a
+        second call does not turn them again. Lazy on dask. A pair of different shapes, or one
+        component alone, raises :class:`mesonet.MesonetError`.
 
         >>> import numpy as np, xarray, mesonet, mesonet.xarray
         >>> grid = mesonet.NativeGrid({
@@ -123,7 +123,8 @@ class DatasetAccessor:
         return dataset.assign(turned)
 
     def to_units(self, units: Mapping[str, str] | None = None, **by_name: str) -> xarray.Dataset:
-        """Variables in other units, by name; each says its own in the attribute ``units``.
+        """Variables in other units, by name. Each variable has its present unit in the attribute
+        ``units``.
 
         Lazy on dask. A variable without a unit, an unknown or ambiguous one, or one of another
         dimension raises :class:`mesonet.MesonetError`.
@@ -148,9 +149,9 @@ class DatasetAccessor:
     ) -> xarray.Dataset:
         """The cells whose centres are nearest to places, with their own ``lat`` and ``lon``.
 
-        Numbers select one cell; arrays one for each place, along a new dimension ``place``. The grid
-        is that of a run of the store, or ``grid``; a dataset with coordinates of latitude and
-        longitude of one dimension needs none. A place beyond the grid raises
+        Numbers select one cell; arrays select one cell per place, along a new dimension ``place``.
+        The grid is that of a run of the store, or ``grid``. A dataset with one-dimensional
+        coordinates of latitude and longitude needs no grid. A place beyond the grid raises
         :class:`mesonet.MesonetError`.
 
         >>> import numpy as np, xarray, mesonet.xarray
@@ -185,7 +186,7 @@ class DataArrayAccessor:
         self, lat: "ArrayLike", lon: "ArrayLike", *, grid: NativeGrid | None = None
     ) -> xarray.DataArray:
         """The cells nearest to places: see :meth:`DatasetAccessor.sel_place`. An array does not say
-        what its grid is: pass ``grid``, unless it has coordinates of latitude and longitude.
+        what its grid is: pass ``grid``, unless the array has coordinates of latitude and longitude.
         """
         name = self._array.name
         dataset = self._array.to_dataset(name="_field")
@@ -198,7 +199,7 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
     if present is None:
         raise MesonetError(f"{name} does not say its unit; set attrs['units']")
     try:
-        # On dask nothing is converted yet: what is refused is refused now.
+        # On dask nothing is converted yet, but errors are raised now.
         convert(0.0, present, unit)
         made = xarray.apply_ufunc(
             convert,
@@ -207,11 +208,11 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
             dask="parallelized",
             output_dtypes=[array.dtype if array.dtype.kind == "f" else np.float64],
         )
-        # A unit that can be converted to has a symbol, a mere number none.
+        # A unit that values can be converted to has a symbol; a mere number has none.
         kept = {name: said for name, said in array.attrs.items() if name not in IN_UNIT or name == "packing_error"}
         attrs = {**kept, "units": (*resolve_unit(unit).units, unit)[0]}
         if "packing_error" in attrs:
-            # An error is a difference, so that the zeros of temperature scales cancel out.
+            # An error is a difference, so the zeros of temperature scales cancel out.
             error = np.array([attrs["packing_error"], 0.0])
             at, zero = convert(error, present, unit)
             attrs["packing_error"] = float(at - zero)

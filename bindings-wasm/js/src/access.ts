@@ -9,7 +9,9 @@ export interface ProductAccess {
   allowed: boolean;
   /** The lowest plan that may use it. */
   requires: PlanName;
-  /** Standing that is needed beside the plan, such as `staff`; `none` if none is. */
+  /**
+   * The standing needed in addition to the plan, such as `staff`; `none` if no standing is needed.
+   */
   requiresStanding: string;
 }
 
@@ -33,11 +35,12 @@ export interface AccessFunctions {
    * back it ends. Times are whole milliseconds since 1970.
    *
    * @param plan By default `none`. @param nowMs By default the present.
-   * @throws {MesonetError} for a window beyond a limit, which it names, and for an unknown plan.
+   * @throws {MesonetError} for a window beyond a limit, which the message names, and for an unknown
+   * plan.
    */
   checkLookback(startMs: number, endMs: number, plan?: PlanName, nowMs?: number): void;
   /**
-   * What a caller on a plan may use of the observation service, as `/api/v1/capabilities` answers.
+   * What a caller on a plan may use in the observation service, as `/api/v1/capabilities` answers.
    *
    * @param plan By default `none`. @throws {MesonetError} for an unknown plan.
    */

@@ -24,7 +24,9 @@ export type Raw = typeof import("./generated/alerts.js");
 /** The content of a file: its bytes, or its text. */
 export type AlertSource = string | Uint8Array | ArrayBuffer;
 
-/** One message, in all of its languages. Absent is null; times are milliseconds since 1970. */
+/**
+ * One message, in all of its languages. Absent values are null; times are milliseconds since 1970.
+ */
 export interface AlertMessage {
   /** Identifier, the same wherever the message is published. */
   id: string;
@@ -52,7 +54,7 @@ export interface AlertPart {
   /** When the event itself ends. */
   eventEndMs: number | null;
   alertType: AlertType;
-  /** Of ECCC; no colour is made up for others. */
+  /** The colour that ECCC gives; other issuers give none, and none is made up. */
   colour: AlertColour;
   impact: AlertImpact;
   confidence: AlertConfidence;
@@ -69,13 +71,13 @@ export interface AlertPart {
   designationCode: string | null;
   /** What the message itself says about the state of the alert in these areas. */
   outcome: "InForce" | "Replaced" | "Cancelled" | "Ended";
-  /** What the message does to events, as valid time event codes. */
+  /** What the message does to events, as Valid Time Event Codes (VTEC). */
   vtec: string[];
   storm: AlertMessageStorm | null;
   areas: AlertMessageArea[];
 }
 
-/** The text of a part in one language. Headline, description and issuer are empty if there is none. */
+/** The text of a part in one language. Headline, description and issuer are empty if absent. */
 export interface AlertText {
   /** Language tag: `en-CA`. */
   language: string;
@@ -114,7 +116,7 @@ export interface AlertMessageStorm {
 /** An area of a message. */
 export interface AlertMessageArea {
   kind: AreaKind;
-  /** What the message does to it, if it is a threat area. */
+  /** What the message does to the area, if it is a threat area. */
   threatStatus: ThreatStatus;
   /** Its zone: a code of Canada's locations (CLC), or of the weather service of the United States (UGC). */
   code: string | null;
@@ -124,7 +126,7 @@ export interface AlertMessageArea {
   geometry: Geometry | null;
 }
 
-/** What has become of a message at a time. */
+/** The state of a message at a time. */
 export interface AlertState {
   /** Identifier of the message. */
   id: string;
@@ -147,36 +149,42 @@ export interface AlertFile {
   read: number;
   /** Messages that were left out. */
   refused: number;
-  /** Where and why, the first ones of them. */
+  /** Where the first of the messages left out are, and why they were left out. */
   refusals: string[];
-  /** How often a value could not be read and is absent, by its name. */
+  /** How many times a value could not be read and is absent, by the name of the value. */
   unreadValues: Record<string, number>;
 }
 
 /** A time; milliseconds since 1970. */
 export interface AlertTime {
-  /** Messages that were sent after it do not count. By default the present, and all count. */
+  /**
+   * Messages that were sent after it do not count. The default is the present, and then all
+   * messages count.
+   */
   readonly atMs?: number | undefined;
 }
 
-/** Conditions on alerts; an alert must meet all that are given. */
+/** Conditions on alerts. An alert must meet all conditions that are given. */
 export interface AlertConditions extends AlertTime {
   /** Only alerts in force. By default all. */
   readonly active?: boolean | undefined;
-  /** Only those with an area in the box. */
+  /** Only alerts with an area in the box. */
   readonly bbox?: readonly [west: number, south: number, east: number, north: number] | undefined;
-  /** Only those with an area that contains the place. */
+  /** Only alerts with an area that contains the place. */
   readonly place?: { readonly lon: number; readonly lat: number } | undefined;
-  /** Language of the texts, by default `en`; one that a message lacks gives its first. */
+  /**
+   * Language of the texts, by default `en`. If a message lacks the language, its first language is
+   * used.
+   */
   readonly language?: "en" | "fr" | (string & {}) | undefined;
 }
 
 /**
  * The messages of files, each identifier once, kept in the memory of WebAssembly.
  *
- * What has become of a message follows from all of them and from a time: an update supersedes what
- * it refers to, or what it continues by its VTEC code; a cancellation withdraws it; an alert is over
- * at the end that it states.
+ * The state of a message at a time depends on all messages. An update supersedes the messages that
+ * it refers to, or that it continues by its VTEC code. A cancellation withdraws them. An alert is
+ * over at the end that it states.
  */
 export interface Alerts extends Resident {
   /** How each file was read, in the order given. */
@@ -186,9 +194,9 @@ export interface Alerts extends Resident {
   /** The state of each message, in the order they were sent. */
   states(options?: AlertTime): AlertState[];
   /**
-   * The alerts as the service sends them, the latest first. The geometry is what the message draws,
-   * or else its zones, if they were given; it may be null. Zones whose outlines are not known are in
-   * `missingZones`.
+   * The alerts as the service sends them, latest first. The geometry is the outline that the
+   * message draws, or else its zones, if they were given; it may be null. `missingZones` lists
+   * zones whose outlines are not known.
    *
    * @throws {MesonetError} for a box or a place that is not on the globe.
    */
@@ -198,7 +206,7 @@ export interface Alerts extends Resident {
 /** How to read files of alerts. */
 export interface AlertReadOptions {
   /**
-   * A bundle of zones, as `mesonet-server` ships it, unpacked: it gives the outlines of alerts that
+   * A bundle of zones, as `mesonet-server` ships it, unpacked. It gives outlines to alerts that
    * name zones and draw nothing.
    */
   readonly zones?: Uint8Array | ArrayBuffer | undefined;
@@ -210,10 +218,11 @@ export interface AlertFunctions {
    * Reads alerts of the Common Alerting Protocol (XML), of Canada and of the United States: one
    * file, or several of one collection. A file may hold many messages.
    *
-   * Tests, exercises and messages that are not public are left out and are among the refusals of
-   * their file, as is what cannot be read.
+   * Tests, exercises and messages that are not public are left out. They are among the refusals of
+   * their file, like messages that cannot be read.
    *
-   * @throws {MesonetError} for a file that is not CAP or that breaks off, and for one above 16 MB.
+   * @throws {MesonetError} for a file that is not CAP, that breaks off, or that is larger than 16
+   * MB.
    */
   readCap(source: AlertSource | readonly AlertSource[], options?: AlertReadOptions): Alerts;
   /**
@@ -272,7 +281,7 @@ function ofHeld(held: () => InstanceType<Raw["AlertMessages"]>): Omit<Alerts, "f
   };
 }
 
-/** Runs a function; a refusal names what it is about. */
+/** Runs a function; a refusal names its subject. */
 function naming<T>(what: string, run: () => T): T {
   try {
     return refusing(run);
@@ -326,7 +335,7 @@ function bytesOf(source: unknown, what: string, or = ""): Uint8Array {
   return bytes;
 }
 
-/** A text that is Unicode: half a pair of surrogates would become another character unseen. */
+/** A text that is valid Unicode: half a surrogate pair would silently become another character. */
 function wellFormed(given: string, what: string): string {
   const at = given.search(/\p{Surrogate}/u);
   if (at >= 0) {
@@ -335,10 +344,13 @@ function wellFormed(given: string, what: string): string {
   return given;
 }
 
-/** An object with the core's names. */
+/** An object with the member names of the core. */
 type Named = Record<string, unknown>;
 
-/** The same with the names of JavaScript. Keys within, such as the lists of event codes, are data. */
+/**
+ * The same object with JavaScript names. Keys of inner objects, such as the lists of event codes,
+ * are data.
+ */
 function renamed(of: Named): Named {
   const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(of).map(([name, value]) => [camel(name), value]));

@@ -1,6 +1,6 @@
 /**
  * Official alerts: files of the Common Alerting Protocol and of api.weather.gov, as typed messages
- * in all of their languages, and what has become of each at a time. A module of its own.
+ * in all of their languages, with the state of each message at a time. A module of its own.
  *
  * @example
  * import { load } from "mesonet/alerts";
@@ -54,7 +54,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<AlertFunctions> => {
 });
 
 /**
- * Loads the module once, however often it is called; a failed load is tried again.
+ * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
  * @param source By default `alerts.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

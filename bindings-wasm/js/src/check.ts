@@ -11,7 +11,7 @@ interface Classes {
   Uint32Array: Uint32Array;
 }
 
-// Getters that work for arrays and buffers of every frame, and not for lookalikes.
+// These getters work for arrays and buffers of every frame, but not for lookalikes.
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
 const bufferLength = getter(ArrayBuffer.prototype, "byteLength");
 
@@ -24,7 +24,7 @@ export function className(value: unknown): string {
   if (value === null || typeof value !== "object") {
     return value === null ? "null" : typeof value;
   }
-  // A Node Buffer is called a Uint8Array, which it is.
+  // A Node Buffer is reported as Uint8Array, which it is.
   return String(typedArrayName.call(value) ?? Object.prototype.toString.call(value).slice(8, -1));
 }
 
@@ -40,10 +40,13 @@ export function isClass<K extends keyof Classes>(value: unknown, name: K): value
   }
 }
 
-/** Most bytes of one array, so that it fits the memory of WebAssembly beside others. */
+/** The most bytes of one array, so that it fits into the memory of WebAssembly beside others. */
 const MAX_BYTES = 2 ** 30;
 
-/** The array or buffer; refused if it was transferred away, which leaves it empty, or is too long. */
+/**
+ * The array or buffer. It is refused if it is too long, or if it was transferred away, which leaves
+ * it empty.
+ */
 export function attached<A extends ArrayBufferView | ArrayBuffer>(array: A, what: string): A {
   if (array.byteLength === 0 && isDetached(array)) {
     throw new TypeError(`${what} has lost its content: its buffer was transferred`);

@@ -41,7 +41,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<Checks> => {
 });
 
 /**
- * Loads the module once, however often it is called; a failed load is tried again.
+ * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
  * @param source By default `checks.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

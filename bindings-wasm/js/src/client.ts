@@ -26,18 +26,21 @@ export {
   UnavailableError,
 } from "./service_error.js";
 
-/** How a client speaks to the service. */
+/** How a client talks to the service. */
 export interface ClientOptions {
   /**
-   * An account token or API key, or a function that gives one; asked before each attempt. By
-   * default none is sent, beside the cookie that browsers send.
+   * An account token or API key, or a function that returns one; the function is called before each
+   * attempt. By default no credential is sent except the cookie that browsers send.
    */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
   /** How requests are sent; by default the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** How often a request is sent again after a 429 or 503; by default 4. */
+  /** How many times a request is repeated after a 429 or 503; by default 4. */
   readonly retries?: number;
-  /** The longest wait before an attempt in milliseconds; by default 30,000. Asked to wait longer, it gives up. */
+  /**
+   * The longest wait before an attempt in milliseconds; by default 30,000. If the service asks for
+   * a longer wait, the client gives up.
+   */
   readonly maxWaitMs?: number;
 }
 
@@ -47,7 +50,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The parameters of an operation; lists, dates and the body are written as the service reads them. */
+/** The parameters of an operation. Lists, dates and the body are written as the service expects. */
 export type Parameters<Id extends keyof Operations> = Operations[Id]["parameters"];
 
 type Call<Id extends keyof Operations> = (
@@ -70,34 +73,38 @@ export type BulkFormat = keyof typeof BULK_TYPES;
 export interface BulkPage {
   /** A whole file in the format: each page of CSV has the header row. */
   data: Uint8Array<ArrayBuffer>;
-  /** Whether the station has such a series; without one, there are no rows. */
+  /** Whether the station has such a series; without a series there are no rows. */
   seriesFound: boolean;
-  /** Where the next page begins; undefined on the last. Given as `cursor`, an export goes on there. */
+  /**
+   * Where the next page begins; undefined on the last page. Pass it as `cursor` to continue an
+   * export there.
+   */
   nextCursor: string | undefined;
 }
 
-/** The operations that can be watched: those whose answers have a tag (ETag). */
+/** The operations that can be watched: their answers have a tag (ETag). */
 export type Watchable = (typeof TAGGED)[number] & keyof Operations;
 
-/** All operations of the service by the names of its description, and exports page by page. */
+/** All operations of the service, named as in its description, and exports page by page. */
 export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings">]: Call<Id> } & {
   /**
-   * All readings of a station, page by page. The next page is asked for when it is wanted.
+   * All readings of a station, page by page. Each page is requested when it is needed.
    *
-   * @param options The format, by default CSV. @throws {ServiceError} as any request, with the pages
-   * before it already given.
+   * @param options The format, by default CSV. @throws {ServiceError} like any request; earlier
+   * pages have been returned by then.
    */
   bulkPages(
     parameters: Parameters<"exportReadings">,
     options?: RequestOptions & { readonly format?: BulkFormat },
   ): AsyncIterableIterator<BulkPage>;
   /**
-   * The answers of an operation: the first, and each that differs from the one before. The service
-   * sends nothing by itself: it is asked again after each wait with the tag of the last answer, and
-   * says that nothing has changed without sending it.
+   * The answers of an operation: the first answer, and each answer that differs from the one
+   * before. The service sends nothing on its own. After each wait, the client asks again with the
+   * tag of the last answer; if nothing has changed, the service says so without sending the answer.
    *
-   * @param options The wait between an answer and the next request in milliseconds, at least 1000, by
-   * default 60,000. @throws {ServiceError} as any request, which ends it, and the reason of the signal.
+   * @param options The wait between an answer and the next request in milliseconds, at least 1000,
+   * by default 60,000. @throws {ServiceError} like any request, which ends the watch, and the
+   * reason of the signal.
    */
   watch<Id extends Watchable>(
     id: Id,
@@ -106,20 +113,20 @@ export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings
   ): AsyncIterableIterator<Operations[Id]["result"]>;
 };
 
-/** Sent again only if the service has not acted on it: it says so with a 429. */
+/** Repeated only if the service has not acted on the request; it says so with a 429. */
 const ACTS: readonly (keyof Operations)[] = ["issueKey", "revokeKey", "pushFile"];
 
 /**
  * A client of the service at an address.
  *
- * Each operation takes its parameters in one object, with the body of a POST as `body`, and gives
- * what the service answers. After a 429 or 503 it waits, as long as `Retry-After` says or from half
- * a second, doubled each time, and sends the request again.
+ * Each operation takes its parameters in one object, with the body of a POST as `body`, and returns
+ * the answer of the service. After a 429 or 503 the client waits and repeats the request. It waits
+ * as long as `Retry-After` says, or half a second, doubled each time.
  *
  * @param origin Address of the service, such as `https://weather.example`, with the path below which
  * it is, if any.
- * @throws {TypeError} for an address that is none. The operations reject with a {@link ServiceError}
- * of the class that says what went wrong, and with the reason of the signal that ended them.
+ * @throws {TypeError} for an invalid address. The operations reject with a {@link ServiceError}
+ * whose class says what went wrong, or with the reason of the signal that ended them.
  */
 export function connect(origin: string | URL, options: ClientOptions = {}): Client {
   const base = new URL(origin);
@@ -127,7 +134,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
   const maxWaitMs = integer(options.maxWaitMs ?? 30_000, "maxWaitMs", 0, 2 ** 31 - 1);
   const { token, fetch: send = (request: Request) => fetch(request) } = options;
 
-  /** Sends a request, again if it may be, and reads the answer. */
+  /** Sends a request, repeats it if allowed, and reads the answer. */
   async function ask<T>(
     id: keyof Operations,
     given: Record<string, unknown>,
@@ -225,7 +232,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
       const own: Record<string, string> = tag === undefined ? {} : { "if-none-match": tag };
       const changed = await ask(id, { ...parameters }, own, signal, async (response) => {
         const now = response.headers.get("etag") ?? undefined;
-        // Browsers may answer with what they kept, whose tag is the same.
+        // Browsers may answer from their cache; the tag is then the same.
         if (response.status === 304 || (now !== undefined && now === tag)) {
           await response.body?.cancel();
           return undefined;
@@ -247,7 +254,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
 
 const NO_ANSWER = { status: 0, requestId: undefined, retryAfterMs: undefined };
 
-/** The address of a request; a parameter that the operation does not have is refused. */
+/** The address of a request. A parameter that the operation does not have is refused. */
 function addressOf(base: URL, id: keyof Operations, given: Record<string, unknown>): string {
   const { path, query, repeated } = OPERATIONS[id];
   const used = new Set(["body", ...query]);
@@ -281,7 +288,7 @@ function addressOf(base: URL, id: keyof Operations, given: Record<string, unknow
   return address.href;
 }
 
-/** A value as it stands in an address. */
+/** A value as it is written in an address. */
 function written(value: unknown, name: string): string {
   if (value instanceof Date) {
     if (Number.isNaN(value.getTime())) {

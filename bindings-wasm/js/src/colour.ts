@@ -28,9 +28,9 @@ export interface TileColours extends Resident {
 /**
  * Room for a tile in the memory of WebAssembly, where it is decoded and painted without copies.
  *
- * Its arrays lie in that memory: they are those of the next tile too, and they lose their content
- * (length 0) when the memory grows, which any call of this package may cause. Ask for them anew
- * before each use, and keep what is needed with `slice()`.
+ * Its arrays lie in that memory. The next tile reuses them, and they lose their content (length 0)
+ * when the memory grows, which any call of this package may cause. Get the arrays again before each
+ * use, and keep what you need with `slice()`.
  */
 export interface TileRoom extends Resident {
   /** The bytes of the tile, to be written: 16-bit little-endian integers. */
@@ -48,19 +48,20 @@ export interface TileRoom extends Resident {
 /** Colours of values and tiles. */
 export interface ColourFunctions {
   /**
-   * The colours of values: four bytes for each. Between two stops they are mixed in proportion, below
-   * the first and above the last they are those of that stop, and NaN is transparent. Two stops of the
-   * same value are a sharp edge.
+   * The colours of values: four bytes per value. Between two stops the colour is mixed in
+   * proportion. Below the first stop and above the last, it is the colour of that stop. NaN is
+   * transparent. Two stops with the same value make a sharp edge.
    *
-   * @throws {MesonetError} for no stop, and for stops that are not finite or descend.
+   * @throws {MesonetError} for an empty list of stops, and for stops that are not finite or that
+   * descend.
    */
   colours(
     values: Float64Array,
     stops: readonly ColourStop[],
   ): Uint8ClampedArray<ArrayBuffer>;
   /**
-   * A table for painting tiles of one encoding. It takes about as long to make as a tile to colour
-   * without it: keep it for the next tile.
+   * A table for painting tiles of one encoding. Making it takes about as long as colouring one tile
+   * without it, so keep it for the next tile.
    *
    * @throws {MesonetError} for an invalid encoding, and for stops that `colours` refuses.
    */
@@ -125,14 +126,14 @@ export function colourFunctions(raw: Raw): ColourFunctions {
   };
 }
 
-/** So that the values, eight bytes each, fit the memory. */
+/** The limit that lets the values, eight bytes each, fit into the memory. */
 const MAX_VALUES = 2 ** 27;
 
 function clamped(bytes: Uint8Array): Uint8ClampedArray<ArrayBuffer> {
   return new Uint8ClampedArray(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
 }
 
-/** The values and the colours of stops, checked but for the order of the values. */
+/** The values and the colours of stops. Everything is checked except the order of the values. */
 export function scaleOf(stops: unknown): [values: Float64Array, rgba: Uint8Array] {
   const list = array(stops, "stops");
   const [values, rgba] = [new Float64Array(list.length), new Uint8Array(4 * list.length)];

@@ -1,5 +1,5 @@
-// Documents in any encoding as UTF-8. The module reads UTF-8 alone: the tables of the others are larger than
-// its readers, and every platform has them.
+// Converts documents in any encoding to UTF-8. The module reads only UTF-8: the tables of other
+// encodings are larger than its readers, and every platform has them.
 import { attached } from "./check.js";
 import { MesonetError } from "./error.js";
 
@@ -7,8 +7,8 @@ import { MesonetError } from "./error.js";
 const START_BYTES = 512;
 
 /**
- * A text as UTF-8. A document that declares another encoding was decoded already: the byte order mark says
- * that the declaration does not hold any more.
+ * A text as UTF-8. If the document declares another encoding, it was decoded already: the byte
+ * order mark says that the declaration no longer holds.
  */
 export function encoded(text: string, what: string): Uint8Array {
   const marked = text.startsWith("<?xml") ? `\ufeff${text}` : text;
@@ -16,10 +16,10 @@ export function encoded(text: string, what: string): Uint8Array {
 }
 
 /**
- * A document as UTF-8. Its encoding is that of its byte order mark, else the one that it declares, else
- * UTF-8, which is returned as it is.
+ * A document as UTF-8. The byte order mark gives the encoding, or else the declaration; the default
+ * is UTF-8, which is returned unchanged.
  *
- * @throws {MesonetError} for an encoding that is not known, and for bytes that are not in it.
+ * @throws {MesonetError} for an unknown encoding, and for bytes that are invalid in the encoding.
  */
 export function unicode(bytes: Uint8Array, what: string): Uint8Array {
   const wide = wideEncodingOf(bytes);
@@ -28,7 +28,7 @@ export function unicode(bytes: Uint8Array, what: string): Uint8Array {
     return bytes;
   }
   const decoder = decoderOf(label, what);
-  // A declaration that can be read is in no encoding of two bytes, whatever it says.
+  // A declaration that can be read is not in a two-byte encoding, whatever it says.
   const isMistaken = wide === undefined && decoder.encoding.startsWith("utf-16");
   return encoded(decoded(bytes, isMistaken ? decoderOf("utf-8", what) : decoder, what), what);
 }
@@ -49,7 +49,7 @@ function decoded(bytes: Uint8Array, decoder: TextDecoder, what: string): string 
   }
 }
 
-/** The encoding of two bytes that a document has by its start. */
+/** The two-byte encoding that the start of a document shows. */
 function wideEncodingOf([first, second, third, fourth]: Uint8Array): string | undefined {
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0 && third !== 0 && fourth === 0)) {
     return "utf-16le";

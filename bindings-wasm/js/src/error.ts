@@ -4,8 +4,8 @@ export class MesonetError extends RangeError {
 }
 
 /**
- * Runs a function of the module; what it refuses becomes a {@link MesonetError} with its message. A
- * trap, which would be a bug in this library, is passed through unchanged.
+ * Runs a function of the module. A refusal becomes a {@link MesonetError} with its message. A trap,
+ * which would be a bug in this library, is passed through unchanged.
  */
 export function refusing<T>(run: () => T): T {
   try {

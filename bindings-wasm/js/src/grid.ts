@@ -11,7 +11,7 @@ export type GridProjection =
   | {
       readonly projection: "lambert_conformal";
       readonly radius_m: number;
-      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      /** For a map of an ellipsoid, whose semi-major axis is `radius_m`. */
       readonly flattening?: number;
       readonly origin_lat: number;
       readonly central_lon: number;
@@ -20,7 +20,7 @@ export type GridProjection =
   | {
       readonly projection: "polar_stereographic";
       readonly radius_m: number;
-      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      /** For a map of an ellipsoid, whose semi-major axis is `radius_m`. */
       readonly flattening?: number;
       readonly south: boolean;
       readonly central_lon: number;
@@ -29,7 +29,7 @@ export type GridProjection =
   | {
       readonly projection: "mercator";
       readonly radius_m: number;
-      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      /** For a map of an ellipsoid, whose semi-major axis is `radius_m`. */
       readonly flattening?: number;
       readonly central_lon: number;
       readonly true_lat: number;
@@ -88,8 +88,8 @@ export interface NativeGrid {
   /** The projection as a PROJ string, for proj4js and others. */
   readonly projString: string;
   /**
-   * x and y of the cell at row 0, column 0 in the coordinates of `projString`; one step leads from
-   * cell to cell.
+   * x and y of the cell at row 0, column 0 in the coordinates of `projString`. One step leads from
+   * one cell to the next.
    */
   readonly firstXy: readonly [x: number, y: number];
   /**
@@ -115,8 +115,8 @@ export interface NativeGrid {
   position(cell: Cell): Position;
   position(cell: Cell<Uint32Array>): Position<Float64Array>;
   /**
-   * The rotation of the winds of cells to true north, for `rotateWind`; 1 and 0 if they are already
-   * earth-relative.
+   * The rotation of the winds of cells to true north, for `rotateWind`; 1 and 0 if the winds are
+   * already earth-relative.
    *
    * @throws {MesonetError} for a cell that is not on the grid.
    */

@@ -1,6 +1,6 @@
 /**
- * The whole package, with its WebAssembly inlined: ready when the import is. Where size counts,
- * `mesonet/slim` loads the same module from a file beside it.
+ * The whole package, with its WebAssembly inlined: it is ready as soon as it is imported. Where
+ * size counts, `mesonet/slim` loads the same module from a file beside it.
  */
 import { base64 } from "./generated/bytes.js";
 import * as raw from "./generated/mesonet.js";

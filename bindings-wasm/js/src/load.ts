@@ -1,7 +1,9 @@
 /** Where WebAssembly comes from: an address, a response, its bytes, or a compiled module. */
 export type Source = string | URL | Response | BufferSource | WebAssembly.Module;
 
-/** A load that runs once, however often it is called; a failed one is tried again. */
+/**
+ * A load that runs once, however often it is called. A failed load is repeated at the next call.
+ */
 export function once<T>(
   load: (source: Source | Promise<Response>) => Promise<T>,
 ): (source: Source | Promise<Response>) => Promise<T> {

@@ -26,7 +26,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<Metars> => {
 });
 
 /**
- * Loads the module once, however often it is called; a failed load is tried again.
+ * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
  * @param source By default `metar.wasm` beside this file. Node's fetch reads no files: pass the bytes
  * there.

@@ -5,11 +5,12 @@ import type { IntervalTypeName, VariableName } from "./generated/names.js";
 import type { MetarOptions, Raw } from "./metar_report.js";
 
 /**
- * The readings of a file of reports: an array for each column, all of the same length, in the order of
- * the reports. Values are in the canonical units of their variables, not checked; what repeats is a
- * place in a list of names.
+ * The readings of a file of reports: an array for each column, all of the same length, in the order
+ * of the reports. Values are in the canonical units of their variables, and are not checked. Names
+ * that repeat are given as positions in a list.
  *
- * The peak wind of the remarks is a reading of the moment at which it blew, before the report's own.
+ * The peak wind of the remarks is a reading at the moment when it blew, before the time of the
+ * report.
  */
 export interface MetarReadings {
   /** Number of readings. */
@@ -22,9 +23,9 @@ export interface MetarReadings {
   readonly units: readonly string[];
   /** Names of all types of intervals. */
   readonly intervalTypes: readonly IntervalTypeName[];
-  /** What a report may say beside a number. */
+  /** Qualifiers that a report may add to a number. */
   readonly qualifiers: readonly string[];
-  /** Labels of grouped series, such as `layer 1`; the empty one is that of no group. */
+  /** Labels of grouped series, such as `layer 1`; the empty label means no group. */
   readonly buckets: readonly string[];
 
   /** Station of each reading: its place in `stations`. */
@@ -53,7 +54,7 @@ export interface MetarReadings {
   readonly lat: Float64Array;
   /** Longitude of the station; NaN if the file has no place. */
   readonly lon: Float64Array;
-  /** Altitude of the station; NaN if the file does not tell it. */
+  /** Altitude of the station; NaN if the file does not give it. */
   readonly altitudeM: Float64Array;
 
   /** The kind of the file. */
@@ -62,9 +63,9 @@ export interface MetarReadings {
   readonly read: number;
   /** Number of reports that were left out because they cannot be read. */
   readonly refused: number;
-  /** Where the first hundred of those are, and why they were left out. */
+  /** Where the first hundred of the reports left out are, and why they were left out. */
   readonly refusals: readonly string[];
-  /** Number of groups that could not be read, in reports that were. */
+  /** Number of groups that could not be read, in reports that were read. */
   readonly unreadGroups: number;
 }
 
@@ -77,7 +78,7 @@ export interface MetarReadingsFunctions {
    * `receivedMs` is needed for reports that give only the day of the month, and is the present by
    * default.
    *
-   * @throws {MesonetError} for a file of another kind, and for one that breaks off.
+   * @throws {MesonetError} for a file of another kind, or a file that breaks off.
    */
   readMetars(content: string | Uint8Array | ArrayBuffer, options?: MetarOptions): MetarReadings;
 }

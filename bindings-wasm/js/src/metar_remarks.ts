@@ -1,8 +1,8 @@
-/** The ends between which something varies. */
+/** The limits between which something varies. */
 export interface MetarRange {
-  /** The least. */
+  /** The lower limit. */
   readonly least: number;
-  /** The greatest. */
+  /** The upper limit. */
   readonly greatest: number;
 }
 
@@ -12,7 +12,7 @@ export interface PeakWind {
   readonly fromDeg: number | null;
   /** Its speed. */
   readonly speedKt: number;
-  /** Hour (UTC), if it is not that of the report. */
+  /** Hour (UTC), if it differs from the hour of the report. */
   readonly hour: number | null;
   /** Minute. */
   readonly minute: number;
@@ -28,7 +28,7 @@ export interface PressureTendency {
 
 /** The wind turned. */
 export interface WindShift {
-  /** Hour (UTC), if it is not that of the report. */
+  /** Hour (UTC), if it differs from the hour of the report. */
   readonly hour: number | null;
   /** Minute. */
   readonly minute: number;
@@ -78,7 +78,7 @@ export interface WeatherTime {
   readonly weather: string;
   /** Whether it began or ended. */
   readonly event: "begin" | "end";
-  /** Hour (UTC), if it is not that of the report. */
+  /** Hour (UTC), if it differs from the hour of the report. */
   readonly hour: number | null;
   /** Minute. */
   readonly minute: number;
@@ -86,7 +86,7 @@ export interface WeatherTime {
 
 /** Lightning. */
 export interface Lightning {
-  /** Less than one a minute, one to six, more, or not told. */
+  /** Less than one a minute, one to six, more, or not given. */
   readonly frequency: "OCNL" | "FRQ" | "CONS" | null;
   /** `IC` in cloud, `CC` cloud to cloud, `CG` cloud to ground, `CA` cloud to air. */
   readonly kinds: readonly ("IC" | "CC" | "CG" | "CA")[];
@@ -96,7 +96,7 @@ export interface Lightning {
 
 /** A time of day in the remarks. */
 export interface ClockTime {
-  /** Hour (UTC), if it is not that of the report. */
+  /** Hour (UTC), if it differs from the hour of the report. */
   readonly hour: number | null;
   /** Minute. */
   readonly minute: number;
@@ -109,11 +109,11 @@ export interface Phenomenon {
    * `WATERSPOUT`.
    */
   readonly what: string;
-  /** When it began, of a tornado and the like. */
+  /** When it began, for a tornado and the like. */
   readonly began: ClockTime | null;
   /** When it ended. */
   readonly ended: ClockTime | null;
-  /** How far away it is, in statute miles, of a tornado and the like. */
+  /** How far away it is, in statute miles, for a tornado and the like. */
   readonly distanceMi: number | null;
   /** Where, in the words of the report; empty if it does not say. */
   readonly place: string;
@@ -151,8 +151,8 @@ export interface CloudLayer {
 
 /**
  * What the remarks of a report say, in the units of the code: inches, feet and statute miles, the
- * millimetres of Canadian amounts, °C and hPa. An amount of 0 includes a trace; what is not said is
- * null.
+ * millimetres of Canadian amounts, °C and hPa. An amount of 0 includes a trace. What is not
+ * reported is null.
  */
 export interface MetarRemarks {
   /** `AO1`: cannot tell rain from snow; `AO2`: can. */
@@ -171,11 +171,13 @@ export interface MetarRemarks {
   readonly precipitationHourlyIn: number | null;
   /** `PCPN n.nMM PAST HR`: precipitation of the past hour. */
   readonly precipitationPastHourMm: number | null;
-  /** `6RRRR`: precipitation of `sixGroupMinutes`. */
+  /** `6RRRR`: precipitation in `sixGroupMinutes`. */
   readonly sixGroupIn: number | null;
-  /** 180 or 360, by the hour of the report; null at an hour at which the group has no meaning. */
+  /**
+   * 180 or 360, depending on the hour of the report; null at an hour when the group has no meaning.
+   */
   readonly sixGroupMinutes: number | null;
-  /** `7RRRR`: precipitation of 24 hours. */
+  /** `7RRRR`: precipitation in 24 hours. */
   readonly precipitation24hIn: number | null;
   /** `4/sss`: depth of snow on the ground. */
   readonly snowDepthIn: number | null;
@@ -187,13 +189,13 @@ export interface MetarRemarks {
   readonly snowIncrease1hIn: number | null;
   /** The depth to which it grew. */
   readonly snowIncreaseDepthIn: number | null;
-  /** `1snTTT`: highest temperature of six hours. */
+  /** `1snTTT`: highest temperature in six hours. */
   readonly max6hC: number | null;
-  /** `2snTTT`: lowest temperature of six hours. */
+  /** `2snTTT`: lowest temperature in six hours. */
   readonly min6hC: number | null;
-  /** `4snTTTsnTTT`: highest temperature of 24 hours. */
+  /** `4snTTTsnTTT`: highest temperature in 24 hours. */
   readonly max24hC: number | null;
-  /** Lowest temperature of 24 hours. */
+  /** Lowest temperature in 24 hours. */
   readonly min24hC: number | null;
   /** `I1nnn`: ice that grew in the past hour. */
   readonly ice1hIn: number | null;
@@ -201,7 +203,7 @@ export interface MetarRemarks {
   readonly ice3hIn: number | null;
   /** `I6nnn`: in the past 6 hours. */
   readonly ice6hIn: number | null;
-  /** `98mmm`: minutes of sunshine of the day before. */
+  /** `98mmm`: minutes of sunshine on the previous day. */
   readonly sunshineMinutes: number | null;
   /** `PK WND`: highest gust since the last hourly report. */
   readonly peakWind: PeakWind | null;
@@ -231,11 +233,11 @@ export interface MetarRemarks {
   readonly phenomena: readonly Phenomenon[];
   /** `GR 1 3/4`: diameter of the largest hailstone. */
   readonly hailstoneIn: number | null;
-  /** Whether that is its size, or it is smaller (`GR LESS THAN 1/4`). */
+  /** Whether the hailstone has that size, or is smaller (`GR LESS THAN 1/4`). */
   readonly hailstoneBound: "exact" | "less" | null;
   /** `8/CLCMCH`: types of cloud. */
   readonly cloudTypes: CloudTypes | null;
-  /** `SC5AC2`: what covers how much of the sky (Canada). */
+  /** `SC5AC2`: the clouds and how much of the sky each covers (Canada). */
   readonly cloudAmounts: readonly CloudAmount[];
   /** `1CU030`: layers with their type of cloud (Japan and others). */
   readonly cloudLayers: readonly CloudLayer[];

@@ -33,7 +33,7 @@ export interface MetarVisibility {
   readonly distance: number;
   /** The unit of the report: statute miles or metres. */
   readonly unit: "mi" | "m";
-  /** How the true visibility relates to it; `more` is the distance or more. */
+  /** How the true visibility relates to the distance; `more` is the distance or more. */
   readonly bound: "exact" | "less" | "more";
   /** The distance. */
   readonly distanceKm: number;
@@ -51,13 +51,13 @@ export interface DirectionalVisibility {
 export interface RunwayVisualRange {
   /** The runway: `05L`. */
   readonly runway: string;
-  /** The range, or the least one, in `unit`; null if it is missing. */
+  /** The range, or the lowest range, in `unit`; null if it is missing. */
   readonly least: number | null;
-  /** The range, or the greatest one, in `unit`. */
+  /** The range, or the highest range, in `unit`. */
   readonly greatest: number | null;
-  /** `M`: `least` is the lowest that can be measured, and it is less. */
+  /** `M`: the range is below `least`, the lowest that can be measured. */
   readonly isBelowLeast: boolean;
-  /** `P`: `greatest` is the highest that can be measured, and it is more. */
+  /** `P`: the range is above `greatest`, the highest that can be measured. */
   readonly isAboveGreatest: boolean;
   /** The unit of the report. */
   readonly unit: "ft" | "m";
@@ -71,7 +71,7 @@ export interface MetarWeather {
   readonly text: string;
   /** In English. */
   readonly description: string;
-  /** Null for what has no sign. */
+  /** Null for a group without a sign. */
   readonly intensity: "light" | "heavy" | null;
   /** `VC`: not at the station, but within 8 to 16 km. */
   readonly inVicinity: boolean;
@@ -91,7 +91,7 @@ export interface MetarCloud {
   readonly baseFt: number | null;
   /** Cumulonimbus or towering cumulus. */
   readonly convection: "CB" | "TCU" | null;
-  /** The genus, if the report names one, and only one: `SC`, `AC`, `CB`; `CU` for TCU. */
+  /** The genus, if the report names exactly one: `SC`, `AC`, `CB`; `CU` for TCU. */
   readonly genus: string | null;
 }
 
@@ -107,13 +107,13 @@ export interface MetarAltimeter {
 
 /**
  * Everything that the groups of a report say, with the unit in each name. Numbers are those of the
- * report: wind, visibility and altimeter setting, which come in several units, are given in that of the
- * report and in the service's. What the report does not say is null.
+ * report. Wind, visibility and altimeter setting come in several units; they are given in the unit
+ * of the report and in the unit of the service. What the report does not say is null.
  */
 export interface MetarGroups {
   /** The groups of the report with one blank between them. */
   readonly text: string;
-  /** Which of the two it is, if the report says. */
+  /** The kind of the report, if the report says it. */
   readonly kind: "METAR" | "SPECI" | null;
   /** Station. */
   readonly station: string;
@@ -150,7 +150,7 @@ export interface MetarGroups {
    * the vertical visibility (as Canada and the United States define it).
    */
   readonly ceilingFt: number | null;
-  /** `VV`: vertical visibility, which is the height of no cloud. */
+  /** `VV`: vertical visibility, which is not the height of a cloud. */
   readonly verticalVisibilityFt: number | null;
   /** Air temperature: in tenths if the remarks have them. */
   readonly temperatureC: number | null;
@@ -158,15 +158,15 @@ export interface MetarGroups {
   readonly dewPointC: number | null;
   /** Altimeter setting. */
   readonly altimeter: MetarAltimeter | null;
-  /** `W..`: temperature of the surface of the sea. */
+  /** `W..`: sea surface temperature. */
   readonly seaSurfaceTemperatureC: number | null;
   /** `S.`: state of the sea, WMO code table 3700. */
   readonly seaState: number | null;
   /** `WS`: the runways with wind shear in the lowest 1,600 ft, or `ALL RWY`. */
   readonly windShear: readonly string[];
-  /** Groups on the state of runways, as they stand. */
+  /** Groups on the state of runways, as reported. */
   readonly runwayStates: readonly string[];
-  /** The trend forecast, as it stands: what is expected, not what was observed. */
+  /** The trend forecast, as reported: what is expected, not what was observed. */
   readonly trend: string | null;
   /** The remarks. */
   readonly remarks: MetarRemarks;
@@ -176,13 +176,13 @@ export interface MetarGroups {
 
 /** A report with its date and in words. */
 export interface MetarReport extends MetarGroups {
-  /** When it was made, milliseconds since 1970, if the time of its receipt was given. */
+  /** The time of the report, milliseconds since 1970, if the time of receipt was given. */
   readonly tsMs: number | null;
   /** One line of English. */
   readonly summary: string;
 }
 
-/** What is known of a report beside its text. */
+/** What is known of a report in addition to its text. */
 export interface MetarOptions {
   /**
    * Any time within two weeks of its receipt, milliseconds since 1970: a report gives only the day of
@@ -194,8 +194,8 @@ export interface MetarOptions {
 /** One report with all its groups. */
 export interface MetarReportFunctions {
   /**
-   * Decodes one METAR or SPECI report, with or without its `METAR` and its closing `=`. Groups and
-   * words that are not understood are listed in `notUnderstood`.
+   * Decodes one METAR or SPECI report, with or without its `METAR` and its closing `=`.
+   * `notUnderstood` lists groups and words that are not understood.
    *
    * @throws {MesonetError} if there is no station, or no time after it, if the text is longer than
    * 4,096 bytes, or if it goes on after the `=`.

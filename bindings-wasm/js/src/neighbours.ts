@@ -22,9 +22,9 @@ export interface NetworkStation {
 /** The quality checks of stations and their neighbours. */
 export interface NetworkFunctions extends CheckFunctions {
   /**
-   * Runs all checks, those of the neighbours too, over the stations of a network. Returns the verdicts
-   * of each series of each station, in the order given: those of a service that takes in the same
-   * readings and no others.
+   * Runs all checks, including the comparison with neighbours, over the stations of a network.
+   * Returns the verdicts of each series of each station, in the order given. A service that takes
+   * in the same readings and no others gives the same verdicts.
    *
    * @param limitsToml Limits whose entries replace the default ones. @throws {MesonetError} like
    * `checkStation`, and for a station that has a series twice.

@@ -1,6 +1,6 @@
 /**
- * The quality checks with those of the neighbouring stations: a module with everything of
- * `mesonet/checks`, and larger still.
+ * The quality checks, including the comparison with neighbouring stations: a module with everything
+ * in `mesonet/checks`, and larger still.
  *
  * @example
  * import { load } from "mesonet/network";
@@ -26,7 +26,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<Network> => {
 });
 
 /**
- * Loads the module once, however often it is called; a failed load is tried again.
+ * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
  * @param source By default `network.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

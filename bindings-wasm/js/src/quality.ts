@@ -58,7 +58,7 @@ export function qualityFunctions(raw: Raw): QualityFunctions {
     if (isClass(codes, "Uint8Array")) {
       return attached(codes, "codes");
     }
-    // Numbers of any other typed array are checked one by one; a string is not a list of codes.
+    // Numbers in any other typed array are checked one by one. A string is not a list of codes.
     if (typeof codes !== "object" || codes === null || !(Symbol.iterator in codes)) {
       throw new TypeError(`codes must be a Uint8Array or iterable; got ${className(codes)}`);
     }
@@ -81,7 +81,7 @@ export function qualityFunctions(raw: Raw): QualityFunctions {
 }
 
 function codesOf<Name extends string>(names: Name[]): Readonly<Record<Name, number>> {
-  // Without a prototype, so that "constructor" is not a name.
+  // The object has no prototype, so "constructor" is not a name.
   const codes = Object.create(null) as Record<Name, number>;
   names.forEach((name, code) => (codes[name] = code));
   return Object.freeze(codes);

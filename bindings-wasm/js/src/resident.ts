@@ -1,7 +1,7 @@
 import { MesonetError } from "./error.js";
 
 declare global {
-  // Known to the compilers of users or not: the same symbol.
+  // The same symbol, whether or not the compiler of the user knows it.
   interface SymbolConstructor {
     readonly dispose: unique symbol;
   }
@@ -10,15 +10,15 @@ declare global {
 /** Something that lies in the memory of WebAssembly until it is freed. */
 export interface Resident {
   /**
-   * Gives its memory back; from then on its functions throw {@link MesonetError}. Freeing it again
-   * does nothing. What is never freed goes with the garbage, whenever that is collected.
+   * Gives the memory back; from then on its functions throw {@link MesonetError}. Freeing it again
+   * does nothing. If it is never freed, the garbage collector frees it at some time.
    */
   free(): void;
   /** The same, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** The object of the module while it is there, and what frees it. */
+/** The object of the module while it exists, and a function that frees it. */
 export function resident<R extends { free(): void }>(of: R, what: string): [() => R, Resident] {
   let held: R | undefined = of;
   const get = () => {

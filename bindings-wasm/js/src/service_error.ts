@@ -1,18 +1,18 @@
-/** What a request that failed was, and what the service said. */
+/** A failed request, and what the service said. */
 export interface Failure {
   /** The status of the answer; 0 if there was none. */
   readonly status: number;
   /** Method and address of the request, without credentials. */
   readonly request: string;
-  /** The id under which the log of the server has it, if it said one. */
+  /** The id of the request in the log of the server, if the server gave one. */
   readonly requestId: string | undefined;
-  /** The time that the service asked to wait, in milliseconds, if it did. */
+  /** How long the service asked the client to wait, in milliseconds, if it did. */
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * An answer of the service that is not the one asked for. The message is that of the service: what
- * was got and what is allowed. Its classes say what to do about it.
+ * The service did not give the requested answer. The message is that of the service: what it got
+ * and what is allowed. The subclasses tell what to do about it.
  */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
@@ -30,12 +30,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** The request is wrong: 400, 408, 415 or 416. Sent again it fails again. */
+/** The request is wrong: 400, 408, 415 or 416. If it is sent again, it fails again. */
 export class InvalidRequestError extends ServiceError {
   override readonly name = "InvalidRequestError";
 }
 
-/** A credential is needed, or the one sent is rejected: 401. */
+/** A credential is needed, or the credential sent was rejected: 401. */
 export class CredentialError extends ServiceError {
   override readonly name = "CredentialError";
   /** Why an account token was rejected, such as `expired`, which merits a refresh. */
@@ -62,12 +62,12 @@ export class RateLimitError extends ServiceError {
   override readonly name = "RateLimitError";
 }
 
-/** It cannot be answered now but may be later: 503 or 507, after all attempts. */
+/** The service cannot answer now, but may answer later: 503 or 507, after all attempts. */
 export class UnavailableError extends ServiceError {
   override readonly name = "UnavailableError";
 }
 
-/** A fault of the server, or an answer that is not one of this service. */
+/** A fault of the server, or an answer that does not come from this service. */
 export class ServerFaultError extends ServiceError {
   override readonly name = "ServerFaultError";
 }

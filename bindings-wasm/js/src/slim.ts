@@ -1,5 +1,5 @@
 /**
- * The package without inlined WebAssembly: small, and asynchronous once.
+ * The package without inlined WebAssembly: it is small, and only its loading is asynchronous.
  *
  * @example
  * import { load } from "mesonet/slim";
@@ -18,7 +18,7 @@ const loaded = /* @__PURE__ */ once(async (source) => {
 });
 
 /**
- * Loads the module once, however often it is called; a failed load is tried again.
+ * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
  * @param source By default `mesonet.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

@@ -69,14 +69,14 @@ export interface Quality {
   reasonQuality: ReasonQualityName;
 }
 
-/** What one check looked at. */
+/** An input of a check. */
 export interface CheckInput {
   /** Name of a variable, or of what was computed. */
   name: string;
   /** The value; null if it is not a number. */
   value: number | null;
   unit: string;
-  /** Its time; absent if it has none of its own. */
+  /** The time of the input; absent if it has no time of its own. */
   timestamp?: string;
 }
 
@@ -96,11 +96,11 @@ export interface CheckLimit {
 export interface CheckReport {
   check: string;
   ran: boolean;
-  /** Why it did not run, if it did not. */
+  /** Why the check did not run, if it did not. */
   notRunBecause?: string;
   inputs: CheckInput[];
   limits: CheckLimit[];
-  /** Its verdict: Good if it passed; absent if it did not run. */
+  /** The verdict of the check: Good if it passed; absent if it did not run. */
   outcome?: Quality;
 }
 
@@ -117,7 +117,7 @@ export interface Explanation {
   /** The checks, in order. Empty if the source said Good. */
   checks: CheckReport[];
   verdict: Quality;
-  /** The check that gave it; absent if it is the source's or no check tripped. */
+  /** The check that gave the verdict; absent if the source gave it or no check tripped. */
   decidedBy?: string;
 }
 
@@ -126,8 +126,8 @@ export interface CheckFunctions {
   /** The default limits, as TOML. */
   readonly DEFAULT_LIMITS_TOML: string;
   /**
-   * Runs all checks but that of the neighbours over all series of one station. Returns the verdicts
-   * of each series, in the order given.
+   * Runs all checks, except the comparison with neighbours, over all series of one station. Returns
+   * the verdicts of each series, in the order given.
    *
    * @param limitsToml Limits whose entries replace the default ones. @throws {MesonetError} for an
    * invalid position, columns of different lengths, times that do not ascend, unknown names and
@@ -140,7 +140,8 @@ export interface CheckFunctions {
   ): Verdicts[];
   /**
    * Explains one reading: the inputs, the limits with their sources, and the outcome of each check.
-   * The same checks in the same order as in `checkStation`, as the object that the service sends.
+   * Gives the same checks in the same order as `checkStation`, as the object that the service
+   * sends.
    *
    * @throws {MesonetError} like `checkStation`, and for a missing reading.
    */
@@ -186,7 +187,7 @@ export function checkFunctions(raw: Raw): CheckFunctions {
   };
 }
 
-/** Takes the verdicts of one series after the other from the codes of all. */
+/** Takes the verdicts of one series after another from the codes of all series. */
 export function verdictsIn(codes: Uint8Array): (columns: SeriesColumns) => Verdicts {
   let at = 0;
   const next = (length: number) => codes.slice(at, (at += length));

@@ -56,7 +56,7 @@ export function tileFunctions(raw: Raw): TileFunctions {
   };
 }
 
-/** The parts of an encoding, checked but for their ranges. */
+/** The parts of an encoding. Everything is checked except their ranges. */
 export function encodingParts(encoding: unknown): [scale: number, offset: number, nodata: number] {
   const { scale, offset, nodata } = object(encoding, "encoding");
   return [number(scale, "scale"), number(offset, "offset"), int16(nodata, "nodata")];

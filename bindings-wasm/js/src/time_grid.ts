@@ -27,7 +27,7 @@ export interface Coarsening {
   requestedStep: number;
   /** How many times the requested step is used. */
   factor: number;
-  /** The cap that needed it. */
+  /** The cap that required it. */
   limitedBy: "cells" | "positions";
   /** Stations × names × positions. */
   cells: number;
@@ -41,7 +41,7 @@ export interface TimeGrid {
   stepMinutes: number;
   /** The positions in milliseconds since 1970. */
   tsMs: Float64Array;
-  /** Present if the step is not the requested one. */
+  /** Present if the step differs from the requested one. */
   coarsening?: Coarsening;
 }
 
@@ -57,7 +57,9 @@ export interface Resampled extends TimeGrid {
 
 /** How to resample. */
 export interface ResampleOptions extends Grid {
-  /** Only readings at most as old fill a position; whole milliseconds. By default all do. */
+  /**
+   * The greatest age of a reading that fills a position, in whole milliseconds. By default any age.
+   */
   readonly maxAgeMs?: number | undefined;
   /** If given, the step is made coarser to fit these. */
   readonly caps?: Caps | undefined;
@@ -71,7 +73,10 @@ export interface Picks {
   reading: Int32Array;
 }
 
-/** Readings of many series, kept in the memory of WebAssembly: for several grids of the same readings. */
+/**
+ * Readings of many series, kept in the memory of WebAssembly, for several grids of the same
+ * readings.
+ */
 export interface SeriesTable extends Resident {
   /** The number of series. */
   readonly series: number;
@@ -82,9 +87,9 @@ export interface SeriesTable extends Resident {
 /** The time grid of the service. */
 export interface TimeGridFunctions {
   /**
-   * Fits a grid to the caps: the step used is the smallest whole multiple of the one given for which
-   * stations × names × positions and the positions satisfy them. A grid of start and end alone is
-   * never refused.
+   * Fits a grid to the caps. The step used is the smallest whole multiple of the given step at
+   * which stations × names × positions, and the positions, stay within the caps. A grid of start
+   * and end alone is never refused.
    *
    * @throws {MesonetError} for a start that is not before the end, and numbers out of range.
    */
@@ -98,7 +103,7 @@ export interface TimeGridFunctions {
    * @param tsMs Times in whole milliseconds since 1970, ascending within a series.
    * @param value Their values.
    * @param options The grid. With `offsets`, series i has the readings from `offsets[i]` up to
-   * `offsets[i + 1]`, as in Arrow's lists; without, all readings are one series.
+   * `offsets[i + 1]`, as in Arrow's lists. Without `offsets`, all readings are one series.
    * @throws {MesonetError} for columns of different lengths, times that descend or are not whole
    * milliseconds, offsets that do not ascend from 0 to the number of readings, and an invalid grid.
    */
@@ -114,9 +119,9 @@ export interface TimeGridFunctions {
    */
   seriesTable(tsMs: Float64Array, value: Float64Array, offsets: Uint32Array): SeriesTable;
   /**
-   * Chooses for each position of a grid which of several series of one variable fills it, as the
-   * service does: the first whose newest reading is at most 90 minutes old; if there is none, the
-   * one with the newest reading, on a tie the first.
+   * Chooses which of several series of one variable fills each position of a grid, as the service
+   * does. The first series whose newest reading is at most 90 minutes old wins. If there is none,
+   * the series with the newest reading wins; on a tie, the first.
    *
    * @param candidates The times of the series, each ascending, the preferred series first.
    * @throws {MesonetError} for times that descend or are not whole milliseconds, and an invalid grid.

@@ -18,8 +18,8 @@ export interface ConvertOptions {
 /** Units and conversion. */
 export interface UnitFunctions {
   /**
-   * Values in another unit: a number for a number, an array of the same class for an array, which
-   * is not changed. A unit is its symbol or an alias (`kt`, `wmoUnit:km_h-1`). NaN stays NaN.
+   * Values in another unit: a number gives a number; an array gives a new array of the same class.
+   * A unit is a symbol or an alias (`kt`, `wmoUnit:km_h-1`). NaN stays NaN.
    *
    * @throws {MesonetError} for texts that are ambiguous or unknown, and units of different
    * dimensions.
@@ -35,8 +35,8 @@ export interface UnitFunctions {
    */
   resolveUnit(text: string, vocabulary?: VocabularyName): UnitResolution;
   /**
-   * Values of a variable as the service stores them, and their unit: the canonical one if that is
-   * certain, otherwise both as reported.
+   * Values of a variable as the service stores them, and their unit: the canonical unit if the
+   * reported unit is certain, otherwise values and unit as reported.
    *
    * @throws {MesonetError} for an unknown variable or vocabulary.
    */

@@ -19,8 +19,8 @@ export interface WindFunctions {
   /** Earth-relative components of one grid-relative wind: `cos·u + sin·v`, `−sin·u + cos·v`. */
   rotateWind(rotation: Rotation, u: number, v: number): Wind;
   /**
-   * The same for many winds at one cell, or, with arrays of factors, each by its own. NaN stays
-   * NaN, and the arrays given are not changed.
+   * The same for many winds at one cell; or, with arrays of factors, each wind by its own factors.
+   * NaN stays NaN, and the given arrays are not changed.
    *
    * @throws {MesonetError} for arrays of different lengths.
    */

@@ -1,6 +1,7 @@
 /**
- * What runs in a worker of `mesonet/workers`. It is loaded by the pool; a bundler that does not follow
- * addresses of workers (esbuild) builds it as a file of its own, `worker.js` beside the bundle.
+ * The code that runs in a worker of `mesonet/workers`. The pool loads it. For a bundler that does
+ * not follow addresses of workers (esbuild), build it as a separate file, `worker.js` beside the
+ * bundle.
  */
 import type { ColourStop } from "./colour.js";
 import { type GridDefinition, type GridFunctions, type Position, load as loadGrids } from "./grids.js";
@@ -12,7 +13,7 @@ import type { Answer, Order } from "./workers.js";
 /** How many tables of colours (256 KB each) and grids a worker keeps for the next task. */
 const MAX_KEPT = 8;
 
-/** Keeps the results for what was given last; what is dropped is freed. */
+/** Keeps the results for the latest inputs, and frees the results that it drops. */
 function kept<G extends unknown[], T>(make: (...given: G) => T, free: (of: T) => void): (...given: G) => T {
   const all = new Map<string, T>();
   return (...given) => {
@@ -31,7 +32,10 @@ function kept<G extends unknown[], T>(make: (...given: G) => T, free: (of: T) =>
   };
 }
 
-/** A text that differs if anything in plain objects does: NaN is not null, nor -0 zero, nor "1" one. */
+/**
+ * A text that differs if anything in plain objects differs: NaN is not null, -0 is not 0, and "1"
+ * is not 1.
+ */
 function keyOf(given: unknown[]): string {
   const written = (value: number) => `\0${Object.is(value, -0) ? "-0" : value}`;
   return JSON.stringify(given, (_, value: unknown) => (typeof value === "number" ? written(value) : value));
@@ -75,7 +79,7 @@ async function run({ name, args, modules }: Order): Promise<unknown> {
   return tasks[name]!(...(args as never[]));
 }
 
-/** The buffers of an answer, which is an array or an object of arrays. */
+/** The buffers of an answer. The answer is an array or an object of arrays. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const parts = ArrayBuffer.isView(value) ? [value] : Object.values(value as object);
   return parts.filter((part) => ArrayBuffer.isView(part)).map(({ buffer }) => buffer as ArrayBuffer);

@@ -21,27 +21,29 @@ export { MesonetError } from "./error.js";
 export type { Cell, GridDefinition, Position, Rotation, Source } from "./grids.js";
 export type { ColourStop, Encoding, ResampleOptions, Resampled } from "./types.js";
 
-/** A worker that ended, or could not be started, or a pool that was closed. */
+/** A worker ended or could not be started, or the pool was closed. */
 export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
 /** How a pool works. */
 export interface PoolOptions {
-  /** The number of workers, from 1 to 64; by default one for each processor but one, at most 8. */
+  /**
+   * The number of workers, from 1 to 64; by default the number of processors minus one, at most 8.
+   */
   readonly workers?: number | undefined;
   /** By default `mesonet.wasm` beside this file. Node's fetch reads no files: pass the bytes there. */
   readonly mesonet?: Source | undefined;
   /** By default `grids.wasm` beside this file, loaded when a grid is asked for; likewise. */
   readonly grids?: Source | undefined;
   /**
-   * Makes a worker that runs `mesonet/worker`, such as one of a bundle of its own; by default from
+   * Makes a worker that runs `mesonet/worker`, for example from a separate bundle. The default is
    * `worker.js` beside this file.
    */
   readonly worker?: (() => Worker | Thread) | undefined;
 }
 
-/** What is used of a worker of Node's `worker_threads`. */
+/** The part of a worker of Node's `worker_threads` that is used here. */
 export interface Thread {
   on(event: "message" | "error" | "messageerror" | "exit", heard: (value: never) => void): unknown;
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
@@ -52,22 +54,22 @@ export interface Thread {
 
 /** Options of one task. */
 export interface TaskOptions {
-  /** Takes the task from the queue; of one that runs already, the result is thrown away. */
+  /** Takes the task from the queue. If the task runs already, its result is thrown away. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Moves the arrays given to the worker instead of copying them: they are empty from the call on.
-   * What cannot be moved, because it is part of a larger or a shared buffer, is copied all the same.
+   * Moves the given arrays to the worker instead of copying them: they are empty from the call on.
+   * An array that is part of a larger or a shared buffer cannot be moved and is copied.
    */
   readonly transfer?: boolean | undefined;
 }
 
 /**
- * Workers that take tasks from one queue, first come, first served. The arrays are those of the call:
- * what is written to them later does not count. Workers are started when they are needed.
+ * Workers that take tasks from one queue, first come, first served. The content of the arrays is
+ * taken at the call; later changes do not count. Workers are started when they are needed.
  *
- * All tasks reject with {@link MesonetError} and `TypeError` as the functions of the same name do, with
- * the reason of the signal that ended them, and with {@link WorkerError} if the worker ended before
- * it answered; the next task gets a new one.
+ * All tasks reject with {@link MesonetError} and `TypeError` like the functions of the same name,
+ * with the reason of the signal that ended them, and with {@link WorkerError} if the worker ended
+ * before it answered; the next task then gets a new worker.
  */
 export interface WorkerPool extends Pick<Resident, typeof Symbol.dispose> {
   /** The greatest number of workers. */
@@ -105,20 +107,20 @@ export interface WorkerPool extends Pick<Resident, typeof Symbol.dispose> {
   positions(grid: GridDefinition, options?: TaskOptions): Promise<Position<Float64Array>>;
   /** The rotation of the winds of all cells of a model's grid, row by row. */
   windRotations(grid: GridDefinition, options?: TaskOptions): Promise<Rotation<Float64Array>>;
-  /** Ends the workers. Tasks that wait or run reject with {@link WorkerError}, as later ones do. */
+  /** Ends the workers. Waiting, running and later tasks reject with {@link WorkerError}. */
   close(): void;
 }
 
 /** The modules of WebAssembly that tasks need. */
 type Module = "mesonet" | "grids";
 
-/** What a worker is told; the modules only if it has not got them. */
+/** A message to a worker; it has the modules only if the worker lacks them. */
 export interface Order {
   readonly name: string;
   readonly args: readonly unknown[];
   readonly modules?: Partial<Record<Module, WebAssembly.Module>>;
 }
-/** What it answers. */
+/** The answer of a worker. */
 export type Answer =
   | { readonly value: unknown; readonly error?: undefined }
   | { readonly error: { readonly name: string; readonly message: string } };
@@ -135,7 +137,7 @@ interface Task {
 interface Handle {
   post(order: Order, transfer: ArrayBuffer[]): void;
   end(): void;
-  /** Whether a program waits for it. */
+  /** Sets whether a program waits for the worker. */
   hold(isHeld: boolean): void;
 }
 
@@ -161,14 +163,14 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
     grids: () => options.grids ?? new URL("./grids.wasm", import.meta.url),
   };
   const modules: Partial<Record<Module, Promise<WebAssembly.Module>>> = {};
-  /** The tasks without an answer, and those of them that wait for a worker. */
+  /** The tasks without an answer, and the tasks that wait for a worker. */
   const tasks = new Set<Task>();
   let queue: { readonly task: Task; readonly module: WebAssembly.Module }[] = [];
   const pool = new Set<{ handle: Handle; has: Set<Module>; task: Task | undefined }>();
   let isClosed = false;
   const closed = () => new WorkerError("this pool was closed");
 
-  /** The module, compiled once for all workers; a failed load is tried again. */
+  /** The module, compiled once for all workers. A failed load is repeated. */
   const moduleOf = (name: Module) =>
     (modules[name] ??= compiled(sources[name]()).catch((error: unknown) => {
       delete modules[name];
@@ -186,7 +188,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
         } else {
           const error = errorOf(answer.error);
           if (error instanceof WorkerError) {
-            // After a trap, or a module that did not load, it is not used again.
+            // After a trap, or if a module did not load, the worker is not used again.
             pool.delete(slot);
             slot.handle.end();
           }
@@ -258,7 +260,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
       }, task.reject);
     });
 
-  /** Takes the arrays of a task, which then are its own, and queues it. */
+  /** Takes over the arrays of a task, and queues the task. */
   const ask = async (
     needs: Module,
     name: string,
@@ -337,20 +339,20 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
 /** An array that a task takes. */
 type Taken = Float64Array | Uint8Array | Uint32Array;
 
-/** The array in a buffer of its own: moved if it may be and can be, else a copy. */
+/** The array in a buffer of its own: moved if that is allowed and possible, otherwise copied. */
 function taken<A extends Taken>(array: A, isMoved: boolean): A {
   const { buffer, byteLength, byteOffset } = array;
   if (isMoved && buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) {
     return structuredClone(array, { transfer: [buffer] });
   }
-  // Of a part of a buffer, a clone would have the whole.
+  // A clone of a part of a buffer would contain the whole buffer.
   const copy = new Uint8Array(byteLength);
   copy.set(new Uint8Array(buffer, byteOffset, byteLength));
   const Class = { Float64Array, Uint32Array, Uint8Array }[className(array) as "Uint8Array"];
   return new Class(copy.buffer) as A;
 }
 
-/** A module of WebAssembly from where it is. */
+/** Loads a WebAssembly module from its source. */
 async function compiled(source: Source): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) {
     return source;
@@ -380,7 +382,7 @@ function processors(): number {
   return navigator?.hardwareConcurrency ?? process?.getBuiltinModule("node:os").availableParallelism() ?? 2;
 }
 
-/** A worker of the kind that the engine has. */
+/** A worker of the kind that the engine supports. */
 function started(): Worker | Thread {
   if (typeof Worker === "function") {
     // Bundlers look for this expression.
@@ -391,7 +393,7 @@ function started(): Worker | Thread {
   }
   const { Worker: Threads } = process.getBuiltinModule("node:worker_threads");
   const beside = import.meta.url;
-  // Flags of the program, such as --input-type, are not for a file.
+  // Flags of the program, such as --input-type, do not apply to a file.
   return new Threads(new URL("./worker.js", beside), { execArgv: [] });
 }
 
@@ -402,7 +404,7 @@ function webWorker(worker: Worker, { answered, died }: Hears): Handle {
     event.preventDefault();
     died(event.message || "its script cannot be loaded or run");
   };
-  // Some engines outside browsers wait for workers, unless told otherwise.
+  // Some engines outside browsers wait for workers unless told not to.
   const held = worker as Worker & Partial<Pick<Thread, "ref" | "unref">>;
   return {
     post: (order, transfer) => worker.postMessage(order, transfer),
@@ -423,7 +425,7 @@ function thread(worker: Thread, { answered, died }: Hears): Handle {
   };
 }
 
-/** The error of a worker, of its class. */
+/** The error of a worker, in its original class. */
 function errorOf({ name, message }: { name: string; message: string }): Error {
   const classes: Record<string, new (message: string) => Error> = { MesonetError, TypeError };
   return Object.hasOwn(classes, name) ? new classes[name]!(message) : new WorkerError(`${name}: ${message}`);

@@ -1,4 +1,4 @@
-//! The columns of the table: what finds faults.
+//! The columns of the table: the methods that find faults.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use mesonet::{
 
 use crate::faults::is_of_the_moment;
 
-/// A value on which something was said.
+/// A value with a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
     pub station: StationId,
@@ -35,11 +35,11 @@ pub type Flags = HashMap<Value, Flag>;
 #[derive(Clone, Copy)]
 pub struct Feed<'a> {
     pub stations: &'a [Station],
-    /// Ascending in time. Those before `live_ms` come in at once; the others one by one at a lone
-    /// station, and every 20 minutes in a network.
+    /// Ascending in time. Reports before `live_ms` come in at once. The others come in one by one
+    /// at a lone station, and every 20 minutes in a network.
     pub reports: &'a [Report],
     pub live_ms: i64,
-    /// The stations whose flags are asked for.
+    /// The stations whose flags are wanted.
     pub watched: &'a [StationId],
 }
 
@@ -47,7 +47,7 @@ pub struct Feed<'a> {
 pub trait Column: Sync {
     fn name(&self) -> &'static str;
 
-    /// Flags what is wrong in instantaneous values and means.
+    /// Flags wrong instantaneous values and means.
     fn flags(&self, feed: Feed<'_>) -> Flags;
 }
 

@@ -12,7 +12,7 @@ use crate::trials::spread;
 use crate::worlds::World;
 
 /// Writes one line for each station, hour and fault: its value nearest the hour, and whether it is
-/// wrong. A fault named "none" is the network as it is.
+/// wrong. A fault named "none" is the network without a fault.
 pub fn write(path: &Path, worlds: &[World], faults: &[Fault], seed: u64) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     writeln!(out, "fault\tvariable\tworld\thour\tstation\tlat\tlon\televation\tvalue\twrong")?;

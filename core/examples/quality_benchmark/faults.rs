@@ -1,18 +1,18 @@
-//! Faults as sensors and feeds have them, put into real reports.
+//! Faults that occur in sensors and feeds, put into real reports.
 
 use mesonet::time::HOUR_MS;
 use mesonet::{IntervalType, Reading, Report, SeriesKey, Variable};
 
-/// What a fault is put into.
+/// The values that a fault changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     AirTemperature,
     DewPoint,
-    /// The sea level pressure alone.
+    /// Only the sea level pressure.
     SeaLevel,
     /// The altimeter setting, and the station pressure that is calculated from it.
     Altimeter,
-    /// The sensor behind both.
+    /// The sensor behind both pressures.
     Barometer,
     /// The mean wind and its gusts.
     Wind,
@@ -73,19 +73,19 @@ impl Target {
 pub enum Kind {
     /// One report is off.
     Spike(f64),
-    /// All are off by the same, suddenly, and as suddenly right again.
+    /// All values are suddenly off by the same amount, and just as suddenly right again.
     Step(f64),
-    /// They go off evenly, up to this.
+    /// The error grows evenly, up to this amount.
     Drift(f64),
     /// The first value is repeated.
     Stuck,
     /// The number is in another unit: `number · factor + offset`.
     Unit(&'static str, f64, f64),
-    /// The minus is lost or added.
+    /// The minus sign is lost or added.
     Sign,
-    /// Air temperature and dew point in each other's place.
+    /// Air temperature and dew point are swapped.
     Swapped,
-    /// The values are those of so many hours before.
+    /// The values are from this many hours before.
     Late(i64),
     /// Noise of this standard deviation is added.
     Noise(f64),
@@ -190,7 +190,7 @@ impl Random {
         ((self.next() * count as f64) as usize).min(count.saturating_sub(1))
     }
 
-    /// About normal, with a deviation of 1.
+    /// Approximately normal, with a deviation of 1.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.next()).sum::<f64>() - 6.0
     }
@@ -203,7 +203,7 @@ pub struct Wrong {
     pub ts_ms: i64,
 }
 
-/// Whether a value is one that faults are put into.
+/// Whether faults are put into a value.
 pub fn is_of_the_moment(series: &SeriesKey) -> bool {
     matches!(series.interval_type, IntervalType::Instantaneous | IntervalType::Average)
         || matches!(series.variable, Variable::WindGust | Variable::WindGust10m)
@@ -217,8 +217,9 @@ pub fn value_of(report: &Report, variable: Variable) -> Option<f64> {
     report.readings.iter().find(of).map(|reading| reading.value)
 }
 
-/// Puts a fault into the reports of a station, ascending in time, from one of them on. Returns the
-/// values that are wrong now, none if the fault would not show: a still series cannot be stuck.
+/// Puts a fault into the reports of a station, ascending in time, from a given report on. Returns
+/// the values that are wrong now; none if the fault would not show: a constant series cannot be
+/// stuck.
 pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random) -> Vec<Wrong> {
     let start_ms = reports[at].ts_ms;
     let end_ms = start_ms + fault.hours * HOUR_MS;
@@ -260,12 +261,12 @@ pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random
                 Kind::Noise(deviation) => Some(old + deviation * noise),
             };
             let Some(new) = new else { continue };
-            // As finely as the values are reported.
+            // To the resolution of the reported values.
             let fine = if variable.unit().symbol() == "km/h" { 1.852 } else { 0.1 };
             let new = (new / fine).round() * fine;
             let new = if variable.unit().symbol() == "km/h" { new.max(0.0) } else { new };
             reading.value = if fine == 0.1 { (new * 10.0).round() / 10.0 } else { new };
-            // What a stuck sensor says is wrong even where the truth comes by.
+            // A stuck value is wrong even where the true value happens to equal it.
             let least = Target::matters(variable);
             let is_stuck = fault.kind == Kind::Stuck && i > at && least.is_finite();
             if is_stuck || (reading.value - old).abs() >= least {

@@ -2,11 +2,12 @@
 //! tables in Markdown, how many of them are found, how soon, and how many right values are
 //! flagged.
 //!
-//! Takes the folders of the feed files, by default those of the test data; `--seed N` places the
-//! faults elsewhere, `--limits FILE` takes other limits, `--only WORD` keeps the faults with that word in their name or target,
-//! `--list` prints each flag on the untouched data, `--reasons` the verdicts on the wrong values,
-//! `--missed` why faults of the networks are not found within an hour, and `--dump FILE` writes the
-//! faulty networks for `titanlib_columns.py`. See `README.md` beside this file.
+//! Takes the folders of the feed files, by default those of the test data. `--seed N` places the
+//! faults elsewhere. `--limits FILE` takes other limits. `--only WORD` keeps the faults with that
+//! word in their name or target. `--list` prints each flag on the untouched data, `--reasons` the
+//! verdicts on the wrong values, and `--missed` the reasons why faults of the networks are not
+//! found within an hour. `--dump FILE` writes the faulty networks for `titanlib_columns.py`. See
+//! `README.md` beside this file.
 
 mod column;
 mod dump;
@@ -84,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let seed = seed + 1000 * world as u64;
         trials::run(&worlds[world], &fault, &columns, &clean[world], seed)
     });
-    // The lone stations together, each network for itself.
+    // The lone stations together, each network separately.
     let networks = worlds.iter().enumerate().filter(|(_, of)| of.is_network());
     let rows = std::iter::once(None).chain(networks.map(|(world, _)| Some(world)));
     for network in rows {
@@ -99,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The flags of each column on the reports as they are.
+/// The flags of each column on the unchanged reports.
 fn untouched(world: &World, columns: &[Box<dyn Column>]) -> Vec<Flags> {
     let watched: Vec<StationId> = world.stations.iter().map(|station| station.id).collect();
     let first_ms = world.reports[0].ts_ms;

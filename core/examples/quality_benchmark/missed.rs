@@ -1,4 +1,4 @@
-//! Why faults of a network are missed: what the comparison with the neighbours says about the first
+//! Why faults of a network are missed: the result of the comparison with neighbours for the first
 //! wrong value, an hour after it.
 
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use crate::faults::{Fault, Random, is_of_the_moment};
 use crate::trials::{IN_AN_HOUR_MS, Placed, found_after_ms, rounds, spread};
 use crate::worlds::World;
 
-/// Neighbours are within 500 km, and so are theirs.
+/// Neighbours are within 500 km, and so are the neighbours of neighbours.
 const AROUND_KM: f64 = 1050.0;
-/// A change is judged by what was up to a day before.
+/// A change is judged by readings up to a day before.
 const BEFORE_MS: i64 = 6 * DAY_MS;
 
-/// Prints, for each fault that is not found within an hour, why, and how often each reason is one.
+/// Prints the reason for each fault that is not found within an hour, and the count of each reason.
 pub fn print(world: &World, fault: &Fault, checker: &Checker, column: &dyn Column, seed: u64) {
     let mut random = Random::new(seed);
     let live_ms = world.reports[0].ts_ms + world.history_ms();
@@ -40,7 +40,7 @@ pub fn print(world: &World, fault: &Fault, checker: &Checker, column: &dyn Colum
                 cases(world, checker, &reports, of).expect("a store in memory takes real reports");
             let station = world.station(of.station);
             let when = Iso8601(of.start_ms);
-            // Of several variables the one that comes nearest to a flag.
+            // If there are several variables, the one that comes nearest to a flag.
             if let Some(best) = cases.iter().max_by_key(|case| case.why.1) {
                 *whys.entry(best.why.0).or_default() += 1;
             }
@@ -73,12 +73,12 @@ pub fn print(world: &World, fault: &Fault, checker: &Checker, column: &dyn Colum
 
 struct Case {
     variable: &'static str,
-    /// In words, and how near to a flag.
+    /// The reason in words, and how near it is to a flag.
     why: (&'static str, usize),
     numbers: String,
 }
 
-/// What is known an hour after the fault about the first wrong value of each variable.
+/// The facts known an hour after the fault about the first wrong value of each variable.
 fn cases(
     world: &World,
     checker: &Checker,

@@ -28,7 +28,7 @@ fn names(columns: &[Box<dyn Column>]) -> String {
 pub fn untouched(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>]) {
     println!("| Untouched | Values |{}", names(columns));
     println!("| --- | --- |{}", " --- |".repeat(columns.len()));
-    // The lone stations together, each network for itself.
+    // The lone stations together, each network separately.
     let networks = worlds.iter().filter(|of| of.is_network());
     for network in std::iter::once(None).chain(networks.map(|of| Some(of.name.as_str()))) {
         let mut counts: BTreeMap<String, (usize, Vec<[usize; 2]>)> = BTreeMap::new();
@@ -108,7 +108,7 @@ pub fn list(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>])
     println!();
 }
 
-/// What was found of each fault.
+/// How much of each fault was found.
 pub fn found(
     whose: &str,
     faults: &[Fault],

@@ -1,4 +1,4 @@
-//! Trials: faults put into worlds, and how much of them is found.
+//! Trials: faults are put into worlds, to see how much of them is found.
 
 use std::collections::HashSet;
 
@@ -11,25 +11,27 @@ use crate::worlds::World;
 
 /// Faults in each lone station's series.
 const LONE_TRIALS: usize = 10;
-/// Faults of a network have this distance, so that none is another's neighbour.
+/// Faults of a network are at least this far apart, so that none is another's neighbour.
 const APART_KM: f64 = 300.0;
-/// Faults of a network are put where there are so many others within so many kilometres.
+/// Faults of a network are put at stations with this many others within this many kilometres.
 const NEIGHBOURS: usize = 4;
 const NEAR_KM: f64 = 250.0;
-/// Faults are put into a network with few stations so often.
+/// How many times faults are put into a network with few stations.
 const ROUNDS: usize = 3;
 const FEW: usize = 1_000;
-/// What is flagged so soon after the first wrong value is found within an hour: reports come late.
+/// A fault flagged this soon after its first wrong value counts as found within an hour: reports
+/// come late.
 pub const IN_AN_HOUR_MS: i64 = HOUR_MS + HOUR_MS / 12;
-/// History before a fault, and what follows it.
+/// The history before a fault, and the time after it.
 const BEFORE_DAYS: i64 = 30;
 const AFTER_DAYS: i64 = 2;
 
-/// What a column found of a fault.
+/// How much of a fault a column found.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
     pub events: usize,
-    /// Events of which a value was flagged in the end, and of which one was within an hour.
+    /// Events with a value that was flagged in the end, and events with a value that was flagged
+    /// within an hour.
     pub found: usize,
     pub in_an_hour: usize,
     pub wrong: usize,
@@ -62,8 +64,8 @@ pub struct Placed {
     pub wrong: Vec<Wrong>,
 }
 
-/// Puts a fault into a world in many places and asks each column what it finds.
-/// `clean` are the flags of each column on the world as it is.
+/// Puts a fault into a world in many places and asks each column what it finds. `clean` are the
+/// flags of each column on the unchanged world.
 pub fn run(
     world: &World,
     fault: &Fault,
@@ -122,12 +124,12 @@ pub fn run(
     scores
 }
 
-/// How often faults are put into a network.
+/// How many times faults are put into a network.
 pub fn rounds(world: &World) -> usize {
     if world.stations.len() < FEW { ROUNDS } else { 1 }
 }
 
-/// How long after its beginning a fault is found, if it is.
+/// How long after its beginning a fault is found, if it is found.
 pub fn found_after_ms(of: &Placed, flags: &Flags) -> Option<i64> {
     let flag = |wrong: &Wrong| {
         let &Wrong { variable, ts_ms } = wrong;

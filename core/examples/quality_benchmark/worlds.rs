@@ -13,7 +13,7 @@ use mesonet::{
     IntervalType, LonLat, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
 };
 
-/// Stations whose files do not say where they are: network, id, longitude, latitude, altitude.
+/// Stations whose files do not give their place: network, id, longitude, latitude, altitude.
 const PLACES: [(&str, &str, f64, f64, f64); 6] = [
     (METAR_NETWORK, "KTPA", -82.54, 27.96, 8.0),
     (METAR_NETWORK, "KEWR", -74.17, 40.68, 2.0),
@@ -22,11 +22,11 @@ const PLACES: [(&str, &str, f64, f64, f64); 6] = [
     ("NDBC", "41002", -74.95, 31.76, 0.0),
     ("NDBC", "44013", -70.65, 42.35, 0.0),
 ];
-/// Networks are told from lone stations by their number of stations.
+/// The number of stations that makes a network rather than lone stations.
 const NETWORK: usize = 20;
 /// The network of the table that has days of reports.
 const DAYS_NETWORK: &str = "ISD 2019";
-/// What comes in at once before the rest of a network that has days of reports.
+/// The time whose reports come in at once, before the rest of a network that has days of reports.
 const HISTORY_DAYS: i64 = 5;
 /// A lone station needs a history, and room for faults.
 const LONE_DAYS: i64 = 40;
@@ -46,7 +46,7 @@ impl World {
         self.stations.len() >= NETWORK
     }
 
-    /// How much comes in at once, before the reports come one after the other.
+    /// How much comes in at once, before the reports come in one after another.
     pub fn history_ms(&self) -> i64 {
         let (first, last) = (&self.reports[0], &self.reports[self.reports.len() - 1]);
         match self.is_network() {
@@ -74,7 +74,7 @@ pub fn read(folders: &[PathBuf]) -> io::Result<Vec<World>> {
 #[derive(Default)]
 struct Found {
     stations: HashMap<StationId, Station>,
-    /// By station and time: snapshots of a network repeat reports.
+    /// Keyed by station and time: snapshots of a network repeat reports.
     reports: BTreeMap<(StationId, i64), Report>,
 }
 
@@ -113,7 +113,7 @@ impl Found {
         let Some(kind) = Kind::detect(name, start) else { return Ok(()) };
         let known = |id| place(id);
         let context = FileContext { known: &known, ..FileContext::new(name, 0) };
-        // What cannot be read is left out: the tests of the readers are elsewhere.
+        // Reports that cannot be read are left out: the tests of the readers are elsewhere.
         let _ = kind.read(&mut Cursor::new(&text), &context, &mut |item| {
             let Some(item) = item.into_report() else { return };
             let id = item.station.id();
@@ -133,7 +133,7 @@ impl Found {
     }
 
     fn take(&mut self, station: &Station, mut report: Report) {
-        // The checks are asked, not the sources.
+        // The checks decide, not the verdicts of the sources.
         for reading in &mut report.readings {
             reading.quality = Quality::UNCHECKED;
         }
@@ -249,7 +249,7 @@ impl Found {
         let days: Vec<Report> =
             reports.iter().filter(|report| network(report) == DAYS_NETWORK).cloned().collect();
         reports.retain(|report| network(report) == METAR_NETWORK);
-        // A gap of a month parts the times of a network.
+        // A gap of a month separates the times of a network.
         let parted = |one: &Report, next: &Report| next.ts_ms - one.ts_ms <= 30 * DAY_MS;
         for part in reports.chunk_by(parted) {
             let mut ids: Vec<StationId> = part.iter().map(|report| report.station).collect();

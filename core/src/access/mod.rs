@@ -1,4 +1,4 @@
-//! What a caller may ask for: plans, how far back each may look, and products.
+//! What a caller may ask for: plans, how far back each plan may look, and products.
 
 mod plan;
 mod product;

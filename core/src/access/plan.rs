@@ -1,12 +1,12 @@
-//! Plans, and how far back each may look.
+//! Plans, and how far back each plan may look.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS, Iso8601};
 
-/// How much later than the lookback the end of a window may lie, so that a client that computed
-/// "seven days ago" a moment before it sent the request is not refused.
+/// How much later than the lookback the end of a window may lie, so that a client is not refused if
+/// it computed "seven days ago" a moment before it sent the request.
 pub const GRACE_MS: i64 = HOUR_MS;
 
 /// The plan of a caller. Each includes the lower ones: a higher plan satisfies a lower requirement.

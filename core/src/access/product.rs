@@ -66,8 +66,8 @@ impl Product {
         Self { id, requires: Plan::None, staff_only: false }
     }
 
-    /// Whether a caller may use the product: staff those that are reserved for it, and a plan those
-    /// that it covers.
+    /// Whether a caller may use the product: staff may use products reserved for staff, and a plan
+    /// the products that it covers.
     pub fn allows(self, plan: Plan, staff: bool) -> bool {
         if self.staff_only { staff } else { plan >= self.requires }
     }

@@ -32,13 +32,13 @@ pub struct ModelCaller {
 pub struct Rule {
     /// The lowest plan; [`Plan::None`] admits everyone, [`Plan::Free`] every account.
     pub plan: Plan,
-    /// The organisations, one of which the caller must belong to; if empty, there is no such
+    /// The caller must belong to one of these organisations; if the list is empty, there is no such
     /// condition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub organisations: Vec<String>,
 }
 
-/// The use that is made of a source.
+/// A use of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelUse {
     /// The runs, products and grid.
@@ -54,7 +54,7 @@ pub enum ModelUse {
 /// Why a caller is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The caller has no account; one might help.
+    /// The caller has no account; an account might help.
     #[error("an account is needed")]
     Anonymous,
     /// The account's plan is too low, or it belongs to none of the organisations.
@@ -135,7 +135,7 @@ mod tests {
         };
         assert_eq!(rule.check(&caller(Plan::Free, "b")), Ok(()));
         assert_eq!(rule.check(&caller(Plan::Commercial, "c")), Err(Refusal::Lacking));
-        // Without an account there is no membership either.
+        // A caller without an account is not a member of an organisation.
         assert_eq!(rule.check(&caller(Plan::None, "a")), Err(Refusal::Anonymous));
     }
 }

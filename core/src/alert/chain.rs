@@ -1,14 +1,14 @@
 //! The state of each alert and of each of its areas, from all messages on record.
 //!
-//! The state is a function of the set of messages and the time: it does not depend on the order in
-//! which they arrived, and a missing message does not change what the others say. Chains are not
-//! walked, so circular references cannot cause an endless loop.
+//! The state is a function of the set of messages and the time. It does not depend on the order of
+//! arrival, and a missing message does not change what the others say. Chains are not walked, so
+//! circular references cannot cause an endless loop.
 //!
 //! Events of the United States are followed zone by zone (Directive 10-1703): a segment says what
-//! becomes of its events in the zones that it lists, and nothing about any other zone. So a message
-//! that refers to an earlier one changes only the events and zones that both name. In Canada each
-//! message of a chain lists all areas of the alert (CAP-CP), so one that refers to an earlier one
-//! replaces all of it.
+//! happens to its events in the zones that it lists, and says nothing about any other zone. So a
+//! message that refers to an earlier one changes only the events and zones that both name. In
+//! Canada each message of a chain lists all areas of the alert (CAP-CP), so a message that refers
+//! to an earlier one replaces all of it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -23,7 +23,7 @@ use crate::zone;
 /// and no event on record has been silent for that long.
 const MAX_SILENCE_MS: i64 = 180 * DAY_MS;
 
-/// At most this many messages sent at one moment are searched for a circle.
+/// The most messages sent at one moment that are searched for a circle.
 const MAX_CIRCLE: usize = 64;
 
 /// The time at which the state of alerts is evaluated.
@@ -36,7 +36,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Real time: everything on record counts, even if the clock of its sender is ahead.
+    /// Real time: all messages on record count, even if the clock of the sender is ahead.
     pub fn live(now_ms: i64) -> Self {
         Self { now_ms, heard_until_ms: i64::MAX }
     }
@@ -55,31 +55,33 @@ pub struct State {
     pub status: Status,
     /// The state of each area, in the order of [`Message::areas`].
     pub areas: Vec<Status>,
-    /// Ids of the messages that follow it, in the order they were sent.
+    /// Ids of the messages that follow, in the order they were sent.
     pub next_ids: Vec<String>,
 }
 
 /// Returns the state of each message, in the order of the messages.
 ///
-/// For each area these are tested in turn:
+/// For each area these states are tested in turn:
 /// 1. *Ended*: the message itself says so (ECCC's status of the alert or of the threat area, the
 ///    response AllClear), or its part is [over](Message::over_ms).
-/// 2. *Cancelled*: a Cancel message refers to it; or the first message that follows withdraws it.
+/// 2. *Cancelled*: a Cancel message refers to the message; or the first message that follows
+///    withdraws it.
 /// 3. *Superseded*: another message follows; or the message itself says that another event replaces
 ///    it (VTEC UPG).
 /// 4. *Cancelled*: the message itself withdraws it (msgType Cancel, VTEC CAN).
 /// 5. *Active*.
 ///
-/// A message *follows* in an area if it refers to the message or goes on with its VTEC event, and
-/// names the area's zone. If both have VTEC codes it must name the event too, and of several events
-/// each is followed by itself: the area is active while one of them is. A zone of the United States
-/// that a message does not name is not changed by it, whatever it refers to, except by a Cancel that
-/// names no zone at all. For a zone of Canada, and for an area without a code, every message that
-/// refers to it follows, those that name the zone before the others.
+/// A message *follows* another in an area if it refers to it or continues its VTEC event, and names
+/// the zone of the area. If both have VTEC codes, it must name the event too. If there are several
+/// events, each is followed separately: the area is active while one of them is. A message does not
+/// change a zone of the United States that it does not name, whatever it refers to; the exception
+/// is a Cancel that names no zone at all. For a zone of Canada, and for an area without a code,
+/// every message that refers to the message follows; messages that name the zone come before the
+/// others.
 ///
-/// A message never follows one that was sent after it. VTEC COR does to the event what the message
-/// that it corrects did. VTEC EXP leaves the event in force until its end. Messages with the same id
-/// must be the same message.
+/// A message never follows a message that was sent after it. VTEC COR does to the event the same as
+/// the message that it corrects. VTEC EXP leaves the event in force until its end. Messages with
+/// the same id must be the same message.
 ///
 /// ```
 /// use mesonet::alert;
@@ -130,12 +132,13 @@ pub fn next_change_ms(messages: &[&Message], clock: Clock) -> Option<i64> {
 struct Chains<'a> {
     messages: &'a [&'a Message],
     heard_until_ms: i64,
-    /// For each message, those that refer to it and are not before it, in the order they were sent.
+    /// For each message, the messages that refer to it and are not before it, in the order they
+    /// were sent.
     named_by: Vec<Vec<usize>>,
-    /// The messages of each event in each zone, in the order they were sent; those of a part without
-    /// a zone under none.
+    /// The messages of each event in each zone, in the order they were sent; messages of a part
+    /// without a zone are under no zone.
     events: HashMap<(VtecEvent, Option<zone::Code>), Vec<Step<'a>>>,
-    /// What each message that refers to others says about a zone.
+    /// What each message with references says about a zone.
     zones: HashMap<(usize, zone::Code), Vec<(&'a Part, &'a MessageArea)>>,
 }
 
@@ -204,7 +207,7 @@ impl<'a> Chains<'a> {
     }
 
     /// Whether a message that names another comes after it. If messages sent at the same moment
-    /// name each other in a circle, the order of their ids decides: the last one stays.
+    /// name each other in a circle, the order of their ids decides: the last message stays.
     fn follows(&self, later: usize, named: usize, by_id: &HashMap<&str, usize>) -> bool {
         let [later, named] = [later, named].map(|at| self.messages[at]);
         match later.sent_ms.cmp(&named.sent_ms) {
@@ -217,8 +220,8 @@ impl<'a> Chains<'a> {
     }
 
     /// Whether references lead from a message to an id, through messages sent at the same moment.
-    /// If there are too many of these to tell, the answer is yes, so that the named one stays in
-    /// force.
+    /// If there are too many such messages to tell, the answer is yes, so that the named message
+    /// stays in force.
     fn leads_to(&self, from: &Message, id: &str, by_id: &HashMap<&str, usize>) -> bool {
         let mut open = vec![from];
         let mut seen = HashSet::new();
@@ -306,13 +309,14 @@ impl<'a> Chains<'a> {
                 .flatten();
             corrected.unwrap_or(vtec).outcome()
         });
-        // The weather service sends what upgrades an event, or says that it expires, as Cancel too.
+        // The weather service also sends a message that upgrades an event, or says that it expires,
+        // as Cancel.
         let says_how = vtec
             .is_some_and(|vtec| matches!(vtec.action, VtecAction::Upgraded | VtecAction::Expired));
         if is_cancel && !says_how { Outcome::Cancelled } else { own }
     }
 
-    /// What was done to an event by the message that another one corrects.
+    /// What the corrected message did to an event.
     fn corrected(&self, at: usize, event: VtecEvent, code: Option<zone::Code>) -> Option<Vtec> {
         let steps = self.events.get(&(event, code))?;
         let here = steps.iter().position(|step| step.message == at)?;
@@ -326,7 +330,7 @@ impl<'a> Chains<'a> {
         later.saturating_sub(earlier) <= MAX_SILENCE_MS
     }
 
-    /// What the messages that follow do to an area, or to one of its events there; `None` if none
+    /// What the following messages do to an area, or to one of its events there; `None` if none
     /// follows.
     fn successor(&self, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
         let named = &self.named_by[of.message];
@@ -352,7 +356,7 @@ impl<'a> Chains<'a> {
     }
 
     /// What a message says about the zone of an area, or about one of its events there; `None` if
-    /// it does not name both.
+    /// the message does not name both.
     fn said(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
         let code = of.code?;
         let said = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
@@ -364,7 +368,7 @@ impl<'a> Chains<'a> {
         said.min()
     }
 
-    /// Whether a message that refers to another is about an area that it does not name.
+    /// Whether a message with a reference applies to an area that it does not name.
     fn is_for_all(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> bool {
         let next = self.messages[next];
         let mut codes = next.parts.iter().flat_map(|part| &part.vtec).peekable();
@@ -383,8 +387,8 @@ impl<'a> Chains<'a> {
         let sent_ms = self.messages[of.message].sent_ms;
         let until = steps.partition_point(|step| self.messages[step.message].sent_ms <= sent_ms);
         let next = steps.get(until)?;
-        // A new event may reuse the number of an old one; if it begins at the same time too, it is
-        // the old one, repeated.
+        // A new event may reuse the number of an old event. If it also begins at the same time, it
+        // is the old event, repeated.
         let is_repeated = vtec.begin_ms.is_some() && next.vtec.begin_ms == vtec.begin_ms;
         if next.vtec.action == VtecAction::New && !is_repeated
             || !self.is_in_reach(of.message, next.message)
@@ -431,7 +435,7 @@ fn status(own: Outcome, successor: Option<Outcome>) -> Status {
     }
 }
 
-/// Whether a code is about an event, or there is none to be about.
+/// Whether a code concerns an event, or there is no event.
 fn is_about(code: Vtec, event: Option<Vtec>) -> bool {
     event.is_none_or(|event| event.event == code.event)
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use Status::{Active, Cancelled, Ended, Superseded, Unknown};
 
-/// A message sent so many minutes after the start and in force for an hour.
+/// A message sent a number of minutes after the start and in force for an hour.
 fn message(id: &str, minute: i64, references: &[&str]) -> Message {
     Message {
         id: id.to_owned(),
@@ -54,7 +54,7 @@ fn a_message_that_is_named_by_a_later_one_is_superseded_until_its_time_is_over()
     assert_eq!(statuses(&chain, 60), [Ended, Superseded, Active]);
     assert_eq!(statuses(&chain, 80), [Ended; 3]);
     assert_eq!(states(&chain, 30)[0].next_ids, ["b", "c"]);
-    // On a live clock everything on record counts, whatever the sender's clock says.
+    // On a live clock all messages on record count, whatever the clock of the sender says.
     let all: Vec<&Message> = chain.iter().collect();
     let live = resolve(&all, Clock::live(5));
     assert_eq!(
@@ -263,8 +263,8 @@ fn half_a_year_of_silence_is_still_the_same_event() {
     assert_eq!(next(MAX_SILENCE_MS + 1), [""; 0]);
 }
 
-/// In a circle of any length at one moment the last message stays in force, and so does one that is
-/// named in a chain that is too long to search.
+/// In a circle of any length at one moment, the last message stays in force. So does a message that
+/// is named in a chain too long to search.
 #[test]
 fn circles_and_chains_of_any_length_at_one_moment_leave_something_in_force() {
     let ids: Vec<String> = (0..200).map(|i| format!("{i:03}")).collect();
@@ -290,7 +290,8 @@ fn circles_and_chains_of_any_length_at_one_moment_leave_something_in_force() {
     assert_eq!(states(&twice, 5)[0].next_ids, ["b"]);
 }
 
-/// If none of its zones is mentioned, a message that follows cancels only if all of it does.
+/// If none of its zones is mentioned, a following message cancels an alert only if all of its parts
+/// cancel.
 #[test]
 fn a_message_without_the_zone_cancels_only_if_all_of_it_does() {
     let taken_back = |outcomes: &[Outcome]| {
@@ -305,8 +306,8 @@ fn a_message_without_the_zone_cancels_only_if_all_of_it_does() {
 
 const SIX: [&str; 6] = ["WAZ305", "WAZ306", "WAZ307", "WAZ308", "WAZ309", "WAZ325"];
 
-/// A message that refers to others changes the zones that it names, and with a code of an event the
-/// event that it names: whatever it does, the other zones stay.
+/// A message that refers to others changes only the zones that it names and, with a code of an
+/// event, only the event that it names: whatever it does, the other zones stay.
 #[test]
 fn references_change_only_the_zones_that_are_named() {
     let refer = |message: Message| Message { references: vec!["new".to_owned()], ..message };
@@ -357,8 +358,8 @@ fn references_change_only_the_events_that_are_named() {
     assert_eq!(statuses(&chain, 25)[0], Cancelled);
 }
 
-/// A Cancel withdraws what it refers to, also if another message has replaced that before; one that
-/// names no zone withdraws all of it.
+/// A Cancel withdraws the message that it refers to, even if another message has replaced that one
+/// before. A Cancel without zones withdraws the whole message.
 #[test]
 fn a_message_that_a_cancel_names_is_cancelled_not_superseded() {
     let chain = |cancelled: Vec<Part>| {
@@ -383,7 +384,8 @@ fn a_message_that_a_cancel_names_is_cancelled_not_superseded() {
     assert_eq!(one, [vec![Superseded, Cancelled], vec![Active, Cancelled]]);
 }
 
-/// In Canada a message lists all areas of the alert: one that is left out is no longer in it.
+/// In Canada a message lists all areas of the alert: an area that is left out is no longer part of
+/// it.
 #[test]
 fn a_message_of_canada_replaces_the_whole_of_those_that_it_refers_to() {
     let of = |id, minute, references: &[&str], codes: &[&str]| Message {
@@ -394,7 +396,7 @@ fn a_message_of_canada_replaces_the_whole_of_those_that_it_refers_to() {
     assert_eq!(states(&chain, 15)[0].areas, [Superseded, Superseded]);
 }
 
-/// EXP comes up to half an hour before the end, and is over then and not before.
+/// EXP comes up to half an hour before the end; the event is over at the end and not before.
 #[test]
 fn an_event_that_expires_is_in_force_until_its_end() {
     let end_ms = step("new", 0, "NEW", &["TNC005"]).parts[0].vtec[0].end_ms.unwrap();
@@ -406,7 +408,7 @@ fn an_event_that_expires_is_in_force_until_its_end() {
         assert_eq!(statuses(&chain, end_ms - 1), [Superseded, Active]);
         assert_eq!(statuses(&chain, end_ms), [Ended, Ended]);
         assert_eq!(statuses(&chain[1..], end_ms - 1), [Active]);
-        // One that states no end is over at once.
+        // An EXP without an end is over at once.
         exp.parts[0].vtec[0].end_ms = None;
         assert_eq!(statuses(&[exp], at), [Ended]);
     }

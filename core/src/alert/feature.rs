@@ -8,11 +8,11 @@ use crate::alert::{Alert, Message, State, geometry, missing_zones};
 use crate::geo::MultiPolygon;
 use crate::zone::Zones;
 
-/// An alert with the outline of its areas, as the service returns it.
+/// An alert with the outlines of its areas, as the service returns it.
 ///
-/// The geometry is that of its [outlines](crate::alert::outlines), all of them as one, with those that
-/// touch dissolved; `null` if none is known. Places that it lacks are among the properties, as
-/// `missingZones`.
+/// The geometry is the union of its [outlines](crate::alert::outlines), in which touching outlines
+/// are dissolved; `null` if no outline is known. The property `missingZones` lists the places that
+/// it lacks.
 ///
 /// ```
 /// use mesonet::alert::{self, Feature};
@@ -46,8 +46,8 @@ impl<'a> Feature<'a> {
         Self::with(message, state, geometry, zones, language)
     }
 
-    /// The same, with the [`geometry`] that was computed before: it is the same for the same message,
-    /// states of its areas and zones.
+    /// The same, with a [`geometry`] that was computed before. The geometry depends only on the
+    /// message, the states of its areas, and the zones.
     pub fn drawn(
         message: &'a Message,
         state: &'a State,

@@ -1,6 +1,7 @@
-//! Official alerts: what a message says, whatever its format, and the shape that callers get.
+//! Official alerts: the content of a message, independent of its format, and the shape that callers
+//! get.
 //!
-//! An [`Message`] is one message of a chain, in all of its languages. An [`Alert`] is the
+//! A [`Message`] is one message of a chain, in all of its languages. An [`Alert`] is the
 //! service's answer for it: one language, with the state that follows from the whole chain.
 
 mod chain;
@@ -22,9 +23,9 @@ use crate::geo::{LonLat, MultiPolygon};
 use crate::time::DAY_MS;
 use crate::zone;
 
-/// How long a message is in force that states no end, from the latest of the times at which it was
-/// sent, takes effect and begins. CAP leaves this to whoever receives it (CAP 1.2 §3.2.2,
-/// `expires`).
+/// How long a message without a stated end is in force. The time counts from the latest of the
+/// times when it was sent, takes effect and begins. CAP leaves this to the recipient (CAP 1.2
+/// §3.2.2, `expires`).
 pub const UNSTATED_MS: i64 = DAY_MS;
 
 macro_rules! words {
@@ -75,8 +76,8 @@ words! {
     }
 }
 words! {
-    /// How severe the impact is: ECCC's own scale, or that of CAP's [`Severity`] where an issuer has
-    /// no scale of its own.
+    /// How severe the impact is: on ECCC's own scale, or on that of CAP's [`Severity`] if the
+    /// issuer has no scale of its own.
     Impact {
         /// Low.
         Low,
@@ -109,12 +110,12 @@ words! {
         Severe,
         /// A possible threat.
         Moderate,
-        /// A minimal threat, or none that is known.
+        /// A minimal threat, or no known threat.
         Minor,
     }
 }
 words! {
-    /// How soon something should be done (CAP).
+    /// How soon people should act (CAP).
     Urgency {
         /// At once.
         Immediate,
@@ -156,8 +157,8 @@ words! {
     /// The state of an alert, or of one of its areas.
     ///
     /// The variants are ordered by how an alert takes the state of its areas: if it is active
-    /// anywhere, it is active. During a replay, Unknown is an alert that lies in the future of its
-    /// clock.
+    /// anywhere, it is active. During a replay, an alert that lies in the future of the clock is
+    /// Unknown.
     Status {
         /// In force.
         Active,
@@ -172,9 +173,9 @@ words! {
 words! {
     /// The kind of an area.
     AreaKind {
-        /// Where the alert is in force: its zones, or the outline drawn for them.
+        /// An area where the alert is in force: its zones, or the outline drawn for them.
         Coverage,
-        /// Where the storm itself is a threat (ECCC).
+        /// An area where the storm itself is a threat (ECCC).
         ThreatArea,
     }
 }
@@ -216,8 +217,8 @@ pub struct Part {
     pub texts: Vec<Text>,
     /// When it takes effect, milliseconds since 1970.
     pub effective_ms: Option<i64>,
-    /// When the event begins, milliseconds since 1970. Like every field that has a default here, it
-    /// is absent from messages that were kept before it was read.
+    /// When the event begins, milliseconds since 1970. Like every field with a default here, it is
+    /// absent from messages that were kept before this field was read.
     #[serde(default)]
     pub onset_ms: Option<i64>,
     /// When the message expires, milliseconds since 1970.
@@ -327,7 +328,7 @@ pub struct Storm {
 pub struct MessageArea {
     /// Its kind.
     pub kind: AreaKind,
-    /// What the message does to it, if it is a threat area.
+    /// What the message does to the area, if it is a threat area.
     pub threat_status: ThreatStatus,
     /// Its zone.
     pub code: Option<zone::Code>,
@@ -361,8 +362,8 @@ impl Message {
     }
 
     /// The interval of the alert: from the time it takes effect, or else was sent, to the later of
-    /// its expiry and the end of the event. Without either, it is open. Milliseconds since 1970;
-    /// both ends are included.
+    /// its expiry and the end of the event. Without either end, the interval is open. Milliseconds
+    /// since 1970; both ends are included.
     ///
     /// ```
     /// use mesonet::alert;
@@ -378,11 +379,11 @@ impl Message {
         (starts.min().unwrap_or(self.sent_ms), end_ms)
     }
 
-    /// When a part is over, milliseconds since 1970. Where VTEC states the end of the event this is
-    /// that end, though the message may expire later; of several events in force the last to end
-    /// counts. Else it is the [end](Part::end_ms) of the part, or [`UNSTATED_MS`] after the latest
-    /// of the times at which it was sent, takes effect and begins, if the message states no end. A
-    /// Cancel without an end is never over: `i64::MAX`.
+    /// When a part is over, milliseconds since 1970. If VTEC states the end of the event, this is
+    /// that end, though the message may expire later; if several events are in force, the last to
+    /// end counts. Otherwise it is the [end](Part::end_ms) of the part or, if the message states no
+    /// end, [`UNSTATED_MS`] after the latest of the times when it was sent, takes effect and
+    /// begins. A Cancel without an end is never over: `i64::MAX`.
     ///
     /// ```
     /// use mesonet::alert::{self, UNSTATED_MS};

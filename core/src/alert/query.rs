@@ -34,8 +34,8 @@ pub struct Query {
     pub bbox: Option<BBox>,
     /// One of its areas contains the place.
     pub at: Option<LonLat>,
-    /// One of its areas is one of these zones, or [covers](zone::Code::covers) one or is covered by
-    /// one; empty means any.
+    /// One of its areas is one of these zones, or [covers](zone::Code::covers) one of them, or is
+    /// covered by one; empty means any.
     pub codes: Vec<zone::Code>,
     /// It is in force; the other conditions then consider only the areas where it is in force.
     pub is_active: bool,
@@ -98,8 +98,8 @@ impl Query {
 
     /// Returns the alerts that meet the query, in the order of the messages, with their states.
     ///
-    /// `messages` must be all messages on record: what has become of an alert is told by those that
-    /// follow it.
+    /// `messages` must be all messages on record: the messages that follow an alert determine its
+    /// state.
     ///
     /// ```
     /// use mesonet::alert;
@@ -128,8 +128,8 @@ impl Query {
 
     /// Whether an alert in a state meets the query.
     ///
-    /// The area of an alert is what its message draws, or else its zones, as far as their polygons
-    /// are known. An alert without a known area is at no place and in no box.
+    /// The area of an alert is the outline that its message draws, or else its zones, as far as
+    /// their polygons are known. An alert without a known area is at no place and in no box.
     pub fn is_met(&self, message: &Message, state: &State, zones: &Zones) -> bool {
         let (from_ms, until_ms) = message.interval_ms();
         let is_in_time = self.start_ms.is_none_or(|start| until_ms.is_none_or(|end| end >= start))
@@ -156,9 +156,9 @@ impl Query {
     }
 }
 
-/// The outlines of the areas that have the status of the alert as a whole: where it is in force, if
-/// it is in force anywhere. If a message draws both its zones and a threat area in them, only the
-/// outlines of the zones are returned.
+/// The outlines of the areas with the same status as the whole alert: the areas where it is in
+/// force, if it is in force anywhere. If a message draws both its zones and a threat area in them,
+/// only the outlines of the zones are returned.
 pub fn outlines<'a>(
     message: &'a Message,
     state: &'a State,
@@ -173,15 +173,15 @@ pub fn outlines<'a>(
     if coverage.is_empty() { of(|kind| kind == AreaKind::ThreatArea) } else { coverage }
 }
 
-/// The area of the [`outlines`] together, as valid polygons: those that touch are one. `None` if no
+/// The union of the [`outlines`], as valid polygons: outlines that touch become one. `None` if no
 /// outline is known.
 pub fn geometry(message: &Message, state: &State, zones: &Zones) -> Option<MultiPolygon> {
     MultiPolygon::dissolved(outlines(message, state, zones))
 }
 
-/// The places of a message that its outlines lack, each once, in the order of the message: the codes
-/// of zones whose outlines are not known, of parts that draw nothing, and the descriptions of areas
-/// that have neither a code nor an outline.
+/// The places of a message that its outlines lack, each once, in the order of the message. In parts
+/// that draw nothing, these are the codes of zones whose outlines are not known; also the
+/// descriptions of areas that have neither a code nor an outline.
 ///
 /// ```
 /// use mesonet::alert::{self, missing_zones};
@@ -225,7 +225,7 @@ pub fn missing_zones<'a>(message: &'a Message, zones: &Zones) -> Vec<&'a str> {
     missing
 }
 
-/// What stands for an area that a message neither names nor draws.
+/// The text for an area that a message neither names nor draws.
 const UNNAMED: &str = "an area without a name";
 
 fn areas<'a>(
@@ -246,8 +246,8 @@ fn outlines_where<'a>(
     areas(message, state, counts).flat_map(|(part, area)| outlines_of(part, area, zones))
 }
 
-/// The outline drawn for an area, or those of its zones if the part draws nothing: an outline drawn
-/// for several zones replaces the zones.
+/// The outline drawn for an area, or the outlines of its zones if the part draws nothing: an
+/// outline drawn for several zones replaces the zones.
 fn outlines_of<'a>(
     part: &Part,
     area: &'a MessageArea,

@@ -1,4 +1,4 @@
-//! What callers get for an alert: one language, with the state that its chain gives it.
+//! The alert that callers get: one language, with the state from its chain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,10 @@ use crate::zone;
 /// An alert as the service returns it.
 ///
 /// If a message says different things about different areas, the text and times are those of the
-/// first part with an active area, or else of the first part; the areas are those of all parts, and
-/// those of another part carry what it says ([`Own`]).
-/// These fields are additions to the interface: `nextIds`, `instruction`, `language`, `onset`,
-/// `severity`, `urgency`, `certainty`, `eventCodes`, `sameCodes` (those of all parts), `web`,
-/// `missingZones`.
+/// first part with an active area, or else of the first part. The areas are those of all parts; the
+/// areas of another part carry the content of that part ([`Own`]). These fields are additions to
+/// the interface: `nextIds`, `instruction`, `language`, `onset`, `severity`, `urgency`,
+/// `certainty`, `eventCodes`, `sameCodes` (those of all parts), `web`, `missingZones`.
 ///
 /// ```
 /// use mesonet::alert::Alert;
@@ -117,9 +116,9 @@ pub struct Alert<'a> {
     /// Codes of its places for Specific Area Message Encoding, sorted.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub same_codes: BTreeSet<&'a str>,
-    /// The places that the geometry lacks: codes of zones whose outlines are not known, and names of
-    /// areas without a code or an outline. Empty until
-    /// [`missing_zones`](crate::alert::missing_zones) is put here: a message does not know the zones.
+    /// The places that the geometry lacks: codes of zones whose outlines are not known, and names
+    /// of areas without a code or an outline. Empty until the caller puts
+    /// [`missing_zones`](crate::alert::missing_zones) here: a message does not know the zones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_zones: Vec<&'a str>,
     /// The areas.
@@ -193,22 +192,22 @@ pub struct AlertArea<'a> {
     /// Code of its zone, in either country.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clc_code: Option<zone::Code>,
-    /// The same in the United States alone: an addition to the interface.
+    /// Code of its zone, only in the United States: an addition to the interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ugc_code: Option<zone::Code>,
-    /// `fire` if that is the code of a fire weather zone, which is not the forecast zone of the
-    /// same code: an addition to the interface.
+    /// `fire` if the code is that of a fire weather zone, which differs from the forecast zone of
+    /// the same code: an addition to the interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone_kind: Option<zone::Kind>,
     /// The rings that the message itself draws; holes are rings of their own.
     pub polygons: Vec<Vec<LatLon>>,
-    /// What the message says here, if it is not what the alert as a whole says: an addition to the
-    /// interface. Its fields are those of the area.
+    /// What the message says for this area, if it differs from the alert as a whole: an addition to
+    /// the interface. Its fields become fields of the area.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub own: Option<Own<'a>>,
 }
 
-/// What a message says about some of its areas, with the names that the fields have in an [`Alert`].
+/// What a message says about some of its areas, with the field names of an [`Alert`].
 ///
 /// ```
 /// use mesonet::alert::{self, Alert, Own};

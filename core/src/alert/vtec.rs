@@ -1,4 +1,4 @@
-//! Valid time event codes: what a US message does to a weather event.
+//! Valid Time Event Codes (VTEC): what a US message does to a weather event.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,9 +43,9 @@ pub enum VtecAction {
     Cancelled,
     /// It reaches its end: sent from half an hour before the end on.
     Expired,
-    /// It is repeated, as every day.
+    /// It is repeated, as happens every day.
     Routine,
-    /// The previous message is corrected: this one does what that one did to the event.
+    /// The previous message is corrected: the correction does the same to the event.
     Corrected,
 }
 
@@ -115,8 +115,8 @@ impl Vtec {
         self.class == b'T'
     }
 
-    /// What it says by itself about the state of its event. An event that expires is in force until
-    /// its end: EXP is sent up to half an hour before it.
+    /// What the code by itself says about the state of its event. An event that expires is in force
+    /// until its end: EXP is sent up to half an hour before the end.
     pub fn outcome(self) -> Outcome {
         match self.action {
             VtecAction::Cancelled => Outcome::Cancelled,

@@ -1,5 +1,5 @@
-//! The judgement of the readings of a station: each by its own series, then beside the others of its
-//! time.
+//! The judgement of the readings of a station: each reading is judged by its own series, then
+//! beside the other readings of its time.
 
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ impl<R: OneSeries> Pass<'_, R> {
     }
 }
 
-/// A walk along one series beside the others, which must visit the readings in order.
+/// A walk along one series beside the others. It must visit the readings in order.
 pub(super) struct Beside<'a, R> {
     pass: &'a Pass<'a, R>,
     which: usize,
@@ -67,8 +67,8 @@ impl<'a, R: OneSeries> Beside<'a, R> {
         Self { pass, which, of, plan, cursors: vec![[None; 2]; plan.relations.len()] }
     }
 
-    /// Compares a reading with the others of its time. One that its own series contradicts accuses
-    /// no other.
+    /// Compares a reading with the others of its time. A reading that its own series contradicts
+    /// accuses no other.
     #[inline]
     pub(super) fn judge<S: Sink>(&mut self, reading: usize, sink: &mut S) {
         if !self.pass.is_usable(self.which, reading) {

@@ -1,4 +1,4 @@
-//! Who accuses whom: the cases that were reported.
+//! Which reading accuses which: the cases that were reported.
 
 use super::super::tests::{Column, site};
 use super::super::{Checker, StationSite};
@@ -42,8 +42,8 @@ fn in_saturated_air_the_dew_point_may_be_a_little_higher() {
     assert!(!of(3.2, 3.9) && !of(17.0, 19.0));
 }
 
-/// The altimeter setting was 20 hPa off for a day, and every sea level pressure beside it was said to
-/// be inconsistent.
+/// A past bug: the altimeter setting was 20 hPa off for a day, and every sea level pressure beside
+/// it was called inconsistent.
 #[test]
 fn an_altimeter_that_jumped_accuses_no_sea_level_pressure() {
     let hourly = |variable, mean: f64| {

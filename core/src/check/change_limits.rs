@@ -21,7 +21,7 @@ pub(super) struct ChangeLimits {
     pub hold: Hours,
     /// Whether other sensors of the station may explain a fall.
     pub explained_falls: bool,
-    /// Within so many deviations the neighbours agree with a value.
+    /// The neighbours agree with a value within this number of deviations.
     pub agree: f64,
     pub source: String,
 }

@@ -126,10 +126,10 @@ fn the_verdict_of_a_source_is_kept_and_never_improved() {
     let impossible = quality(BaseQuality::Error, ReasonQuality::Range);
     // Good is not checked again.
     assert_eq!(said(BaseQuality::Good, 140.0), by_source(BaseQuality::Good));
-    // Unknown is no verdict.
+    // Unknown is not a verdict.
     assert_eq!(said(BaseQuality::Unknown, 140.0), impossible);
     assert_eq!(said(BaseQuality::Unknown, 7.0), Quality::GOOD);
-    // Any other is kept, unless a check says worse.
+    // Any other verdict is kept, unless a check finds worse.
     for base in [BaseQuality::Doubtful, BaseQuality::Inconsistent, BaseQuality::Instrumentation] {
         assert_eq!(said(base, 7.0), by_source(base));
         assert_eq!(said(base, 140.0), impossible);
@@ -252,8 +252,8 @@ fn extremes_and_totals_are_not_steps_and_only_totals_have_amounts() {
     assert_ne!(amount(Max, 350.1), Doubtful);
 }
 
-/// If two checks find the same, the first gives the reason; if the source says as bad,
-/// its reason stays.
+/// If two checks find the same base quality, the first gives the reason; if the source found the
+/// same, its reason stays.
 #[test]
 fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
     let inert = quality(BaseQuality::Instrumentation, ReasonQuality::Inert);

@@ -1,4 +1,4 @@
-//! The limits of the checks: data, each with its source.
+//! The limits of the checks: data, each limit with its source.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) struct ConsistencyLimits {
     pub average: Option<RuleLimits>,
 }
 
-/// A text of limits as written: what is absent is left unchanged.
+/// A text of limits as written: absent entries leave the limits unchanged.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
@@ -154,8 +154,8 @@ impl Config {
                 return Err(CheckConfigError {
                     line: line_of(text, name.span().start),
                     reason: format!(
-                        "\"{}\" is no entry that can be left out; allowed are those of the limits \
-                         that ship, for example step.airTemperature",
+                        "\"{}\" is not an entry that can be left out; allowed are those of the \
+                         limits that ship, for example step.airTemperature",
                         name.get_ref()
                     ),
                 });

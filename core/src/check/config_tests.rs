@@ -42,7 +42,7 @@ fn entries_can_be_left_out() {
     assert!(config.consistency.wind_gust.is_some());
     assert_eq!(
         refused("\nwithout = [\n  \"range.airTemperature\",\n  \"range.nothing\"]"),
-        "line 4 of the limits: \"range.nothing\" is no entry that can be left out; allowed are \
+        "line 4 of the limits: \"range.nothing\" is not an entry that can be left out; allowed are \
          those of the limits that ship, for example step.airTemperature"
     );
 }
@@ -58,7 +58,7 @@ fn each_default_entry_can_be_left_out() {
             assert_ne!(without, Config::default(), "{name}");
             // It is gone, so it cannot be left out again.
             let twice = refused(&format!("without = [\"{name}\", \"{name}\"]"));
-            assert!(twice.contains(&format!("\"{name}\" is no entry")), "{twice}");
+            assert!(twice.contains(&format!("\"{name}\" is not an entry")), "{twice}");
             entries += 1;
         }
     }

@@ -1,6 +1,6 @@
-//! Internal consistency: values of one station and time against each other.
+//! Internal consistency: compares values of one station and time with each other.
 //!
-//! If two values contradict each other, it is unknown which is wrong, so both are Inconsistent,
+//! If two values contradict each other, it is unknown which is wrong. So both are Inconsistent,
 //! each with the reason as seen from its side.
 
 use super::limits::PrecisionLimits;
@@ -40,8 +40,8 @@ pub(super) fn ordered(value: f64, other: f64, tolerance: f64, side: Side) -> Opt
     (lower > upper + tolerance + ROUNDING).then_some(inconsistent(reason))
 }
 
-/// The tolerance for two values by their precision: that of the coarsest precision that divides
-/// both, or of the finest if none does.
+/// The tolerance for two values by their precision: the tolerance of the coarsest precision that
+/// divides both, or of the finest if none divides both.
 pub(super) fn tolerance(limits: &PrecisionLimits, one: f64, other: f64) -> f64 {
     let fits = |&&(step, _): &&(f64, f64)| divides(step, one) && divides(step, other);
     let (_, tolerance) = limits.rows.iter().rev().find(fits).unwrap_or(&limits.rows[0]);
@@ -85,8 +85,8 @@ pub(super) fn wind_gust(mean: f64, gust: f64, limit: f64, of_mean: bool) -> Opti
         .or_else(|| (gust - mean >= limit).then_some(inconsistent(ReasonQuality::Difference)))
 }
 
-/// A calm has direction 0, and wind has a direction other than 0, as north is 360. The direction
-/// is the wrong one.
+/// A calm has direction 0, and wind has a direction other than 0, as north is 360. The check faults
+/// the direction.
 pub(super) fn calm_wind(direction: f64, speed: f64, calm: f64) -> Option<Quality> {
     ((speed <= calm) != (direction == 0.0)).then_some(inconsistent(ReasonQuality::Disagree))
 }

@@ -1,4 +1,4 @@
-//! What each check looked at and which limits it applied, for the report on one reading.
+//! The inputs of each check and the limits that it applied, for the report on one reading.
 
 use super::consistency::Side;
 use super::jump::{Jump, usual};
@@ -58,7 +58,7 @@ pub(super) const POSSIBLE: &str = "possible";
 
 pub(super) fn physical<R: OneSeries>(of: &R, reading: usize, physical: &Physical<'_>) -> Details {
     let Bounds { min, max } = physical.bounds;
-    // The limit is in its own unit, which the value may not be in.
+    // The limit is in its own unit; the value may be in another.
     let unit = of.key().variable.unit().symbol();
     Details {
         inputs: vec![reading_of(of, reading)],

@@ -1,4 +1,4 @@
-//! The report on one reading: what each check looked at, which limits it applied, and what it
+//! The report on one reading: the inputs of each check, the limits that it applied, and what it
 //! found.
 
 use std::fmt;
@@ -43,15 +43,15 @@ pub struct Explanation {
     pub timestamp: Iso8601,
     /// The value; null if it is not a number.
     pub value: f64,
-    /// The source's verdict. Good is kept and not checked again; Unknown is no verdict; any
-    /// other is kept unless a check finds worse.
+    /// The source's verdict. Good is kept and not checked again. Unknown is not a verdict. Any
+    /// other verdict is kept unless a check finds worse.
     pub source: Quality,
-    /// The checks that concern the variable, in their order. If the source said Good, only that of
-    /// a physical limit which the value is beyond.
+    /// The checks that concern the variable, in order. If the source said Good, only a physical
+    /// check whose limit the value exceeds.
     pub checks: Vec<CheckReport>,
     /// The verdict.
     pub verdict: Quality,
-    /// The check that gave it; absent if the verdict is the source's or no check tripped.
+    /// The check that gave the verdict; absent if the verdict is the source's or no check tripped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Check>,
 }
@@ -64,7 +64,7 @@ pub struct CheckReport {
     pub check: Check,
     /// Whether it ran.
     pub ran: bool,
-    /// Why it did not run, if it did not.
+    /// Why the check did not run, if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_run_because: Option<&'static str>,
     /// The values it looked at.
@@ -74,7 +74,7 @@ pub struct CheckReport {
     /// The stations that the value was compared with, nearest first; empty for other checks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Neighbour>,
-    /// Its verdict: Good if it passed; absent if it did not run.
+    /// The verdict of the check: Good if it passed; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Quality>,
 }
@@ -90,8 +90,8 @@ impl CheckReport {
 }
 
 impl Explanation {
-    /// Adds what the check of the neighbours found, in place of the note that it needs other
-    /// stations, and updates the verdict.
+    /// Adds the result of the neighbour check, in place of the note that it needs other stations,
+    /// and updates the verdict.
     ///
     /// ```
     /// use mesonet::check::{Check, Checker, CheckReport, SeriesReadings, StationSite};
@@ -125,7 +125,7 @@ impl Explanation {
         self.decide();
     }
 
-    /// Sets aside what the check of jumps found: the stations around agree with the value.
+    /// Sets aside the result of the jump check, because the stations around agree with the value.
     #[cfg(feature = "intake")]
     pub(crate) fn clear_jump(&mut self) {
         for report in self.checks.iter_mut().filter(|report| report.check == Check::Jump) {
@@ -149,7 +149,7 @@ impl Explanation {
     fn decide(&mut self) {
         let mut tally = Tally::default();
         for report in &self.checks {
-            // What a source calls Good is judged by physical limits only.
+            // If the source calls a value Good, only physical limits judge it.
             let outcome = match report.outcome() {
                 Outcome::Tripped(quality) if self.source.base == BaseQuality::Good => {
                     Outcome::Impossible(quality)
@@ -162,8 +162,8 @@ impl Explanation {
     }
 }
 
-/// The reading and its verdict on the first line, then each check that ran on a line of its own:
-/// what it found, what it looked at and its limits.
+/// The reading and its verdict are on the first line. Each check that ran has a line of its own:
+/// its result, inputs and limits.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { variable, timestamp, source, verdict, .. } = self;
@@ -282,7 +282,7 @@ pub(super) fn explain<R: OneSeries>(
     explanation
 }
 
-/// Whether a check is for readings of a variable, whatever limits are configured.
+/// Whether a check applies to readings of a variable, with any limits.
 fn concerns(check: Check, variable: Variable) -> bool {
     match check {
         Check::Value

@@ -118,7 +118,7 @@ fn a_check_reports_a_series_of_another_kind_or_unit() {
     assert_eq!(why_not(|_| {}), [None, None]);
     assert_eq!(why_not(|key| key.interval_type = IntervalType::Max), [kind, None]);
     assert_eq!(why_not(|key| key.bucket = "a".into()), [kind, kind]);
-    // 11 K are -262 °C: the range is judged in every unit that it may be.
+    // 11 K are -262 °C: the range is judged in every unit that the value may be in.
     assert_eq!(why_not(|key| key.reported_unit = "K".into()), [Some(NotRun::Unit.text()), None]);
     assert_eq!(why_not(|key| key.reported_unit = "F".into()), [Some(NotRun::Unit.text()); 2]);
 }

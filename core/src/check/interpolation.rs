@@ -1,19 +1,19 @@
 //! Optimum interpolation: what the neighbours say about a value, and how sure they are.
 //!
 //! Gandin (Objective Analysis of Meteorological Fields, 1963) weights the values around a place so
-//! that the expected square of the error is least, given how the variance of the difference between
-//! two places grows with their distance: the structure function. The mean of the field is not
-//! assumed. It is the method of the spatial checks of MADIS (Belousov, Gandin and Mashkovich, 1968)
-//! and of titanlib (the spatial consistency test of Lussana, Uboldi and Salvati, Q. J. R. Meteorol.
-//! Soc. 136, 2010), from which comes that all values are left out in turn with one inverse.
+//! that the expected square of the error is least, given the structure function: how the variance
+//! of the difference between two places grows with their distance. The mean of the field is not
+//! assumed. The spatial checks of MADIS (Belousov, Gandin and Mashkovich, 1968) and of titanlib
+//! (the spatial consistency test of Lussana, Uboldi and Salvati, Q. J. R. Meteorol. Soc. 136, 2010)
+//! use this method. The way to leave out each value in turn with one inverse is from titanlib.
 
-/// The most values in a system: one, and those around it.
+/// The most values in a system: one value, and the values around it.
 pub(super) const MOST: usize = 21;
 
 /// How alike the values of two places are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Structure {
-    /// The growth of the variance of the difference with the distance.
+    /// How the variance of the difference grows with the distance.
     pub variance_per_km: f64,
     /// The horizontal distance that makes as much difference as a metre of altitude.
     pub km_per_m: f64,
@@ -28,12 +28,12 @@ pub(super) struct Member {
     pub place_km: [f64; 3],
     pub altitude_m: f64,
     pub value: f64,
-    /// The variance of the value by itself: of the instrument, of what only this place is like, and
-    /// of the time between its readings.
+    /// The value's own variance: from the instrument, from what is particular to this place, and
+    /// from the time between its readings.
     pub variance: f64,
 }
 
-/// A value against what the others say about it.
+/// A value compared with what the others say about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Residual {
     pub difference: f64,
@@ -47,7 +47,7 @@ impl Residual {
     }
 }
 
-/// Values and the inverse of their covariances. Those that are left out have zeros.
+/// Values and the inverse of their covariances. Values that are left out have zeros.
 #[derive(Clone, Debug)]
 pub(super) struct System {
     len: usize,
@@ -63,7 +63,7 @@ impl System {
         if len > MOST {
             return None;
         }
-        // An unknown mean is one that may vary a thousand times as much as the values do.
+        // An unknown mean is modelled as one that varies a thousand times as much as the values.
         let own = members.iter().map(|member| member.variance).fold(0.0, f64::max);
         let unknown = 1000.0 * (own + structure.variance_per_km * structure.radius_km);
         let mut system =
@@ -83,7 +83,7 @@ impl System {
     }
 
     /// Inverts the matrix in place (Gauss and Jordan; it is positive definite, so no pivots are
-    /// sought). Returns whether it could.
+    /// sought). Returns whether that was possible.
     fn invert(&mut self) -> bool {
         let Self { len, inverse, .. } = self;
         for k in 0..*len {
@@ -135,7 +135,7 @@ impl System {
         self.inverse[which][..self.len].iter().zip(&self.value).map(|(a, b)| a * b).sum()
     }
 
-    /// A value against what all others say about it.
+    /// A value compared with what all others say about it.
     pub(super) fn residual(&self, which: usize) -> Residual {
         let precision = self.inverse[which][which];
         Residual {
@@ -149,12 +149,13 @@ impl System {
         -self.inverse[of][which] / self.inverse[of][of]
     }
 
-    /// A value against what all but two others say about it; if these are the same, all but one.
+    /// A value compared with what the others say about it, leaving out two of them; if the two are
+    /// the same, only that one.
     pub(super) fn residual_without(&self, which: usize, [one, two]: [usize; 2]) -> Residual {
         let a = &self.inverse;
         let (scaled, precision) = (self.scaled(which), a[which][which]);
         let (first, second) = (self.scaled(one), self.scaled(two));
-        // What remains of row and sum once the two are eliminated from them.
+        // What remains of row and sum once the two values are eliminated.
         let (x, y) = if one == two {
             (a[which][one] / a[one][one], 0.0)
         } else {
@@ -172,7 +173,7 @@ impl System {
     }
 }
 
-/// The distance that counts between two places: along the chord, and by altitude.
+/// The effective distance between two places: along the chord, plus altitude.
 fn apart_km(one: &Member, other: &Member, structure: &Structure) -> f64 {
     let [x, y, z] = [0, 1, 2].map(|i| one.place_km[i] - other.place_km[i]);
     let rise = structure.km_per_m * (one.altitude_m - other.altitude_m);

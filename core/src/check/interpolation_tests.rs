@@ -50,7 +50,7 @@ fn what_cannot_be_solved_is_refused() {
 }
 
 proptest! {
-    /// Leaving values out of the inverse is the same as never having had them.
+    /// Leaving values out of the inverse gives the same result as a system without them.
     #[test]
     fn what_is_left_out_was_never_there(
         members in prop::collection::vec(

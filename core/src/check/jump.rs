@@ -1,19 +1,19 @@
-//! Jump: a change far beyond what the series itself has shown at that hour, which no other sensor
-//! of the station explains. The readings after it are doubtful until they come back, or until enough
-//! time has passed.
+//! Jump: a change far beyond what the series itself has shown at that hour, and which no other
+//! sensor of the station explains. The readings after a jump are doubtful until they come back, or
+//! until enough time has passed.
 //!
-//! Everything here is a function of the readings of a bounded time before: the history from which a
+//! Everything here is a function of the readings of a bounded time before: the history by which a
 //! change is judged, and the time for which a jump is remembered.
 
 use super::limits::JumpLimits;
 use super::one_series::OneSeries;
 use crate::time::{DAY_MS, HOUR_MS};
 
-/// Changes are compared with those of this part of the day before and after.
+/// A change is compared with changes up to this part of a day before and after its hour.
 const HOUR_BAND_MS: i64 = 2 * HOUR_MS;
-/// With fewer changes to compare with, nothing is said.
+/// With fewer changes to compare with, the check gives no verdict.
 const LEAST_CHANGES: usize = 4;
-/// The part of the least jump that the change itself must be.
+/// The change itself must be at least this part of the least jump.
 const LARGE: f64 = 0.85;
 /// From the median of absolute deviations to the standard deviation of a normal distribution.
 const NORMAL_MAD: f64 = 1.4826;
@@ -31,8 +31,9 @@ pub(super) struct Jump {
     pub limit: f64,
 }
 
-/// Whether a change is large enough to look at its history, which costs more: a small one is no jump,
-/// however large one the other way would have been usual. `None` if the readings are too far apart.
+/// Whether a change is large enough to look at its history, which costs more. A small change is not
+/// a jump, even if a large change the other way would have been usual. `None` if the readings are
+/// too far apart.
 #[inline]
 pub(super) fn is_large(change: f64, elapsed_ms: i64, limits: &JumpLimits) -> Option<bool> {
     limits.curve.at(elapsed_ms).map(|floor| change.abs() > LARGE * floor)
@@ -92,8 +93,8 @@ fn median(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Whether a change only takes back an earlier one of about its size, which may have been forgotten
-/// since.
+/// Whether a change only takes back an earlier change of about its size. The earlier one may have
+/// been forgotten since.
 fn is_return<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
@@ -130,7 +131,7 @@ impl<'a> Jumps<'a> {
         Self { limits, lasting: Vec::new() }
     }
 
-    /// Takes the next reading that does not stick out, and its change from the one before.
+    /// Takes the next reading that does not stick out, and its change from the reading before.
     #[inline]
     pub(super) fn follow<R: OneSeries>(&mut self, of: &R, reading: usize, change: f64) {
         if self.lasting.is_empty() {

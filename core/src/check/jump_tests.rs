@@ -1,4 +1,4 @@
-//! Jumps as the benchmark of the checks puts them into series, and what explains them.
+//! Jumps like those of the benchmark of the checks, and the sensors that explain them.
 
 use proptest::prelude::*;
 
@@ -69,8 +69,8 @@ fn a_day_of_20_hpa_off_is_doubtful_throughout() {
     assert_eq!(found[..25], (150..=174).map(|hour| (hour, UP)).collect::<Vec<_>>()[..]);
 }
 
-/// The benchmark of the checks: a pressure stuck for half a day comes back 5 hPa lower. The right
-/// readings after it were doubtful for a day.
+/// From the benchmark of the checks: a pressure stuck for half a day comes back 5 hPa lower. In a
+/// past version, the right readings after it were doubtful for a day.
 #[test]
 fn a_sensor_that_was_stuck_and_comes_back_is_right() {
     let mut stuck = off(pressure(), 162, 239, -5.0);
@@ -102,7 +102,7 @@ fn a_wind_shift_rain_or_a_drier_dew_point_explains_a_jump() {
         off(hourly(Variable::DewPointTemperature, Instantaneous, 10, (2.0, 0.0)), 160, 239, -5.0);
     assert_eq!(flagged(&[jumped(), dew]), []);
 
-    // A direction says nothing in light wind, nor does what is calculated.
+    // A direction says nothing in light wind; calculated values say nothing either.
     let light = Column::new(Variable::WindSpeed, Average, 2, &[(159 * 60, 5.0), (160 * 60, 5.0)]);
     assert_eq!(flagged(&[jumped(), light, turned]).len(), 7);
     let mut derived =
@@ -115,7 +115,7 @@ fn a_wind_shift_rain_or_a_drier_dew_point_explains_a_jump() {
 fn a_single_wrong_value_is_a_spike_and_leaves_no_doubt_behind() {
     let spike = quality(BaseQuality::Instrumentation, ReasonQuality::Change);
     assert_eq!(flagged(&[off(air(), 160, 160, 9.0)]), [(160, spike)]);
-    // As long as nothing has come after it, it is a jump.
+    // The change is a jump as long as no reading has come after it.
     let mut last = off(air(), 160, 160, 9.0);
     last.ts_ms.truncate(161);
     last.value.truncate(161);

@@ -1,5 +1,5 @@
-//! The types of the limits. They reject numbers that make no sense, so that a checker never
-//! holds any.
+//! The types of the limits. They reject numbers that make no sense, so a checker never holds such
+//! numbers.
 
 use std::collections::BTreeMap;
 
@@ -146,12 +146,13 @@ pub(super) struct AccumulationLimits {
     pub source: String,
 }
 
-/// Limits that hold whatever the source of a value says of it.
+/// Limits that hold regardless of what the source of a value says.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "PhysicalText")]
 pub(super) struct PhysicalLimits {
     pub bounds: Bounds,
-    /// Whether the bounds are pressures at sea level, for those of a station at its height.
+    /// Whether the bounds are pressures at sea level, from which the bounds at the height of a
+    /// station are computed.
     pub at_sea_level: bool,
     /// The greatest amounts of totals by length of the interval.
     pub amounts: Option<AccumulationLimits>,
@@ -227,11 +228,11 @@ impl TryFrom<CurveText> for Curve {
 }
 
 impl Curve {
-    /// The limit for an elapsed time: interpolated between points, that of the first point before
-    /// it, and `None` beyond the last.
+    /// The limit for an elapsed time: interpolated between points, the first limit before the first
+    /// point, and `None` beyond the last point.
     ///
-    /// Before the first point the limit does not shrink: a front may bring in minutes what is
-    /// allowed in an hour.
+    /// Before the first point the limit does not shrink: a front may bring the change of an hour
+    /// within minutes.
     pub(super) fn at(&self, elapsed_ms: i64) -> Option<f64> {
         let (first_ms, first) = self.points[0];
         if elapsed_ms <= first_ms {
@@ -337,7 +338,7 @@ impl TryFrom<JumpText> for JumpLimits {
     }
 }
 
-/// How often and how long a value of a resolution may repeat.
+/// How many times and how long a value of a resolution may repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Repeats {
@@ -495,7 +496,7 @@ struct NeighbourText {
 impl TryFrom<NeighbourText> for NeighbourLimits {
     type Error = String;
     fn try_from(text: NeighbourText) -> Result<Self, String> {
-        // Beyond a day, and beyond a quarter of the globe, nothing is like anything.
+        // Beyond a day, or a quarter of the globe, values say nothing about each other.
         const MOST_MS: i64 = 24 * HOUR_MS;
         const MOST_KM: f64 = 10_000.0;
         let NeighbourText { radius_km, nearest, at_least, deviation, threshold, .. } = text;

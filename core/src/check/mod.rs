@@ -1,8 +1,8 @@
 //! Quality checks: a verdict for every reading, and why.
 //!
-//! Each check is a pure function in the file of its family; the limits are data with their sources
-//! (`limits.toml`); [`Check`] holds their order and `outcome.rs` how they combine. The rules in
-//! prose, and the limits as tables, are in `docs/quality.md`.
+//! Each check is a pure function in the file of its family. The limits are data with their sources
+//! (`limits.toml`). [`Check`] holds the order of the checks, and `outcome.rs` how they combine. The
+//! rules in prose, and the limits as tables, are in `docs/quality.md`.
 
 mod beside;
 mod change_limits;
@@ -32,10 +32,12 @@ mod witness;
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 #[cfg(feature = "intake")]
-pub(crate) use neighbour_change::{ChangeRule, Difference, Looked, Unshared, lasting};
+pub(crate) use neighbour_change::{ChangeInput, ChangeRule, Difference, Unshared, lasting};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
-pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
+pub(crate) use neighbours::{
+    Comparison, DISAGREE, NeighbourValue, Spot, combined, compared, counts,
+};
 pub(crate) use one_series::OneSeries;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 #[cfg(feature = "intake")]
@@ -77,16 +79,16 @@ pub struct SeriesReadings<'a> {
     pub ts_ms: &'a [i64],
     /// Values, in the series' unit.
     pub value: &'a [f64],
-    /// The source's verdicts; [`Quality::UNCHECKED`] where it gave none, and empty if it gave none at
-    /// all.
+    /// The source's verdicts: [`Quality::UNCHECKED`] where the source gave none; empty if it gave
+    /// none at all.
     pub source: &'a [Quality],
 }
 
 /// How far back and ahead the verdict on a reading depends on other readings.
 ///
-/// A new reading, late or corrected, can change the verdicts from `ahead_ms` before it to
-/// `back_ms` after it; to recompute them, check the readings from `back_ms` before the first
-/// of those to `ahead_ms` after the last.
+/// A new reading, late or corrected, can change the verdicts from `ahead_ms` before it to `back_ms`
+/// after it. To recompute these, check the readings from `back_ms` before the first of them to
+/// `ahead_ms` after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
     /// How far back.
@@ -147,8 +149,8 @@ pub enum CheckError {
 
 /// Runs the checks.
 ///
-/// The verdicts are a pure function of the set of readings: in whatever order readings, including
-/// late ones and corrections, arrived, the same set has the same verdicts.
+/// The verdicts are a pure function of the set of readings. The same set has the same verdicts in
+/// any order of arrival, including late readings and corrections.
 ///
 /// ```
 /// use mesonet::{BaseQuality, IntervalType, LonLat, SeriesKey, Variable};
@@ -221,7 +223,7 @@ impl Checker {
         self.config.neighbours.keys().copied()
     }
 
-    /// The greatest distance of a station that another is compared with; 0 if there are none.
+    /// The greatest distance between stations that are compared; 0 if none are.
     pub fn neighbour_radius_km(&self) -> f64 {
         self.config.neighbours.values().map(|limits| limits.radius_km).fold(0.0, f64::max)
     }
@@ -247,18 +249,19 @@ impl Checker {
             curves.into_iter().flatten().map(limits::Curve::reach_ms)
         }));
         let stuck_ms = greatest(&mut persistence.values().map(|limits| limits.window_ms));
-        // A jump is remembered, is judged by the history before it, and is none if it takes back an
-        // earlier one.
+        // A jump is remembered. It is judged by the history before it. A change that takes back an
+        // earlier jump is not a jump.
         let jump_ms = greatest(&mut jump.values().map(|limits| {
             let before_ms = limits.history_ms.max(2 * limits.hold_ms + limits.curve.reach_ms());
             limits.hold_ms + before_ms
         }));
-        // A change starts from a reading that is not a spike, which depends on the ones before it.
+        // A change starts from a reading that is not a spike; whether it is one depends on the
+        // readings before it.
         let change_ms = step_ms.max(jump_ms) + spike_ms;
         Reach { back_ms: stuck_ms.max(change_ms), ahead_ms: spike_ms }
     }
 
-    /// Runs all checks except that of the neighbours on all series of one station. Returns one
+    /// Runs all checks, except the neighbour checks, on all series of one station. Returns one
     /// verdict for each reading, as `verdicts[series][reading]`.
     ///
     /// A calculated series is checked like any other; the quality of its inputs is given as its
@@ -282,8 +285,8 @@ impl Checker {
     /// buffers, one for each series.
     ///
     /// # Errors
-    /// As [`check_station`](Self::check_station), or if a buffer has not the length of its series;
-    /// no verdict is written.
+    /// As [`check_station`](Self::check_station), or if a buffer does not have the length of its
+    /// series; no verdict is written.
     pub fn check_station_into(
         &self,
         site: &StationSite,
@@ -303,7 +306,8 @@ impl Checker {
         Ok(())
     }
 
-    /// The checks of one station over readings stored anywhere, of which only some are judged.
+    /// The checks of one station over readings stored anywhere. Only some of the readings are
+    /// judged.
     pub(crate) fn pass<'a, R: OneSeries>(
         &'a self,
         site: &'a StationSite,
@@ -312,7 +316,7 @@ impl Checker {
         Pass::new(&self.config, site, series)
     }
 
-    /// What each check found about one reading: the same checks in the same order as
+    /// The result of each check for one reading: the same checks in the same order as
     /// [`check_station`](Self::check_station), with their inputs and limits.
     ///
     /// # Errors
@@ -342,9 +346,9 @@ impl Checker {
         explain::explain(&self.pass(site, series), which_series, which_reading)
     }
 
-    /// Runs the check of the neighbours: one variable at one time over many stations. `out`
-    /// receives the verdicts so far, with Doubtful, Disagree in place of a better one for a value
-    /// that is unlike those around it. The check never says Error.
+    /// Runs the neighbour check: one variable at one time over many stations. `out` receives the
+    /// verdicts so far; for a value that is unlike those around it, Doubtful, Disagree replaces a
+    /// better verdict. The check never says Error.
     ///
     /// # Errors
     /// If columns have different lengths; no verdict is written.
@@ -358,8 +362,7 @@ impl Checker {
         Ok(())
     }
 
-    /// What the check of the neighbours found about the value of one station; for
-    /// [`Explanation::add`].
+    /// The result of the neighbour check for the value of one station; for [`Explanation::add`].
     ///
     /// # Errors
     /// If columns have different lengths, or if the station does not exist.

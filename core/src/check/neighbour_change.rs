@@ -1,26 +1,26 @@
 //! Neighbour change: a change that the stations around do not share. Siting, altitude and the bias
-//! of a sensor are in a value, but not in its change, so far smaller faults show in it; a front or a
-//! sea breeze shows in the changes of the neighbours as well.
+//! of a sensor affect a value, but not its change. So a change shows far smaller faults. A front or
+//! a sea breeze shows in the changes of the neighbours as well.
 //!
-//! What the neighbours' changes say is found by the same optimum interpolation as their values
-//! (`neighbours.rs`). Everything here is a function of the readings of a bounded time before.
+//! The changes of the neighbours are interpolated like their values (`neighbours.rs`), by optimum
+//! interpolation. Everything here is a function of the readings of a bounded time before.
 
 use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
 use super::limits::NeighbourLimits;
-use super::neighbours::{Around, DISAGREE, Held};
+use super::neighbours::{Around, DISAGREE, NeighbourValue};
 use super::outcome::{Check, Details, NotRun, Outcome, Sink};
 use crate::observation::Variable;
 
-/// The part of the limit that the change itself must be: a small one is not looked at.
+/// The change itself must be at least this part of the limit: small changes are not looked at.
 const LARGE: f64 = 0.6;
-/// The part of a jump that must be left for its readings to stay doubtful, and that must be taken
-/// back for it to be over.
+/// The part of a jump that must remain for its readings to stay doubtful, and that must be taken
+/// back for the jump to be over.
 const LEFT: f64 = 0.5;
 
 impl ChangeLimits {
-    /// How changes of stations are compared; which stations is as for their values.
+    /// How changes of stations are compared. The stations are chosen as for their values.
     fn of_changes(&self, of_values: &NeighbourLimits) -> NeighbourLimits {
         NeighbourLimits {
             deviation: self.deviation,
@@ -33,10 +33,10 @@ impl ChangeLimits {
     }
 }
 
-/// From which readings a change is judged.
+/// The readings by which a change is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChangeRule {
-    /// Successive readings farther apart are not compared.
+    /// The longest time between successive readings that are compared.
     pub within_ms: i64,
     hold_ms: i64,
     limit: f64,
@@ -46,12 +46,12 @@ pub(crate) struct ChangeRule {
 }
 
 impl ChangeRule {
-    /// How far before a reading others matter to it.
+    /// How far back earlier readings matter to a reading.
     pub(crate) fn back_ms(&self) -> i64 {
         2 * self.hold_ms + self.within_ms
     }
 
-    /// Whether a value is so far from what the neighbours say that a change may be why.
+    /// Whether a value is so far from what the neighbours say that a change may be the cause.
     pub(crate) fn is_far(&self, level: f64) -> bool {
         level.abs() >= self.level
     }
@@ -61,7 +61,7 @@ impl ChangeRule {
         self.explained_falls && of.difference < 0.0
     }
 
-    /// Whether the neighbours agree with a value: a jump that its own series sees was right then.
+    /// Whether the neighbours agree with a value: if so, a jump that its own series shows was real.
     pub(crate) fn is_near(&self, level: f64) -> bool {
         level.abs() <= self.agree
     }
@@ -71,19 +71,19 @@ impl ChangeRule {
         2.0 * (next.1 - one.1).abs() >= LARGE * self.limit
     }
 
-    /// Whether a change from one reading to the next may be one that is not shared.
+    /// Whether a change from one reading to the next may be one that the neighbours do not share.
     pub(crate) fn is_large(&self, one: (i64, f64), next: (i64, f64)) -> bool {
         next.0.saturating_sub(one.0) <= self.within_ms
             && (next.1 - one.1).abs() >= LARGE * self.limit
     }
 }
 
-/// A change against that of the neighbours.
+/// A change compared with the change of the neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
-    /// The change minus what they say.
+    /// The change minus the change that the neighbours give.
     pub difference: f64,
-    /// Whether it is beyond the limits.
+    /// Whether the difference is beyond the limits.
     pub is_unshared: bool,
 }
 
@@ -139,9 +139,9 @@ pub(crate) fn lasting<E>(
     Ok(is_left.then_some(found))
 }
 
-/// What the check looked at: a change, and how far the value is from the neighbours'.
+/// The input of the check: a change, and how far the value is from the neighbours' values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ChangeInput {
     pub before: (i64, f64),
     pub after: (i64, f64),
     pub level: f64,
@@ -163,9 +163,9 @@ pub(super) fn rule(config: &Config, variable: Variable) -> Option<ChangeRule> {
 fn around(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<(Around, Difference)> {
     let (of_values, limits) =
         (config.neighbours.get(&variable)?, config.neighbour_change.get(&variable)?);
@@ -175,24 +175,24 @@ fn around(
     Some((around, Difference { difference, is_unshared }))
 }
 
-/// A change against those of the neighbours; `None` if there are too few.
+/// A change compared with the changes of the neighbours; `None` if there are too few neighbours.
 pub(super) fn compare(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<Difference> {
     around(config, variable, of, near, held).map(|(_, difference)| difference)
 }
 
-/// Notes what the check found about a reading, with the change that it looked at.
+/// Notes the result of the check for a reading, with the change that it looked at.
 pub(super) fn note<S: Sink>(
     config: &Config,
     variable: Variable,
     found: Result<bool, NotRun>,
-    looked: Option<Looked>,
-    near: &[(f64, Held)],
+    looked: Option<ChangeInput>,
+    near: &[(f64, NeighbourValue)],
     sink: &mut S,
 ) {
     let outcome = match found {
@@ -205,13 +205,13 @@ pub(super) fn note<S: Sink>(
 fn details(
     config: &Config,
     variable: Variable,
-    looked: Option<Looked>,
-    near: &[(f64, Held)],
+    looked: Option<ChangeInput>,
+    near: &[(f64, NeighbourValue)],
 ) -> Details {
     let mut details = Details::default();
     let Some(limits) = config.neighbour_change.get(&variable) else { return details };
     let unit = variable.unit().symbol();
-    if let Some(Looked { before, after, level }) = looked {
+    if let Some(ChangeInput { before, after, level }) = looked {
         let altimeter = variable == Variable::BarometricPressure;
         let name = if altimeter { "altimeterSetting" } else { variable.name() };
         let change = after.1 - before.1;
@@ -219,7 +219,7 @@ fn details(
         details.inputs.push(input(name, after.1, unit, Some(after.0)));
         details.inputs.push(input("change", change, unit, None));
         details.inputs.push(input("levelStandardizedDifference", level, "", None));
-        let of = near.first().map(|&(_, held)| Held { value: change, ..held });
+        let of = near.first().map(|&(_, held)| NeighbourValue { value: change, ..held });
         let distances = near.iter().enumerate().skip(1).map(|(i, &(km, _))| (i, km));
         let found = of
             .and_then(|of| around(config, variable, of, distances, |i| near.get(i).map(|of| of.1)));

@@ -1,4 +1,4 @@
-//! Changes as they were in the reports of 2024-08-03 and with faults put into them.
+//! Changes from the reports of 2024-08-03, unchanged and with faults put into them.
 
 use super::*;
 
@@ -17,7 +17,8 @@ fn course(values: &[f64]) -> Vec<(i64, f64)> {
     values.iter().enumerate().map(|(hour, &value)| (hour as i64 * 60 * MINUTE_MS, value)).collect()
 }
 
-/// What lasts at each of hourly readings whose neighbours read other values, without an error.
+/// The lasting change at each of some hourly readings whose neighbours read other values, without
+/// an error.
 fn found(rule: &ChangeRule, own: &[f64], others: &[f64]) -> Vec<bool> {
     let all = course(own);
     let hour = |ms: i64| (ms / (60 * MINUTE_MS)) as usize;
@@ -54,7 +55,8 @@ fn a_change_is_over_when_the_value_is_like_those_around() {
     assert_eq!(found(&rule(), &own, &others), [false, false, true, true, false, false]);
 }
 
-/// After a spike at a station that is always colder than those around, the return is none.
+/// After a spike at a station that is always colder than its neighbours, the return is not a
+/// change.
 #[test]
 fn the_return_from_a_spike_is_right() {
     let own = [17.0, 17.2, 25.2, 17.3, 17.2];
@@ -70,7 +72,7 @@ fn a_change_is_remembered_for_some_hours() {
     assert_eq!(doubtful.iter().rposition(|&of| of), Some(8));
 }
 
-/// Without neighbours at the time, nothing is said; and readings hours apart are not compared.
+/// Without neighbours at the time there is no verdict, and readings hours apart are not compared.
 #[test]
 fn a_change_that_cannot_be_compared_is_no_change() {
     let none = |_, _| Ok::<_, ()>(None);
@@ -80,7 +82,7 @@ fn a_change_that_cannot_be_compared_is_no_change() {
     assert_eq!(lasting(&rule(), &apart, 8.0, always), Ok(None));
     let near = [(0, 20.0), (60 * MINUTE_MS, 28.0)];
     assert!(lasting(&rule(), &near, 8.0, always).unwrap().is_some());
-    // Colder than those around though it rose.
+    // Colder than its neighbours although it rose.
     assert_eq!(lasting(&rule(), &near, -8.0, always), Ok(None));
     assert_eq!(lasting(&rule(), &near, 0.5, always), Ok(None));
 }
@@ -151,11 +153,11 @@ fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
             let place = LonLat::new(number(1), number(2)).unwrap();
             let spot = Spot::new(place, Some(number(3)));
             let base = BaseQuality::Good;
-            (place, Held { value: number(4), spot, base, unsure_hours: 0.0 })
+            (place, NeighbourValue { value: number(4), spot, base, unsure_hours: 0.0 })
         };
         let all: Vec<_> = rows.lines().filter(|row| !row.trim().is_empty()).map(row).collect();
         let found = |fault: f64, stations: usize| {
-            let of = Held { value: all[0].1.value + fault, ..all[0].1 };
+            let of = NeighbourValue { value: all[0].1.value + fault, ..all[0].1 };
             let near = (1..stations).map(|i| (i, all[0].0.distance_km(all[i].0)));
             compare(&Config::default(), variable, of, near, |i| Some(all[i].1))
         };
@@ -166,7 +168,7 @@ fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
             assert!(wrong.is_unshared, "{variable} {fault}: {wrong:?}");
             assert!((wrong.difference - right.difference - fault).abs() < 0.01);
         }
-        // With fewer than the limits say nothing is said.
+        // With fewer neighbours than the limits require there is no verdict.
         let at_least = Config::default().neighbours[&variable].at_least;
         assert_eq!(found(5.0, at_least), None);
         assert!(found(5.0, at_least + 1).is_some());

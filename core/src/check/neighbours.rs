@@ -1,4 +1,4 @@
-//! Neighbours: a value against those of the stations around it.
+//! Neighbours: compares a value with the values of the stations around it.
 
 use super::config::Config;
 use super::details::{input, limit};
@@ -77,9 +77,9 @@ impl Surroundings<'_> {
 pub(crate) const DISAGREE: Quality =
     Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
 
-/// How many neighbours that are unlike the others are left out before a value is compared.
+/// How many neighbours that are unlike the others may be left out before a value is compared.
 const MOST_WRONG: usize = 3;
-/// The part of the threshold that a value must be beyond whichever two neighbours are left out.
+/// A value must exceed this part of the threshold with any two neighbours left out.
 const WITHOUT_TWO: f64 = 0.75;
 
 /// Where a station is, as it is compared with others.
@@ -94,7 +94,7 @@ impl Spot {
         Self { place_km: coordinates.place_km(), altitude_m }
     }
 
-    /// The same place with another altitude: to compute it is not for free.
+    /// The same place with another altitude; this saves computing the place again.
     #[cfg(feature = "intake")]
     pub(crate) fn at_altitude(self, altitude_m: Option<f64>) -> Self {
         Self { altitude_m, ..self }
@@ -105,49 +105,52 @@ impl Spot {
         self.altitude_m.is_some()
     }
 
-    /// From one place to another: what lies on the side of this vector is surely nearer to the other.
+    /// A vector from one place to another: a place on the side of the vector is surely nearer to
+    /// the other.
     #[cfg(feature = "intake")]
     pub(crate) fn towards(self, other: Self) -> [f64; 3] {
         [0, 1, 2].map(|i| other.place_km[i] - self.place_km[i])
     }
 
-    /// Where it is, from the centre of the earth, in km.
+    /// The position relative to the centre of the Earth, in km.
     #[cfg(feature = "intake")]
     pub(crate) fn place_km(self) -> [f64; 3] {
         self.place_km
     }
 
-    /// Whether a place lies on the side of a vector between two places: surely nearer to the second
-    /// than to the first, as places on a sphere are halved by a plane through its centre.
+    /// Whether a place lies on the side of a vector between two places, and so is surely nearer to
+    /// the second than to the first: on a sphere, a plane through the centre divides the places
+    /// nearer to one from the places nearer to the other.
     #[cfg(feature = "intake")]
     pub(crate) fn is_on_side(self, towards: [f64; 3]) -> bool {
-        /// More than what rounding makes of it, in km².
+        /// A margin greater than the rounding error, in km².
         const SURE: f64 = 1e-3;
         let [x, y, z] = self.place_km;
         x * towards[0] + y * towards[1] + z * towards[2] > SURE
     }
 }
 
-/// The value of one station, as it is compared with others and others with it.
+/// The value of one station, as compared with others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
-    /// What [`compared`] makes of the value; NaN if there is none.
+pub(crate) struct NeighbourValue {
+    /// The result of [`compared`] for the value; NaN if there is none.
     pub value: f64,
     pub spot: Spot,
     /// The verdict without the neighbours.
     pub base: BaseQuality,
-    /// For how many hours the value is unsure: 0 for one of the very time.
+    /// The uncertainty of the value from the distance in time, in hours; 0 for a value at the very
+    /// time.
     pub unsure_hours: f64,
 }
 
-/// Whether a value with this verdict says anything about its neighbours: one that is impossible,
-/// missing or doubtful does not.
+/// Whether a value with this verdict says anything about its neighbours. An impossible, missing or
+/// doubtful value does not.
 pub(crate) fn counts(base: BaseQuality) -> bool {
     base > BaseQuality::Doubtful
 }
 
-/// What is compared between stations: the value, or of a station pressure the altimeter setting,
-/// which does not depend on the altitude. NaN if there is nothing to compare.
+/// The number that is compared between stations: the value, or for a station pressure the altimeter
+/// setting, which does not depend on the altitude. NaN if there is nothing to compare.
 pub(crate) fn compared(variable: Variable, value: f64, spot: Spot) -> f64 {
     if variable == Variable::BarometricPressure {
         spot.altitude_m.and_then(|altitude_m| altimeter_hpa(value, altitude_m)).unwrap_or(f64::NAN)
@@ -180,9 +183,9 @@ impl Around {
     /// Finds the neighbours of a value and how alike they are; `None` with fewer than the limits
     /// require.
     pub(super) fn new(
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
         limits: &NeighbourLimits,
     ) -> Option<Self> {
         let mut found = [(0, 0.0); MOST];
@@ -200,7 +203,9 @@ impl Around {
         };
         let mut len = 1;
         for (other, distance_km) in near.take_while(|&(_, km)| km <= limits.radius_km) {
-            let Some(other_held) = held(other).filter(Held::is_neighbour) else { continue };
+            let Some(other_held) = held(other).filter(NeighbourValue::is_neighbour) else {
+                continue;
+            };
             let rise_m = match (other_held.spot.altitude_m, of.spot.altitude_m) {
                 (Some(theirs), Some(ours)) => theirs - ours,
                 _ if limits.lapse_per_m.is_none() => 0.0,
@@ -250,8 +255,8 @@ impl Around {
         Some(Self { near: found, members, len, system, others, spread })
     }
 
-    /// A value against what its neighbours say about it, with the deviation that is usual among
-    /// them.
+    /// A value compared with what its neighbours say about it, with the deviation that is usual
+    /// among them.
     pub(super) fn residual(&self) -> Residual {
         self.of_spread(self.system.residual(0))
     }
@@ -260,9 +265,9 @@ impl Around {
         Residual { deviation: residual.deviation * self.spread, ..residual }
     }
 
-    /// Whether the value is beyond the threshold, and still nearly so whichever two of the
-    /// neighbours are left out: two that are wrong condemn nobody (the reanalysis of MADIS, which
-    /// leaves out one).
+    /// Whether the value is beyond the threshold, and still nearly so with any two of the
+    /// neighbours left out. So two wrong neighbours cannot condemn a value (compare the reanalysis
+    /// of MADIS, which leaves out one).
     pub(super) fn is_unlike(&self, threshold: f64) -> bool {
         if self.residual().standardized().abs() <= threshold {
             return false;
@@ -276,7 +281,7 @@ impl Around {
         })
     }
 
-    /// The neighbours for the report, the value being what they were compared with.
+    /// The neighbours for the report, as they were compared with the value.
     pub(super) fn neighbours(&self, value: f64, lapse_per_m: f64) -> Vec<Neighbour> {
         let kept: Vec<usize> = self.others.kept().collect();
         (1..self.len)
@@ -301,7 +306,7 @@ impl Around {
     }
 }
 
-impl Held {
+impl NeighbourValue {
     fn is_neighbour(&self) -> bool {
         self.value.is_finite() && counts(self.base)
     }
@@ -312,9 +317,9 @@ impl Held {
 fn judge<S: Sink>(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
     sink: &mut S,
 ) -> Option<f64> {
     let not_run = |why| (Outcome::NotRun(why), None);
@@ -375,26 +380,26 @@ fn details(
     details
 }
 
-/// What the check found about a value, and the standardized difference.
+/// The result of the check for a value, and the standardized difference.
 pub(super) fn tally(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> (Tally, Option<f64>) {
     let mut tally = Tally::default();
     let standardized = judge(config, variable, of, near, held, &mut tally);
     (tally, standardized)
 }
 
-/// A value against what its neighbours say about it.
+/// A value compared with what its neighbours say about it.
 #[cfg(feature = "intake")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Comparison {
-    /// The value minus what they say, both as they are compared.
+    /// The value minus what the neighbours say, both in the form in which they are compared.
     pub difference: f64,
-    /// The same in standard deviations.
+    /// The same difference in standard deviations.
     pub standardized: f64,
     /// Whether the check calls the value Doubtful.
     pub is_unlike: bool,
@@ -404,9 +409,9 @@ pub(crate) struct Comparison {
 pub(super) fn comparison(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<Comparison> {
     let limits = config.neighbours.get(&variable)?;
     if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
@@ -424,9 +429,9 @@ pub(super) fn comparison(
 pub(super) fn report(
     config: &Config,
     variable: Variable,
-    of: Held,
+    of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
+    held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> CheckReport {
     let mut reports = super::explain::Reports::default();
     judge(config, variable, of, near, held, &mut reports);
@@ -436,10 +441,10 @@ pub(super) fn report(
 impl Surroundings<'_> {
     /// The value of a station. An index with more places than there are columns finds stations
     /// without a value.
-    fn held(&self, which: usize) -> Option<Held> {
+    fn held(&self, which: usize) -> Option<NeighbourValue> {
         let StationSite { coordinates, altitude_m } = *self.sites.get(which)?;
         let spot = Spot::new(coordinates, altitude_m);
-        Some(Held {
+        Some(NeighbourValue {
             value: compared(self.variable, self.value[which], spot),
             spot,
             base: self.verdict[which].base,
@@ -465,7 +470,7 @@ pub(super) fn run(config: &Config, of: &Surroundings<'_>, out: &mut [Quality]) {
 /// Good.
 pub(crate) fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
     match so_far.base {
-        // Only a physical limit speaks against it.
+        // Only a physical limit can override a source's Good.
         _ if source.base == BaseQuality::Good => source.worse(so_far),
         BaseQuality::Unknown => tally.verdict(so_far).0,
         _ => tally.tripped().map_or(so_far, |tripped| so_far.worse(tripped)),

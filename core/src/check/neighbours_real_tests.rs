@@ -1,5 +1,5 @@
-//! Real stations at one time, from the METAR tables of the test data, and what the check says of the
-//! first of each: the neighbours' values are interpolated to its time.
+//! Real stations at one time, from the METAR tables of the test data, and the result of the check
+//! for the first station of each: the values of the neighbours are interpolated to its time.
 
 use super::super::Checker;
 use super::*;

@@ -86,8 +86,8 @@ fn a_mountain_need_not_be_like_its_valleys() {
     assert_eq!(out, [Quality::GOOD; 7]);
 }
 
-/// Two that are equally wrong, side by side, condemn nobody, and are found themselves where there
-/// are enough others.
+/// Two neighbouring stations that are equally wrong condemn no other, and are found themselves if
+/// there are enough others.
 #[test]
 fn one_or_two_bad_neighbours_condemn_no_good_one() {
     let sites = sites(&[200.0; 9]);
@@ -110,7 +110,7 @@ fn one_or_two_bad_neighbours_condemn_no_good_one() {
     }
 }
 
-/// A value that is itself bad says nothing about its neighbours, however many there are.
+/// A bad value says nothing about its neighbours, however many there are.
 #[test]
 fn doubtful_and_worse_values_do_not_count() {
     let sites = sites(&[200.0; 9]);
@@ -135,7 +135,7 @@ fn doubtful_and_worse_values_do_not_count() {
     assert_eq!(out, verdict);
 }
 
-/// A station pressure is compared as an altimeter setting, whatever the altitude.
+/// A station pressure is compared as an altimeter setting, at any altitude.
 #[test]
 fn station_pressures_are_compared_as_altimeter_settings() {
     let altitudes_m = [200.0, 210.0, 190.0, 240.0, 150.0, 230.0, 180.0];
@@ -152,7 +152,7 @@ fn station_pressures_are_compared_as_altimeter_settings() {
     assert!((found(&report, "fromNeighbours") - 1013.0).abs() < 0.01);
 }
 
-/// A gradient is no error: pressure falls by 10 hPa in 120 km, as around a tropical storm.
+/// A gradient is not an error: pressure falls by 10 hPa in 120 km, as around a tropical storm.
 #[test]
 fn a_steady_gradient_is_not_doubtful() {
     let sites = sites(&[10.0; 7]);
@@ -160,7 +160,7 @@ fn a_steady_gradient_is_not_doubtful() {
     assert_eq!(check(Variable::Mslp, &sites, &value, Quality::GOOD), [Quality::GOOD; 7]);
 }
 
-/// Where the neighbours differ from each other more than is usual, more is allowed.
+/// If the neighbours differ from each other more than usual, more is allowed.
 #[test]
 fn where_values_differ_much_more_is_allowed() {
     let sites = sites(&[10.0; 9]);
@@ -238,24 +238,24 @@ fn own(limits: &str) -> Checker {
     Checker::new(Config::from_toml(&text).unwrap())
 }
 
-/// What the check says about a value, among others on its east at their distances, nearest first.
-fn judged(checker: &Checker, value: f64, others: &[(f64, Held)]) -> CheckReport {
+/// The result of the check for a value, with others to the east at their distances, nearest first.
+fn judged(checker: &Checker, value: f64, others: &[(f64, NeighbourValue)]) -> CheckReport {
     let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
     let spot = |km: f64| Spot::new(LonLat::new(km / 111.2, 0.0).unwrap(), Some(0.0));
-    let held = |i: usize| Some(Held { spot: spot(others[i].0), ..others[i].1 });
+    let held = |i: usize| Some(NeighbourValue { spot: spot(others[i].0), ..others[i].1 });
     checker.explain_held(Variable::AirTemperature, self::held(value), near, held)
 }
 
-fn held(value: f64) -> Held {
+fn held(value: f64) -> NeighbourValue {
     let spot = Spot::new(LonLat::new(0.0, 0.0).unwrap(), Some(0.0));
-    Held { value, spot, base: BaseQuality::Good, unsure_hours: 0.0 }
+    NeighbourValue { value, spot, base: BaseQuality::Good, unsure_hours: 0.0 }
 }
 
 #[test]
 fn a_neighbour_counts_up_to_the_radius_if_it_is_not_doubtful() {
     let checker = own("radius_km = 50\nnearest = 12\nat_least = 2\nthreshold = 4");
     let ran = |distance_km, base| {
-        let last = Held { base, ..held(10.0) };
+        let last = NeighbourValue { base, ..held(10.0) };
         judged(&checker, 10.0, &[(1.0, held(10.0)), (distance_km, last)]).ran
     };
     assert!(ran(50.0, BaseQuality::Good));
@@ -268,8 +268,8 @@ fn a_neighbour_counts_up_to_the_radius_if_it_is_not_doubtful() {
 #[test]
 fn the_nearest_with_a_value_are_used() {
     let checker = own("radius_km = 500\nnearest = 6\nat_least = 2\nthreshold = 4");
-    let none = Held { base: BaseQuality::Error, ..held(99.0) };
-    let mut others: Vec<(f64, Held)> =
+    let none = NeighbourValue { base: BaseQuality::Error, ..held(99.0) };
+    let mut others: Vec<(f64, NeighbourValue)> =
         (1..=5_i32).map(|i| (f64::from(i) * 10.0, held(10.0))).collect();
     others.splice(2..2, [(25.0, none), (26.0, held(f64::NAN))]);
     others.push((60.0, held(12.5)));
@@ -285,7 +285,7 @@ fn the_nearest_with_a_value_are_used() {
 fn a_value_of_another_time_weighs_less() {
     let checker = own("radius_km = 500\nnearest = 6\nat_least = 2\nthreshold = 4");
     let weight = |unsure_hours| {
-        let others = [(10.0, Held { unsure_hours, ..held(10.0) }), (10.0, held(12.0))];
+        let others = [(10.0, NeighbourValue { unsure_hours, ..held(10.0) }), (10.0, held(12.0))];
         judged(&checker, 10.0, &others).neighbours[0].weight
     };
     assert!((weight(0.0) - 0.5).abs() < 0.01);
@@ -295,8 +295,8 @@ fn a_value_of_another_time_weighs_less() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever the values, the verdict is no worse than Doubtful, never better than it was, and
-    /// does not depend on a number that is added to all of them.
+    /// For any values, the verdict is no worse than Doubtful and never better than before, and does
+    /// not change if a number is added to all values.
     #[test]
     fn the_verdict_is_at_most_doubtful_and_only_of_differences(
         stations in prop::collection::vec(

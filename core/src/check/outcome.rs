@@ -38,7 +38,7 @@ pub enum Check {
     PressureReduction,
     /// Mean wind ≤ gust, and the gust not too far above it.
     WindGust,
-    /// A calm has direction 0, and only a calm.
+    /// A calm has direction 0, and only a calm has it.
     CalmWind,
     /// Rainfall ≤ precipitation.
     Rainfall,
@@ -179,7 +179,7 @@ pub(super) enum Outcome {
     NotRun(NotRun),
     Passed,
     Tripped(Quality),
-    /// Beyond a physical limit: so it is whatever the source says.
+    /// The value is beyond a physical limit; this verdict holds whatever the source says.
     Impossible(Quality),
 }
 
@@ -193,13 +193,13 @@ impl From<Option<Quality>> for Outcome {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// What it is: the name of a variable, or of what was computed.
+    /// The name of a variable, or of a computed quantity.
     pub name: &'static str,
     /// The value.
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// Its time; absent if it has none of its own.
+    /// The time of the value; absent if it has no time of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<crate::time::Iso8601>,
 }
@@ -208,7 +208,7 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limit {
-    /// What it limits.
+    /// The name of the limited quantity.
     pub name: &'static str,
     /// The smallest allowed value; absent if there is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +226,7 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Neighbour {
-    /// Its place in the columns that were given.
+    /// Its position in the given columns.
     #[serde(skip)]
     pub place: usize,
     /// Its id, if the stations are those of a store.
@@ -237,12 +237,12 @@ pub struct Neighbour {
     pub name: Option<String>,
     /// Its distance.
     pub distance_km: f64,
-    /// How much higher it is; 0 if the altitude of one of both is unknown.
+    /// How much higher it is; 0 if the altitude of either station is unknown.
     pub rise_m: f64,
-    /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
-    /// altimeter setting. In the check of changes, its change.
+    /// Its value at the time of the reading, in the unit of the reading; for a station pressure,
+    /// the altimeter setting. In the check of changes, its change.
     pub value: f64,
-    /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
+    /// Its weight in what the neighbours say; 0 if it is unlike the others and so left out.
     pub weight: f64,
     /// Its own difference from what the other neighbours say, in standard deviations; absent if it
     /// was left out.
@@ -268,7 +268,7 @@ pub(super) trait Sink {
 /// The verdict of the checks so far: the worst, from the first check if two are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Whether a check ran that tells more about the value than that it is a number.
+    /// Whether a check ran that tells more than that the value is a number.
     ran: bool,
     tripped: Option<(Quality, Check)>,
     /// The same without the check of jumps, which neighbours may refute.
@@ -281,14 +281,14 @@ pub(crate) struct Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Own {
     pub verdict: Quality,
-    /// What it is if the neighbours agree with the value: a jump was right then.
+    /// The verdict if the neighbours agree with the value: then a jump was real.
     pub cleared: Quality,
     /// Whether the value is beyond a physical limit.
     pub is_impossible: bool,
 }
 
 impl Own {
-    /// The verdict on a calculated value: the worst of its inputs, unless it cannot be.
+    /// The verdict on a calculated value: the worst of its inputs, unless the value is impossible.
     #[cfg(feature = "intake")]
     pub(crate) fn of_calculated(self, worst_input: Quality) -> Quality {
         if self.is_impossible { worst_input.worse(self.verdict) } else { worst_input }
@@ -319,7 +319,7 @@ impl Tally {
         }
     }
 
-    /// Whether a check ran that tells more about the value than that it is a number.
+    /// Whether a check ran that tells more than that the value is a number.
     #[cfg(feature = "intake")]
     pub(crate) fn ran(self) -> bool {
         self.ran
@@ -340,12 +340,12 @@ impl Tally {
         }
     }
 
-    /// The final verdict and the check that gave it; `None` if the verdict is the source's or no
+    /// The final verdict, and the check that gave it: `None` if the verdict is the source's or no
     /// check tripped.
     ///
-    /// - A source's Good is kept: its readings are not checked, but by physical limits.
-    /// - A source's Unknown is no verdict: the checks decide. If all passed it is Good; if none
-    ///   ran, Unknown, None.
+    /// - A source's Good is kept: such readings are checked only against physical limits.
+    /// - A source's Unknown is not a verdict: the checks decide. If all passed, the verdict is
+    ///   Good; if none ran, it is Unknown, None.
     /// - Any other verdict of the source is kept and never improved: the worse of both counts.
     pub(crate) fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
         match (source.base, self.tripped) {

@@ -5,17 +5,19 @@ use super::one_series::OneSeries;
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
 use crate::time::HOUR_MS;
 
-/// Readings farther apart are no streak: at the same hour of two days a value may well be the same.
+/// Readings farther apart do not form a streak: a value may well be the same at the same hour of
+/// two days.
 const GAP_MS: i64 = 4 * HOUR_MS;
 
 /// The current streak of equal values in a series, over a sliding window of time.
 ///
-/// It can begin at any reading: it looks back only as far as the values are equal, and for the
-/// resolution of the window only if the streak is long enough for some resolution.
+/// The walk can begin at any reading. It looks back only as far as the values are equal. It looks
+/// at the resolution of the window only if the streak is long enough for some resolution.
 #[derive(Debug)]
 pub(super) struct Streak<'a> {
     limits: &'a PersistenceLimits,
-    /// The usable reading pushed last, the first one of its streak, and the length of the streak.
+    /// The usable reading pushed last, the first reading of its streak, and the length of the
+    /// streak.
     last: Option<usize>,
     start: usize,
     repeats: usize,
@@ -67,7 +69,7 @@ impl<'a> Streak<'a> {
             self.repeats -= usize::from(usable(self.start));
             self.start += 1;
         }
-        // The first reading left in the window may be one that does not count.
+        // The first reading left in the window may be unusable.
         while !usable(self.start) {
             self.start += 1;
         }
@@ -100,7 +102,8 @@ impl<'a> Streak<'a> {
         alone
     }
 
-    /// Repeated as often and as long as the limit of the resolution: Instrumentation, Inert.
+    /// A value that repeats as many times and as long as the limit of its resolution is
+    /// Instrumentation, Inert.
     #[inline]
     pub(super) fn judge<R: OneSeries>(
         &mut self,

@@ -20,7 +20,7 @@ fn verdicts(variable: Variable, ts_ms: &[i64], value: &[f64]) -> Vec<bool> {
         (first..value.len()).map(judge).collect()
     };
     let stuck = stuck_from(0);
-    // A streak that begins at a later reading finds the same.
+    // A walk that begins at a later reading finds the same.
     for first in [1, 2, 25, value.len() / 2, value.len() - 1] {
         if first < value.len() {
             assert_eq!(stuck_from(first), stuck[first..], "from {first}");

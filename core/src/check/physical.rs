@@ -1,12 +1,12 @@
-//! Physical limits: what no sensor and no verdict of a source can make true.
+//! Physical limits: values beyond them are impossible, whatever the sensor or the source says.
 
 use super::StationSite;
 use super::limits::{Bounds, PhysicalLimits};
 use crate::derived::station_pressure_hpa;
 use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
 
-/// Altitudes of which a pressure is judged where the station's own is not known: the whole range of
-/// places on the ground, from below the shore of the Dead Sea to above Mount Everest.
+/// The altitudes used to judge a pressure where the altitude of the station is not known: the whole
+/// range of places on the ground, from below the shore of the Dead Sea to above Mount Everest.
 const ALTITUDES_M: [f64; 2] = [9000.0, -450.0];
 
 /// The limits of one series at its station.
@@ -21,7 +21,7 @@ impl<'a> Physical<'a> {
     pub(super) fn new(limits: &'a PhysicalLimits, site: &StationSite, key: &SeriesKey) -> Self {
         let Bounds { min, max } = limits.bounds;
         let bounds = if limits.at_sea_level {
-            // Brought to the height of the station through the standard atmosphere.
+            // The limits are brought to the height of the station through the standard atmosphere.
             let [top_m, bottom_m] =
                 site.altitude_m.map_or(ALTITUDES_M, |altitude_m| [altitude_m; 2]);
             Bounds {

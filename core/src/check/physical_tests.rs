@@ -39,7 +39,7 @@ fn absolute_zero_holds_above_the_verdict_of_the_source() {
     ] {
         let key = instantaneous(variable);
         assert_eq!(passed_by_its_source(&key, -273.2, None), IMPOSSIBLE, "{variable}");
-        // Beyond our own limits, which do not hold above a source's.
+        // Beyond our own limits, which do not override a source's verdict.
         assert_eq!(passed_by_its_source(&key, -273.1, None), Quality::GOOD, "{variable}");
     }
     let bucket =
@@ -61,7 +61,7 @@ fn pressures_are_possible_at_the_height_of_their_station() {
         let expected = if is_possible { Quality::GOOD } else { IMPOSSIBLE };
         assert_eq!(passed_by_its_source(&station, value, Some(5000.0)), expected, "{value}");
     }
-    // Without a height only what is possible nowhere is impossible.
+    // Without an altitude, only pressures that are possible nowhere are impossible.
     assert_eq!(passed_by_its_source(&station, 300.0, None), Quality::GOOD);
     assert_eq!(passed_by_its_source(&station, 100.0, None), IMPOSSIBLE);
     assert_eq!(passed_by_its_source(&station, 1200.0, None), IMPOSSIBLE);
@@ -143,6 +143,6 @@ fn what_is_not_converted_is_judged_by_the_widest_limits_of_its_units() {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
     assert_eq!(verdict(air, "F", -70.0), doubtful, "-56.7 °C in January at 43.7° N");
     assert_eq!(verdict(Variable::WindSpeed, "zzz", -1.0), IMPOSSIBLE);
-    // A unit of another quantity says nothing of this one.
+    // A unit of another quantity says nothing about this quantity.
     assert_eq!(verdict(air, "hPa", 900.0), Quality::UNCHECKED);
 }

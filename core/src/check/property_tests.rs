@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(found, verdicts(&columns));
     }
 
-    /// A verdict depends on nothing beyond the reach.
+    /// A verdict depends on no reading beyond the reach.
     #[test]
     fn within_the_reach_the_verdict_is_that_of_the_whole(columns in any_columns(), at in 0.0..1.0_f64) {
         let Reach { back_ms, ahead_ms } = Checker::default().reach();
@@ -136,7 +136,7 @@ proptest! {
             for (reading, &verdict) in verdicts.iter().enumerate() {
                 let explanation = checker.explain(&site(), &series, which, reading).unwrap();
                 prop_assert_eq!(explanation.verdict, verdict);
-                // What its source passed is judged by physical limits only.
+                // If the source passed a value, only physical limits judge it.
                 let kept = explanation.source.base == BaseQuality::Good;
                 let is_impossible = kept && verdict.base == BaseQuality::Error;
                 prop_assert_eq!(explanation.checks.is_empty(), kept && !is_impossible);

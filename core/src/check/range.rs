@@ -10,7 +10,7 @@ use crate::time::DAY_MS;
 /// Latitude, north or south, from which WMO's other limits apply (WMO-No. 305, VI.6).
 const HIGH_LATITUDE: f64 = 45.0;
 
-/// The bands of a variable at a latitude: for October to March, and for April to September.
+/// The bands of a variable at a latitude, one for October to March and one for April to September.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seasons {
     october: Option<Band>,
@@ -49,8 +49,8 @@ fn is_april_to_september(ts_ms: i64) -> bool {
         .is_some_and(|date| (4..=9).contains(&date.month()))
 }
 
-/// Outside the error bounds: Error; outside the doubtful ones, or an amount above the greatest of
-/// its interval: Doubtful. The reason is Range.
+/// A value outside the error bounds is Error. A value outside the doubtful bounds, or an amount
+/// above the greatest of its interval, is Doubtful. The reason is Range.
 #[inline]
 pub(super) fn range(value: f64, band: Band, max_amount: Option<f64>) -> Option<Quality> {
     if band.error.is_some_and(|bounds| !bounds.contains(value)) {

@@ -1,4 +1,4 @@
-//! Which series of a station bound each other.
+//! Finds the series of a station that bound each other.
 
 use super::config::ConsistencyLimits;
 use super::consistency::Side;
@@ -41,7 +41,7 @@ const PRECISE: [(Check, Variable, Variable); 3] = [
 ];
 const WIND: [(Variable, Variable); 2] = [(WindSpeed, WindGust), (WindSpeed10m, WindGust10m)];
 
-/// The checks in which a variable takes part, whatever the station reports.
+/// The checks in which a variable takes part, regardless of what the station reports.
 pub(super) fn checks_of(variable: Variable) -> &'static [Check] {
     match variable {
         AirTemperature | DewPointTemperature => &[Check::DewPoint, Check::WetBulb, Check::Average],
@@ -75,9 +75,9 @@ pub(super) fn is_configured(limits: &ConsistencyLimits, check: Check) -> bool {
     }
 }
 
-/// The relations of one series of a station, in the order of the checks and, within a check, of
-/// the ids of the other series: the first to trip gives the reason. The series is in the unit of its
-/// variable and not in a bucket; of the others, only those that are `comparable` are.
+/// The relations of one series of a station, in the order of the checks and, within a check, of the
+/// ids of the other series. The first relation to trip gives the reason. The series is in the unit
+/// of its variable and not in a bucket; other series count only if they are `comparable`.
 pub(super) fn relations<'a>(
     of: &SeriesKey,
     limits: &'a ConsistencyLimits,
@@ -110,7 +110,8 @@ pub(super) fn is_in_unit(key: &SeriesKey) -> bool {
     key.reported_unit == key.variable.unit().symbol()
 }
 
-/// The air temperature that goes with a pressure: measured the same way, or else instantaneous.
+/// The air temperature that goes with a pressure: measured the same way if possible, or else
+/// instantaneous.
 fn air_temperature(of: &SeriesKey, keys: &[&SeriesKey]) -> Option<usize> {
     let air = |key: &SeriesKey| key.variable == AirTemperature && is_comparable(key);
     let same = |key: &&SeriesKey| air(key) && is_same_measure(of, key);

@@ -1,29 +1,29 @@
-//! The checks of single values, as they come in: the intake finds the values around for itself.
+//! The checks of single values as they come in. The intake itself finds the values around.
 
 use super::explain::Reports;
-use super::neighbour_change::{self, ChangeRule, Difference, Looked};
-use super::neighbours::{self, Comparison, Held};
+use super::neighbour_change::{self, ChangeInput, ChangeRule, Difference};
+use super::neighbours::{self, Comparison, NeighbourValue};
 use super::outcome::{NotRun, Tally};
 use super::{CheckReport, Checker, Config, StationSite, jump, range};
 use crate::observation::Variable;
 
-/// Which values of other stations a value is compared with.
+/// The values of other stations that a value is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NeighbourRule {
     /// The greatest distance of a neighbour.
     pub radius_km: f64,
     /// The most neighbours, the nearest that have a value.
     pub nearest: usize,
-    /// Between readings at most so far apart a value is interpolated.
+    /// A value is interpolated between readings at most this far apart.
     pub between_ms: i64,
-    /// Otherwise a reading counts at most so far from its time.
+    /// Otherwise a reading counts at most this far from its time.
     pub beside_ms: i64,
     /// Whether stations of unknown altitude are not compared.
     pub needs_altitude: bool,
 }
 
 impl NeighbourRule {
-    /// How far from its time a reading counts at all.
+    /// The greatest distance in time at which a reading counts at all.
     pub(crate) fn reach_ms(&self) -> i64 {
         self.between_ms.max(self.beside_ms)
     }
@@ -47,20 +47,20 @@ impl Checker {
     pub(crate) fn check_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> (Tally, Option<f64>) {
         neighbours::tally(&self.config, variable, of, near, held)
     }
 
-    /// What [`check_held`](Self::check_held) found out.
+    /// The result of [`check_held`](Self::check_held), explained.
     pub(crate) fn explain_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> CheckReport {
         neighbours::report(&self.config, variable, of, near, held)
     }
@@ -69,14 +69,15 @@ impl Checker {
     pub(crate) fn compare_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> Option<Comparison> {
         neighbours::comparison(&self.config, variable, of, near, held)
     }
 
-    /// From which readings a change of a variable is judged; `None` if it is not compared.
+    /// The readings by which a change of a variable is judged; `None` if the variable is not
+    /// compared.
     pub(crate) fn change_rule(&self, variable: Variable) -> Option<ChangeRule> {
         neighbour_change::rule(&self.config, variable)
     }
@@ -86,14 +87,14 @@ impl Checker {
     pub(crate) fn change_held(
         &self,
         variable: Variable,
-        of: Held,
+        of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
     ) -> Option<Difference> {
         neighbour_change::compare(&self.config, variable, of, near, held)
     }
 
-    /// Adds what the check of changes found to what is known of a reading.
+    /// Adds the result of the check of changes to what is known of a reading.
     pub(crate) fn note_change(
         &self,
         variable: Variable,
@@ -103,14 +104,14 @@ impl Checker {
         neighbour_change::note(&self.config, variable, found, None, &[], tally);
     }
 
-    /// Explains what the check of changes found: `near` are the changes of the station itself and of
-    /// those around, with their distances.
+    /// Explains the result of the check of changes. `near` are the changes of the station itself
+    /// and of the stations around, with their distances.
     pub(crate) fn explain_change(
         &self,
         variable: Variable,
         found: Result<bool, NotRun>,
-        looked: Option<Looked>,
-        near: &[(f64, Held)],
+        looked: Option<ChangeInput>,
+        near: &[(f64, NeighbourValue)],
     ) -> CheckReport {
         let mut reports = Reports::default();
         neighbour_change::note(&self.config, variable, found, looked, near, &mut reports);
@@ -137,8 +138,7 @@ impl Checker {
         limits.map_or(0, |limits| limits.hold_ms.saturating_add(limits.curve.reach_ms()))
     }
 
-    /// Whether every value of a variable, in its unit, is judged by a check that needs no other
-    /// value.
+    /// Whether a check that needs no other value judges every value of a variable in its unit.
     pub(crate) fn is_judged_alone(
         &self,
         variable: Variable,

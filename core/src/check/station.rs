@@ -29,11 +29,11 @@ pub(crate) struct Pass<'a, R> {
     pub(super) site: &'a StationSite,
     pub(super) series: &'a [R],
     pub(super) plans: Vec<Plan<'a>>,
-    /// Which readings the judged ones may be compared with: those with a value, not
-    /// impossible by our range check, and not rejected by their source. This depends only on
-    /// the reading itself. One series after the other, in the order of the plans.
+    /// The readings that the judged readings may be compared with: they have a value, are not
+    /// impossible by the range check, and are not rejected by their source. This depends only on
+    /// the reading itself. One series follows another, in the order of the plans.
     pub(super) usable: Vec<bool>,
-    /// Which of the same readings their own series contradicts; known while they are compared with
+    /// Which of these readings their own series contradicts; known while they are compared with
     /// others.
     pub(super) contradicted: Vec<bool>,
 }
@@ -42,11 +42,11 @@ pub(crate) struct Pass<'a, R> {
 pub(super) struct Plan<'a> {
     /// Whether the values are in the unit of the limits and not in a bucket.
     pub comparable: bool,
-    /// Whether successive values are related, which extremes and totals are not.
+    /// Whether successive values are related; extremes and totals are not.
     pub steady: bool,
-    /// Limits above any verdict of the source.
+    /// Limits that override any verdict of the source.
     pub physical: Option<Physical<'a>>,
-    /// What the values may be in the unit of the limits, if they are in another.
+    /// The possible values in the unit of the limits, if the values are in another unit.
     pub meanings: Vec<Conversion>,
     pub seasons: Option<(Seasons, &'a RangeLimits)>,
     pub max_amount: Option<(f64, &'a AccumulationLimits)>,
@@ -58,7 +58,7 @@ pub(super) struct Plan<'a> {
     witnesses: Vec<Witness>,
     pub persistence: Option<&'a PersistenceLimits>,
     pub relations: Vec<Relation<'a>>,
-    /// The readings whose use is known, and where they begin in [`Pass::usable`].
+    /// The readings known to be usable or not, and where they begin in [`Pass::usable`].
     pub(super) known: Range<usize>,
     pub(super) known_at: usize,
 }
@@ -121,8 +121,8 @@ impl<'a, R: OneSeries> Pass<'a, R> {
         Self { config, site, series, plans, usable: Vec::new(), contradicted: Vec::new() }
     }
 
-    /// The first moment whose verdict may change if readings from a moment on change: that of
-    /// the usable reading before them, which may become a spike or stop being one.
+    /// The first moment whose verdict may change if readings from a moment on change: the moment of
+    /// the usable reading before them. That reading may become a spike or stop being one.
     #[cfg(feature = "intake")]
     pub(crate) fn changed_from_ms(&self, first_ms: i64) -> i64 {
         let series = self.series.iter().zip(&self.plans).enumerate();
@@ -134,7 +134,8 @@ impl<'a, R: OneSeries> Pass<'a, R> {
         before.min().unwrap_or(first_ms)
     }
 
-    /// Whether other series explain a change of one between two moments, as they do a jump.
+    /// Whether other series explain a change of one series between two moments, in the way they
+    /// explain a jump.
     #[cfg(feature = "intake")]
     pub(crate) fn is_explained(&self, which: usize, before_ms: i64, after_ms: i64) -> bool {
         let latest = |series, ts_ms| self.latest(series, ts_ms);
@@ -214,8 +215,8 @@ impl Plan<'_> {
             .is_some_and(|of| self.each_meaning(value, |value| of.verdict(value)).is_some())
     }
 
-    /// The mildest verdict on a value over the units that it may be in; `None` if it may be right in
-    /// one of them.
+    /// The mildest verdict on a value over the units that it may be in; `None` if the value may be
+    /// right in one of them.
     #[inline]
     fn each_meaning(
         &self,
@@ -251,7 +252,7 @@ struct Between {
     elapsed: [i64; 2],
 }
 
-/// A walk along one series from any reading on, which must visit every reading once, in order.
+/// A walk along one series from any reading on. It must visit every reading once, in order.
 pub(super) struct Walk<'a, R> {
     pass: &'a Pass<'a, R>,
     which: usize,
@@ -301,7 +302,8 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         walk
     }
 
-    /// The first reading before one that may have jumped so late that it is still remembered then.
+    /// The first reading before a given one that may have jumped so late that the jump is still
+    /// remembered.
     fn first_large_change(&self, first: usize) -> Option<usize> {
         let (of, limits) = (self.of, self.plan.jump?);
         let now_ms = if first < of.len() { of.ts_ms(first) } else { return None };
@@ -328,7 +330,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         }
     }
 
-    /// Remembers a usable reading as the one before the next.
+    /// Remembers a usable reading as the previous one of the next reading.
     #[inline]
     fn pass_by(&mut self, reading: usize, sticks_out: bool) {
         self.before = Some(reading);
@@ -355,7 +357,8 @@ impl<'a, R: OneSeries> Walk<'a, R> {
             let max_amount = plan.max_amount.map(|(max, _)| max);
             let tripped = plan.each_meaning(number, |number| range(number, band, max_amount));
             if tripped.is_none() && !plan.meanings.is_empty() {
-                // It is in the limits of one of its units, which may not be its own.
+                // The value is within the limits in one of its possible units, which may not be its
+                // own.
                 return;
             }
             let details = || {
@@ -372,7 +375,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         }
     }
 
-    /// Whether a reading is beyond a physical limit, which is noted as one of its range.
+    /// Whether a reading is beyond a physical limit; this is noted as a result of the range check.
     pub(super) fn physical<S: Sink>(&self, reading: usize, sink: &mut S) -> bool {
         let number = self.of.value(reading);
         let Some(physical) = &self.plan.physical else { return false };
@@ -384,7 +387,8 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         found.is_some()
     }
 
-    /// Whether a reading sticks out from the usable ones before and after it; returned with these.
+    /// Whether a reading sticks out from the usable readings before and after it; also returns
+    /// these readings.
     #[inline]
     fn sticks_out(
         &self,
@@ -471,7 +475,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let found = jump(of, &usable, [before, reading], jumps.limits);
         let latest = |series, ts_ms| pass.latest(series, ts_ms);
         let explained = |by: &Witness| by.explains(latest, before_ms, now_ms);
-        // What was stuck until then has come back.
+        // A series that was stuck until then has come back.
         let was_stuck = || {
             let limits =
                 self.plan.persistence.filter(|of_stuck| !is_exempt(of.value(before), of_stuck));

@@ -1,4 +1,5 @@
-//! Changes from one reading to the next: step and spike. Both consider the time between them.
+//! Changes from one reading to the next: step and spike. Both consider the time between the
+//! readings.
 
 use super::limits::{Curve, SpikeLimits, StepLimits};
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
@@ -7,7 +8,7 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BeyondReach;
 
-/// A change by more than the limits of the elapsed time; the worse of both levels.
+/// A change by more than the limits of the elapsed time; the worse of the two levels counts.
 #[inline]
 pub(super) fn step(
     change: f64,

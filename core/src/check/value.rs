@@ -11,7 +11,7 @@ pub(super) fn value(variable: Variable, value: f64, limits: &ValueLimits) -> Opt
         .or_else(|| limits.is_sentinel(variable, value).then(|| missing(ReasonQuality::ValueType)))
 }
 
-/// The verdict on what is no number of any variable.
+/// The verdict on something that is not a number of any variable.
 pub(crate) fn without_value(value: f64) -> Option<Quality> {
     if value.is_nan() {
         Some(missing(ReasonQuality::Missing))
@@ -20,10 +20,10 @@ pub(crate) fn without_value(value: f64) -> Option<Quality> {
     }
 }
 
-/// What values of a series may be in the unit of the limits, if they are not in it: a conversion for
-/// each unit that the text of theirs may stand for, and each unit of the variable's dimension if the
-/// text is unknown. Empty if they are in the unit of the limits, and if their unit is one of another
-/// quantity.
+/// How values of a series may be converted to the unit of the limits, if they are in another unit:
+/// one conversion for each unit that the text of their unit may stand for, or for each unit of the
+/// variable's dimension if the text is unknown. Empty if the values are in the unit of the limits,
+/// or if their unit is of another quantity.
 pub(super) fn meanings(key: &SeriesKey) -> Vec<Conversion> {
     let to = key.variable.unit();
     if key.reported_unit == to.symbol() || to == Unit::One {

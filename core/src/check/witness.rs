@@ -5,14 +5,14 @@ use super::relation::is_comparable;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Median};
 use crate::observation::{SeriesKey, Variable};
 
-/// Below this a direction says little, km/h: 2 m/s.
+/// Below this speed a direction says little, in km/h: 2 m/s.
 const LIGHT_WIND_KMH: f64 = 7.2;
 
 /// A series whose change explains a jump of another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Witness {
     pub series: usize,
-    /// How much it must change, or, of an amount, be.
+    /// How much the series must change; for an amount, how large it must be.
     pub limit: f64,
     kind: Kind,
 }
@@ -20,7 +20,7 @@ pub(super) struct Witness {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Value,
-    /// A direction, with the series of the speed.
+    /// A direction, together with the series of the speed.
     Direction(Option<usize>),
     Amount,
 }
@@ -49,8 +49,8 @@ impl Witness {
         keys.iter().enumerate().filter_map(witness).collect()
     }
 
-    /// Whether it changed between two moments by as much as explains a jump.
-    /// `at` gives the value of a series at a moment.
+    /// Whether the series changed enough between two moments to explain a jump. `at` gives the
+    /// value of a series at a moment.
     pub(super) fn explains(
         &self,
         at: impl Fn(usize, i64) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! The variables from which others are derived.
+//! The variables that others are derived from.
 
 use crate::observation::Variable;
 use crate::observation::Variable::{
@@ -7,7 +7,7 @@ use crate::observation::Variable::{
     WindSpeed10m,
 };
 
-/// The variables that the service derives, each with its inputs and listed after them.
+/// The variables that the service derives, each with its inputs, and listed after its inputs.
 ///
 /// `barometricPressure` is derived from the altimeter setting, which is not a variable, so it has
 /// no inputs here.

@@ -5,9 +5,9 @@ use crate::observation::{BaseQuality, Quality};
 /// Applies a formula to values with verdicts: the result has the worst verdict of the inputs, the
 /// first one if several rank the same.
 ///
-/// `None` if the formula gives none, or if an input is Missing or Suppressed: there is no
-/// value to derive from, or one that its source withholds and the result would reveal.
-/// From an input that is an Error the value is derived and is an Error too.
+/// `None` if the formula gives none, or if an input is Missing or Suppressed: there is no value to
+/// derive from, or the result would reveal a value that its source withholds. An Error input still
+/// gives a value, which is an Error too.
 ///
 /// ```
 /// use mesonet::{BaseQuality, Quality, ReasonQuality};

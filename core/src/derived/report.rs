@@ -42,7 +42,7 @@ const HUMIDEX_ABOVE: f64 = 1.0;
 /// calculated ones.
 ///
 /// The quality is the worst of the inputs ([`derive_with_quality`]). A reported value is never
-/// replaced, nor is a derived one of the same variable added to it, whatever its quality; so a
+/// replaced, and no derived value of the same variable is added to it, whatever its quality. So a
 /// second call adds nothing. The readings are expected to be final: convert and check them first.
 ///
 /// ```
@@ -167,7 +167,7 @@ fn add<const N: usize>(
     }));
 }
 
-/// A reading of each variable, all of one interval or all at the moment of the report.
+/// One reading of each variable, all with the same interval or all at the moment of the report.
 fn together<const N: usize>(
     readings: &[Reading],
     variables: [Variable; N],
@@ -199,8 +199,8 @@ fn interval(reading: &Reading) -> (IntervalType, i32) {
     (reading.series.interval_type, reading.series.interval_minutes)
 }
 
-/// Whether a derived value may have been computed from the readings of a series: those of its own
-/// interval, or those that count as the moment.
+/// Whether a derived value may have been computed from the readings of a series: the series has the
+/// same interval, or counts as the moment.
 #[cfg(feature = "intake")]
 pub(crate) fn is_input_of(input: &SeriesKey, derived: &SeriesKey) -> bool {
     let interval = |key: &SeriesKey| (key.interval_type, key.interval_minutes);

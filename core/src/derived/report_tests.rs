@@ -46,7 +46,7 @@ fn report(readings: &[Reading]) -> Report {
     }
 }
 
-/// What is derived from readings at a station, in the order of the derivation.
+/// The values derived from readings at a station, in the order of the derivation.
 fn derived_at(station: &Station, readings: &[Reading]) -> Vec<Reading> {
     let mut report = report(readings);
     derive_report(&mut report, station);

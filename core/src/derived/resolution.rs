@@ -1,13 +1,14 @@
-//! To how many decimals calculated values are stored.
+//! The number of decimals to which calculated values are stored.
 
 use crate::observation::Variable;
 
-/// Returns a calculated value to the resolution in which its variable is reported: whole percents
+/// Rounds a calculated value to the resolution in which its variable is reported: whole percents
 /// for `relativeHumidity`, and one decimal for everything else (°C, hPa, km/h).
 ///
-/// These are the resolutions of WMO-No. 8, volume I, annex 1.A: 0.1 K, 0.1 hPa, 1 %; wind has
-/// 0.5 m/s there, and 0.1 km/h is finer. The inputs are reported so, or more coarsely: further
-/// digits of a result would be those of the formula. The formulas of this module do not round.
+/// These are the resolutions of WMO-No. 8, volume I, annex 1.A: 0.1 K, 0.1 hPa, 1 %; wind has 0.5
+/// m/s there, and 0.1 km/h is finer. The inputs are reported to these resolutions, or more
+/// coarsely: further digits of a result would come only from the formula. The formulas of this
+/// module do not round.
 ///
 /// ```
 /// use mesonet::Variable;

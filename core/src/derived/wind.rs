@@ -1,4 +1,4 @@
-//! Wind at the height at which winds are compared.
+//! Wind at the standard height of 10 m.
 
 use super::slices::slice_form;
 use crate::observation::StationType;

@@ -152,7 +152,7 @@ impl Columns {
         let mut from = 0;
         while let Some(&first_ms) = self.ts_ms.get(from) {
             let ((lat_here, lon_here), until_ms) = self.track.at(first_ms);
-            // Rows are by time. One at the end of time is its own.
+            // Rows are sorted by time. A row at the end of time is looked up by itself.
             from += self.ts_ms[from..].partition_point(|&ts_ms| ts_ms < until_ms).max(1);
             lat.resize(from, lat_here);
             lon.resize(from, lon_here);

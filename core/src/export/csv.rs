@@ -6,7 +6,7 @@ use crate::observation::{Qualifier, QualityCode, Series};
 use crate::query::rows::Row;
 use crate::time::InstantWriter;
 
-/// The column that a request may ask for beside those of the interface.
+/// The column that a request may ask for in addition to those of the interface.
 pub(super) const QUALIFIER: &str = "qualifier";
 
 /// The names of the columns, in order.
@@ -27,7 +27,7 @@ pub(super) const COLUMNS: [&str; 10] = [
 #[derive(Debug)]
 pub(super) struct CsvRows {
     track: Track,
-    /// The place at the start of the heads, and the first moment at which it is another.
+    /// The place at the start of the heads, and the first moment at which the place is different.
     place: String,
     place_until_ms: i64,
     /// From the start of a row to its timestamp, by series.
@@ -89,7 +89,7 @@ impl CsvRows {
             self.stamp.clear();
             self.instants.write(row.ts_ms, &mut self.stamp);
             self.stamp.push(b',');
-            // Rows are by time.
+            // Rows are sorted by time.
             if row.ts_ms >= self.place_until_ms {
                 self.move_to(row.ts_ms);
             }
@@ -114,7 +114,7 @@ impl CsvRows {
     }
 }
 
-/// Latitude and longitude at a time, and the first moment at which they are others.
+/// Latitude and longitude at a time, and the first moment at which they are different.
 fn place_at(track: &Track, ts_ms: i64) -> (String, i64) {
     let ((lat, lon), until_ms) = track.at(ts_ms);
     let mut number = zmij::Buffer::new();
@@ -123,7 +123,7 @@ fn place_at(track: &Track, ts_ms: i64) -> (String, i64) {
 }
 
 /// A field, quoted if it contains a character that would end it. Names of variables, numbers and
-/// codes never do; the bucket is a text from the source.
+/// codes never contain one; the bucket is a text from the source.
 fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -10,7 +10,7 @@ use crate::observation::{
     Batch, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey, Station,
 };
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::{MemoryStore, Store, unjudged};
+use crate::store::{MemoryStore, Store, no_verdicts};
 use crate::time::Iso8601;
 
 const HEAD: &str = "lat,lon,observation_name,interval_type,interval_minutes,timestamp,value,\
@@ -53,7 +53,7 @@ fn report(ts_ms: i64, readings: &[(SeriesKey, f64, Quality)]) -> Report {
 
 fn store(reports: Vec<Report>) -> MemoryStore {
     let store = MemoryStore::default();
-    store.append(&Batch { stations: vec![station()], reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations: vec![station()], reports }, &mut no_verdicts).unwrap();
     store
 }
 
@@ -205,7 +205,7 @@ fn readings_arriving_between_two_pages_move_none_of_their_rows() {
     let store = store((0..10).map(|i| report(i * 10, &[(air(), 1.0, Quality::GOOD)])).collect());
     let request = request(4);
     let append = |reports| {
-        store.append(&Batch { stations: vec![], reports }, &mut unjudged).unwrap();
+        store.append(&Batch { stations: vec![], reports }, &mut no_verdicts).unwrap();
     };
     let first = Page::plan(&store, &request, None).unwrap();
     let cursor = first.next_cursor().unwrap().to_owned();
@@ -218,7 +218,7 @@ fn readings_arriving_between_two_pages_move_none_of_their_rows() {
         stamps.collect::<Vec<_>>()
     };
     let at = |ms: i64| Iso8601(ms).to_string();
-    // A planned page ends where it was planned to.
+    // A planned page ends where it was planned to end.
     assert_eq!(times(first), [0, 5, 10, 20, 30].map(at));
     let second = Page::plan(&store, &request, Some(&cursor)).unwrap();
     let cursor = second.next_cursor().unwrap().to_owned();
@@ -441,7 +441,7 @@ fn a_long_page_comes_in_pieces() {
     }
 }
 
-/// Every row once had the place where its station is now.
+/// A past bug: every row had the present place of its station.
 #[test]
 fn each_row_has_the_place_of_its_time_in_every_format() {
     // More than a batch of Arrow between two of the moves, and a move within a batch.
@@ -455,7 +455,7 @@ fn each_row_has_the_place_of_its_time_in_every_format() {
     for (number, second) in moves.into_iter().enumerate() {
         moved.move_to(LonLat::new(10.0 * (number + 1) as f64, 1.5).unwrap(), second * 1_000);
     }
-    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut unjudged).unwrap();
+    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut no_verdicts).unwrap();
     let place = |second: i64| match moves.iter().filter(|&&from| second >= from).count() {
         0 => "43.68,-79.63".to_owned(),
         number => format!("1.5,{number}0.0"),

@@ -44,7 +44,7 @@ pub struct Request {
     pub station: StationId,
     /// The time window, its end excluded.
     pub window: HalfOpenWindow,
-    /// Which series and which of their rows; if empty, all rows of all series.
+    /// The series to export, and which of their rows; if empty, all rows of all series.
     pub entries: Vec<Entry>,
     /// Number of rows of a page, 1 to [`MAX_PAGE_ROWS`].
     pub page_rows: usize,
@@ -58,7 +58,7 @@ impl Request {
         Self { station, window, entries: Vec::new(), page_rows: MAX_PAGE_ROWS, qualifiers: false }
     }
 
-    /// Sets which series and which of their rows; if empty, all of them.
+    /// Sets the series to export, and which of their rows; if empty, all rows of all series.
     #[must_use]
     pub fn entries(self, entries: Vec<Entry>) -> Self {
         Self { entries, ..self }
@@ -128,7 +128,7 @@ impl Request {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 pub struct Entry {
-    /// Which series.
+    /// The series.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub series: SeriesFilter,
     /// Which of their rows; the same in all entries of a request.
@@ -198,13 +198,13 @@ pub enum ExportError {
     Encoding(String),
 }
 
-/// A planned page of an export: where it ends, and whether there are more.
+/// A planned page of an export: its end, and whether more pages follow.
 ///
-/// The end is found when the page is planned and does not change, even if readings arrive before
-/// the rows are written. So a page planned with the cursor of the previous one neither repeats nor
-/// omits any of its rows. Late readings for the time of a page that is being written may still
-/// appear in it, in addition to the planned rows; those for the time of an earlier page appear in
-/// none.
+/// The end is found when the page is planned. It does not change, even if readings arrive before
+/// the rows are written. So a page planned with the cursor of the previous page neither repeats nor
+/// omits rows. Late readings for the time of a page that is being written may still appear in it,
+/// in addition to the planned rows; late readings for the time of an earlier page appear in no
+/// page.
 #[derive(Clone, Debug)]
 pub struct Page {
     track: Track,
@@ -215,7 +215,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Plans the first page of a request, or the one after a cursor.
+    /// Plans the first page of a request, or the page after a cursor.
     ///
     /// # Errors
     /// If filters make no sense or differ between entries, if the page has no rows or too many, if

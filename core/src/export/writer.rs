@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format, with that of the interface first.
+    /// Every format; the format of the interface comes first.
     pub const ALL: [Self; 3] = [Self::Csv, Self::ArrowStream, Self::Parquet];
 
     /// The media type.
@@ -104,8 +104,8 @@ impl Batches {
         self.columns.schema()
     }
 
-    /// Reads the next rows, at most 16,384; `None` after the last. The store must be the one that
-    /// the page was planned with.
+    /// Reads the next rows, at most 16,384; `None` after the last. The store must be the one with
+    /// which the page was planned.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -208,7 +208,7 @@ impl Writer {
     }
 }
 
-/// The next rows, and whether they are the last.
+/// The next rows, and whether they are the last rows.
 fn next_batch(
     rows: &mut StationRows,
     pass: &Pass,

@@ -9,7 +9,7 @@ use crate::observation::{
 };
 use crate::unit::Vocabulary;
 
-/// What a value of a feed measures.
+/// What a value in a feed measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured<'a> {
     pub variable: Variable,
@@ -35,13 +35,14 @@ impl<'a> Measured<'a> {
         Self::new(variable, IntervalType::Instantaneous, 0, unit)
     }
 
-    /// A value of the layer of cloud at an index; `None` if reports have none so high.
+    /// A value of the cloud layer at an index; `None` if the index is beyond the layers of any
+    /// report.
     pub(super) fn layer(variable: Variable, unit: &'a str, index: usize) -> Option<Self> {
         let bucket = layer_label(index)?;
         Some(Self { bucket, ..Self::instantaneous(variable, unit) })
     }
 
-    /// Whether a series, in any unit, is that of the value.
+    /// Whether a series, in any unit, is the series of the value.
     pub(super) fn is_of(&self, series: &SeriesKey) -> bool {
         (self.variable, self.interval_type, self.interval_minutes, self.bucket)
             == (series.variable, series.interval_type, series.interval_minutes, &*series.bucket)
@@ -56,7 +57,7 @@ pub(super) struct Collected<'t> {
 }
 
 impl<'t> Collected<'t> {
-    /// Readings with units of a vocabulary; values whose unit is not certain are counted.
+    /// Collects readings with units of a vocabulary; values whose unit is not certain are counted.
     pub(super) fn new(vocabulary: Vocabulary, kept_as_reported: &'t mut Tally) -> Self {
         Self { readings: Vec::with_capacity(16), vocabulary, kept_as_reported }
     }
@@ -67,7 +68,7 @@ impl<'t> Collected<'t> {
         self.push_in(Cow::Borrowed(of.bucket), of, value, quality);
     }
 
-    /// The same, with what the feed says beside the number.
+    /// The same, with the qualifier that the feed gives.
     pub(super) fn push_qualified(
         &mut self,
         of: Measured<'_>,
@@ -82,7 +83,7 @@ impl<'t> Collected<'t> {
         }
     }
 
-    /// The same, in the series of a bucket whose label is made of the report.
+    /// The same, in the series of a bucket whose label comes from the report.
     pub(super) fn push_in(
         &mut self,
         bucket: Cow<'static, str>,

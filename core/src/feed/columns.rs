@@ -6,7 +6,7 @@ use super::item::{FeedReport, FeedStation};
 use crate::geo::LonLat;
 use crate::observation::{IntervalType, Qualifier, Quality, Report, Variable};
 
-/// Texts that repeat: each is kept once and known by its place.
+/// Texts that repeat: each is kept once and identified by its place.
 ///
 /// ```
 /// use mesonet::feed::Texts;
@@ -21,13 +21,13 @@ pub struct Texts {
     last: u32,
 }
 
-/// Up to so many texts are compared one by one, which is faster than a hash.
+/// Up to this many texts are compared one by one, which is faster than a hash.
 const FEW: usize = 12;
 
 impl Texts {
     /// The place of a text, which is added if it is new.
     pub fn place(&mut self, text: &str) -> u32 {
-        // Most have the text of the one before.
+        // Most readings have the text of the reading before.
         if !self.is_at(self.last, text) {
             self.last = match self.known(text) {
                 Some(place) => place,
@@ -61,13 +61,13 @@ impl Texts {
     }
 }
 
-/// Whether two texts are equal. The empty one, which most readings have for a bucket, has no address,
-/// and to compare bytes there costs a processor 80 ns even if there are none.
+/// Whether two texts are equal. Most readings have an empty text as bucket; it has no address, and
+/// comparing bytes there costs a processor 80 ns even if there are none.
 fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && (one.is_empty() || one == other)
 }
 
-/// What the readings of one report, or of one earlier moment of it, share.
+/// The values that the readings of one report, or of one earlier moment of it, share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReportRow {
     /// Number of its readings.
@@ -88,8 +88,8 @@ pub struct ReportRow {
     pub revision: u8,
 }
 
-/// The readings of reports in columns, in the order of the reports. What a report's readings share
-/// stands once, in its row.
+/// The readings of reports in columns, in the order of the reports. Values that the readings of a
+/// report share are stored once, in its row.
 ///
 /// ```
 /// use mesonet::Variable;
@@ -116,10 +116,10 @@ pub struct ReadingColumns {
     pub station_names: Texts,
     /// Units of [`unit_places`](Self::unit_places).
     pub units: Texts,
-    /// Labels of [`bucket_places`](Self::bucket_places); the empty one is that of no group.
+    /// Labels of [`bucket_places`](Self::bucket_places); the empty label means no group.
     pub buckets: Texts,
-    /// A row for each report with readings, and before it one for the earlier moment that it tells
-    /// of.
+    /// A row for each report with readings, preceded by a row for the earlier moment that it
+    /// describes.
     pub reports: Vec<ReportRow>,
     /// The variable of each reading.
     pub variables: Vec<Variable>,
@@ -131,9 +131,9 @@ pub struct ReadingColumns {
     pub interval_minutes: Vec<i32>,
     /// The values.
     pub values: Vec<f64>,
-    /// The verdict of the source on each.
+    /// The verdict of the source on each value.
     pub qualities: Vec<Quality>,
-    /// What the report says beside each number; mostly `None`.
+    /// The qualifier of each number; mostly `None`.
     pub qualifiers: Vec<Option<Qualifier>>,
     /// The bucket of each grouped series.
     pub bucket_places: Vec<u32>,
@@ -180,7 +180,7 @@ impl ReadingColumns {
 }
 
 impl<'a> Extend<&'a FeedReport> for ReadingColumns {
-    /// Adds the readings of reports, and what they say of earlier moments before them.
+    /// Adds the readings of reports, preceded by their readings of earlier moments.
     fn extend<T: IntoIterator<Item = &'a FeedReport>>(&mut self, reports: T) {
         for FeedReport { station, report, earlier } in reports {
             for report in earlier.iter().chain([report]) {

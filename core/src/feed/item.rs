@@ -1,4 +1,4 @@
-//! What the reader of any feed returns: a station as the file describes it, and its report.
+//! The result of the reader of any feed: a station as the file describes it, and its report.
 
 use std::io::BufRead;
 
@@ -33,12 +33,12 @@ pub struct FeedStation {
     pub sensor_height_m: Option<f64>,
     /// Exposure class, if a rule fixes it.
     pub station_type: Option<StationType>,
-    /// The ids by which others know it, as far as the file gives them.
+    /// The ids that others give the station, as far as the file has them.
     pub identifiers: Identifiers,
 }
 
 impl FeedStation {
-    /// A station of which only the id is known.
+    /// A station with a known id and nothing else.
     pub fn new(network: impl Into<String>, native_id: impl Into<String>) -> Self {
         Self {
             network: network.into(),
@@ -75,8 +75,8 @@ impl FeedStation {
     }
 }
 
-/// Whether an id of a feed that also has others is the location indicator of an aerodrome: four
-/// capital letters.
+/// Whether an id is the location indicator of an aerodrome (four capital letters), in a feed that
+/// also has other ids.
 pub(super) fn is_location_indicator(id: &str) -> bool {
     id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase())
 }
@@ -89,7 +89,7 @@ pub struct FeedReport {
     /// The content of the report. Values without a verdict of the source are
     /// [`Quality::UNCHECKED`](crate::Quality::UNCHECKED).
     pub report: Report,
-    /// What the same report says of an earlier moment, such as the time of the peak wind.
+    /// What the same report says about an earlier moment, such as the time of the peak wind.
     pub earlier: Option<Report>,
 }
 
@@ -99,7 +99,7 @@ impl FeedReport {
         Self { station, report, earlier: None }
     }
 
-    /// Makes the report a correction, unless it is a later one.
+    /// Makes the report a correction, unless it is a later correction already.
     pub(super) fn correct(&mut self, revision: u8) {
         for report in std::iter::once(&mut self.report).chain(&mut self.earlier) {
             report.revision = report.revision.max(revision);
@@ -113,7 +113,7 @@ impl FeedReport {
     }
 }
 
-/// What is known of a file before it is read.
+/// What is known about a file before it is read.
 #[derive(Clone, Copy)]
 pub struct FileContext<'a> {
     /// Its name without folders and without a compression suffix: some feeds give the
@@ -127,7 +127,7 @@ pub struct FileContext<'a> {
 }
 
 impl<'a> FileContext<'a> {
-    /// A file of which only the name and the time of receipt are known.
+    /// A file with a known name and time of receipt, and nothing else.
     pub fn new(name: &'a str, received_ms: i64) -> Self {
         Self { name, received_ms, known: &|_| None }
     }

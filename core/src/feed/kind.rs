@@ -118,7 +118,7 @@ kinds! {
 
 impl Kind {
     /// Detects the kind of a file from its first bytes or, if they do not tell, from its name.
-    /// `None` if it is of no known kind.
+    /// `None` if the kind is not known.
     pub fn detect(name: &str, start: &[u8]) -> Option<Self> {
         let start = readable(&start[..start.len().min(DETECT_BYTES)]);
         let start = &*start;
@@ -128,8 +128,8 @@ impl Kind {
     /// Reads a file of this kind and visits each report or alert, in bounded memory.
     ///
     /// # Errors
-    /// If the source fails, or if the file is not of this kind. Items read before that have
-    /// been visited; a single one that cannot be read is counted in the summary.
+    /// If the source fails, or if the file is not of this kind. Items read before that have been
+    /// visited. A single item that cannot be read is counted in the summary.
     pub fn read(
         self,
         input: &mut dyn BufRead,
@@ -151,16 +151,17 @@ impl Kind {
     }
 }
 
-/// What the reports of a file said last of an earlier moment, by station: a special report and the
-/// routine one after it both state the peak wind.
+/// The last statement about an earlier moment in the reports of a file, by station: a special
+/// report and the routine report after it both state the peak wind.
 #[derive(Default)]
 struct EarlierMoments(HashMap<StationId, Report>);
 
-/// Stations whose last earlier moment is remembered; a file of more forgets them all.
+/// The number of stations whose last earlier moment is remembered. A file with more stations
+/// forgets them all.
 const MAX_EARLIER_MOMENTS: usize = 10_000;
 
 impl EarlierMoments {
-    /// Leaves out what the report before said in the same words.
+    /// Leaves out an earlier moment that the report before stated in the same words.
     fn leave_out_known(&mut self, item: &mut FeedReport) {
         let Some(earlier) = &item.earlier else { return };
         if self.0.get(&earlier.station) == Some(earlier) {

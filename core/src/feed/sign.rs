@@ -1,4 +1,4 @@
-//! Signs by which files are told apart.
+//! Signs that tell kinds of files apart.
 
 /// Whether a text occurs in the first bytes of a file, ignoring case.
 pub(super) fn holds(start: &[u8], text: &str) -> bool {

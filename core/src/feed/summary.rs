@@ -1,4 +1,4 @@
-//! What the reader of a file of reports returns, and its summary at the end.
+//! The results of a reader of a file of reports, and its summary at the end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::metar::{Metar, MetarError, MetarKind};
 use crate::geo::LonLat;
 use crate::time::TimeError;
 
-/// One decoded report of a file. What it borrows is valid only during the visit.
+/// One decoded report of a file. Its borrowed data is valid only during the visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetarItem<'a> {
     /// Id of the station in its network: its ICAO location indicator.
@@ -21,7 +21,7 @@ pub struct MetarItem<'a> {
     pub place: Option<LonLat>,
     /// Altitude of the station above mean sea level, if the file gives it.
     pub altitude_m: Option<f64>,
-    /// Why the report was made, according to the report or else to the file.
+    /// Why the report was made, according to the report, or else to the file.
     pub kind: MetarKind,
     /// The decoded report.
     pub metar: Metar,
@@ -51,11 +51,11 @@ pub enum RefusalReason {
     /// The report has no station or no time.
     #[error(transparent)]
     Metar(#[from] MetarError),
-    /// The time given beside the report is invalid.
+    /// The time given with the report is invalid.
     #[error(transparent)]
     Time(#[from] TimeError),
-    /// The time given beside the report is that of no observation.
-    #[error("{got} is before 1750; observations with instruments are of later")]
+    /// The time given with the report cannot be the time of an observation.
+    #[error("{got} is before 1750; instrument observations are later")]
     TooEarly {
         /// The time.
         got: String,
@@ -103,10 +103,10 @@ pub enum RefusalReason {
         /// Its first characters.
         got: String,
     },
-    /// A message with more of something than any real one.
+    /// A message with more of something than any real message has.
     #[error("more than {limit} {what}")]
     TooMany {
-        /// What there is too much of.
+        /// The thing that there is too much of.
         what: &'static str,
         /// The greatest number that is read.
         limit: usize,
@@ -120,7 +120,7 @@ pub enum RefusalReason {
     /// A message that is not an official alert to the public.
     #[error("not an official alert: {what} is {got:?}; allowed: {allowed}")]
     Unofficial {
-        /// The field that shows it.
+        /// The field that shows this.
         what: &'static str,
         /// Its first characters.
         got: String,
@@ -175,7 +175,7 @@ pub struct Summary {
     pub read: u64,
     /// Reports that were left out.
     pub refused: u64,
-    /// The first [`MAX_REFUSALS`] of those left out.
+    /// The first [`MAX_REFUSALS`] of the reports left out.
     pub refusals: Vec<Refusal>,
     /// Readings of the reports that were returned, as [`Kind::read`](super::Kind::read)
     /// counts them.
@@ -295,9 +295,9 @@ pub enum FeedError {
     /// The source of the bytes failed.
     #[error("cannot read the feed: {message}")]
     Io {
-        /// What kind of failure it was.
+        /// The kind of failure.
         kind: io::ErrorKind,
-        /// What the source says.
+        /// The message of the source.
         message: String,
     },
     /// There is no header with the required columns.

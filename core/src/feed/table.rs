@@ -17,7 +17,7 @@ use super::item::FeedReport;
 use crate::geo::LonLat;
 use crate::observation::{BaseQuality, IntervalType, Qualifier, ReasonQuality, Variable};
 
-/// Collects the readings of reports: a row for each, in the order of the files.
+/// Collects the readings of reports: one row per reading, in the order of the files.
 ///
 /// | Column | Holds |
 /// | --- | --- |
@@ -56,7 +56,7 @@ fn dictionary<'a, K: ArrowDictionaryKeyType>(
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(texts))?))
 }
 
-/// What the reports have, for each of their readings.
+/// A column of the reports, repeated for each of their readings.
 struct PerReading<'a> {
     reports: &'a [ReportRow],
     rows: usize,
@@ -75,7 +75,7 @@ impl PerReading<'_> {
         by_place(self.all(|report| of(report) as i32).into(), texts)
     }
 
-    /// The same where some have none.
+    /// The same for a column that some reports lack.
     fn some<T: ArrowPrimitiveType>(
         &self,
         of: impl Fn(&ReportRow) -> Option<T::Native>,
@@ -108,10 +108,10 @@ impl FeedTable {
         self.0.values.is_empty()
     }
 
-    /// Makes the table of what was collected.
+    /// Makes the table from the collected readings.
     ///
     /// # Errors
-    /// More distinct texts than a dictionary holds.
+    /// If there are more distinct texts than a dictionary holds.
     pub fn finish(self) -> Result<RecordBatch, ArrowError> {
         let rows = self.len();
         let ReadingColumns { networks, stations, station_names, units, buckets, .. } = self.0;
@@ -159,7 +159,7 @@ impl FeedTable {
 }
 
 impl<'a> Extend<&'a FeedReport> for FeedTable {
-    /// Adds the readings of reports, and what they say of earlier moments before them.
+    /// Adds the readings of reports, preceded by their readings of earlier moments.
     fn extend<T: IntoIterator<Item = &'a FeedReport>>(&mut self, reports: T) {
         self.0.extend(reports);
     }

@@ -67,8 +67,8 @@ impl LonLat {
         Ok(Self { lon, lat })
     }
 
-    /// A position from a longitude that may be up to a turn off, as some sources count on beyond the
-    /// antimeridian, and latitude (±90).
+    /// A position from a longitude that may be up to a full turn off, because some sources count on
+    /// beyond the antimeridian, and a latitude (±90).
     ///
     /// # Errors
     /// If a coordinate is out of range or not a number.

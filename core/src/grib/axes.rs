@@ -63,20 +63,20 @@ impl LatLonAxes {
     }
 }
 
-/// Which step counts if the message states one and its end points imply another, as both are
+/// The step that counts if the message states one and its end points imply another: both are
 /// rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The stated one, unless it is rounded so coarsely that the end points would be missed.
+    /// The stated step, unless it is rounded so coarsely that the end points would be missed.
     Stated,
-    /// The one implied by the end points, as in NCEP's library ip on rotated globes
+    /// The step implied by the end points, as in NCEP's library ip on rotated globes
     /// (`ip_rot_equid_cylind_grid`).
     OfEnds,
 }
 
 impl Step {
-    /// Returns the step of an axis with this many points; that of its end points if no step is
-    /// stated.
+    /// Returns the step of an axis with this many points; if no step is stated, the step that its
+    /// end points imply.
     pub(super) fn of_axis(
         self,
         raw: u32,

@@ -1,4 +1,5 @@
-//! The standard names of the CF conventions, and how a field's values were made from others.
+//! The standard names of the CF conventions, and how the values of a field were derived from
+//! others.
 //!
 //! Source: CF standard name table, version 90; WMO-No. 306, volume I.2, code table 4.2.
 
@@ -12,8 +13,8 @@ const LOCAL: u8 = 192;
 /// The kinds of levels that some names depend on: the ground, and the mean sea level.
 const SURFACE: u8 = 1;
 
-/// Returns the standard name of a parameter at a kind of level, if it has one with the parameter's
-/// own unit.
+/// Returns the standard name of a parameter at a kind of level, if there is one with the
+/// parameter's own unit.
 fn standard_name(parameter: Parameter, level: Level) -> Option<&'static str> {
     let Parameter { discipline, category, number, .. } = parameter;
     if number >= LOCAL || category >= LOCAL {
@@ -59,8 +60,8 @@ fn standard_name(parameter: Parameter, level: Level) -> Option<&'static str> {
     })
 }
 
-/// Returns the names and the methods of a field's values for readers that follow the conventions:
-/// `standard_name`, `cell_methods` and `comment`, if they apply.
+/// Returns the CF attributes of a field's values: `standard_name`, `cell_methods` and `comment`, if
+/// they apply.
 pub(crate) fn attributes(
     parameter: Parameter,
     level: Level,
@@ -72,7 +73,7 @@ pub(crate) fn attributes(
         FieldKind::Deterministic | FieldKind::Member(_) => Some(None),
         FieldKind::Derived(code) => match code {
             0 | 1 => Some(Some("mean")),
-            // Deviations have the unit of the values, but are none themselves.
+            // Deviations have the unit of the values, but are not such values themselves.
             2 | 4 => Some(Some("standard_deviation")),
             8 => Some(Some("minimum")),
             9 => Some(Some("maximum")),
@@ -107,9 +108,8 @@ pub(crate) fn attributes(
 }
 
 impl Field<'_> {
-    /// Returns what readers that follow the CF conventions expect to know of the values: `units`,
-    /// `standard_name`, `cell_methods` and `comment`, as far as they apply. Winds along the axes of the grid
-    /// are `x_wind` and `y_wind`.
+    /// Returns the CF attributes of the values: `units`, `standard_name`, `cell_methods` and
+    /// `comment`, as far as they apply. Winds along the axes of the grid are `x_wind` and `y_wind`.
     ///
     /// # Errors
     /// If the product or the grid is not supported.

@@ -1,7 +1,7 @@
 //! Numbers packed as an image or a compressed stream: templates 7.40, 7.41 and 7.42.
 //!
-//! The decoding libraries allocate whatever a file tells them to, so what the file claims is first
-//! checked against the number of packed values.
+//! The decoding libraries allocate whatever a file tells them to. So the sizes in the file are
+//! first checked against the number of packed values.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ use rust_aec::{AecFlags, AecParams};
 use super::GribError;
 use super::octets::{Bits, Octets};
 
-/// The largest bit depth of a JPEG 2000 sample: up to it the library is exact.
+/// The largest bit depth of a JPEG 2000 sample: up to this depth the library is exact.
 const JPEG2000_MAX_BITS: u8 = 24;
 
 /// Least sum of the exponents of a code-block's width and height, each above 2: 256 samples.
@@ -33,7 +33,7 @@ fn same_size(codec: &'static str, width: u32, height: u32, packed: usize) -> Res
     Err(failed(codec, &format!("it has {width} × {height} pixels for {packed} values")))
 }
 
-/// An image of one component, its rows one after the other.
+/// An image of one component, row after row.
 pub(super) fn jpeg2000(
     data: &[u8],
     packed: usize,
@@ -58,7 +58,7 @@ pub(super) fn jpeg2000(
 }
 
 /// Checks the beginning of a codestream: the markers SOC and SIZ (ISO/IEC 15444-1, A.4 and A.5),
-/// exactly one component, and at most one tile, as each tile takes memory of its own.
+/// exactly one component, and at most one tile, because each tile takes its own memory.
 fn check_codestream(data: Octets<'_>) -> Result<(), GribError> {
     let refuse = |reason| Err(failed("JPEG 2000", &reason));
     if !data.bytes.starts_with(b"\xff\x4f\xff\x51") {
@@ -80,7 +80,7 @@ fn check_codestream(data: Octets<'_>) -> Result<(), GribError> {
 }
 
 /// Checks the headers from SIZ up to the data (A.3, A.6): blocks and precincts must have usual
-/// sizes, as memory is taken for each of them, and no tile-part may follow the first one that could
+/// sizes, because memory is taken for each of them, and no second tile-part may follow that could
 /// change them.
 fn check_coding(data: Octets<'_>) -> Result<(), GribError> {
     const COD: u16 = 0xff52;
@@ -155,7 +155,7 @@ pub(super) fn ccsds(
     value: impl Fn(i64) -> f32,
 ) -> Result<Vec<f32>, GribError> {
     const CODEC: &str = "CCSDS";
-    // The byte order is ours to choose: it is that of the memory, not of the stream.
+    // The caller chooses the byte order: it is that of the memory, not of the stream.
     let flags = rust_aec::flags_from_grib2_ccsds_flags(flags) | AecFlags::MSB;
     if flags.contains(AecFlags::DATA_SIGNED) {
         return Err(failed(CODEC, &"signed numbers are not supported"));

@@ -3,12 +3,12 @@
 use super::GribError;
 use super::octets::Octets;
 
-/// The shape of the Earth that a grid assumes (code table 3.2); half axes in metres.
+/// The shape of the Earth that a grid assumes (code table 3.2); semi-axes in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Earth {
-    /// The half axis to the equator.
+    /// The semi-axis to the equator.
     pub major_m: f64,
-    /// The half axis to a pole.
+    /// The semi-axis to a pole.
     pub minor_m: f64,
 }
 

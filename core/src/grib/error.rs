@@ -15,7 +15,7 @@ pub enum GribError {
     /// Bytes between messages that do not belong there: the remains of a message, or too many.
     #[error("{octets} octets before octet {before} of the file belong to no message")]
     Gap {
-        /// How many.
+        /// The number of octets.
         octets: usize,
         /// The octet of the file after them, counted from 1.
         before: usize,
@@ -26,7 +26,7 @@ pub enum GribError {
     /// A section has an impossible length, or the message does not end where it should.
     #[error("the sections do not fit into the message: at octet {octet} of {octets}")]
     Sections {
-        /// Where it was noticed, counted from 1.
+        /// The octet where this was noticed, counted from 1.
         octet: usize,
         /// The length of the message.
         octets: usize,
@@ -86,7 +86,7 @@ pub enum GribError {
     Codec {
         /// The compression.
         codec: &'static str,
-        /// What the decoder says.
+        /// The message of the decoder.
         reason: String,
     },
     /// A constant field that readers understand in two ways.
@@ -95,9 +95,9 @@ pub enum GribError {
          may mean either"
     )]
     Constant {
-        /// The reference value as it stands.
+        /// The reference value itself.
         value: f32,
-        /// The same, divided by the decimal scale.
+        /// The reference value divided by the decimal scale.
         scaled: f32,
     },
     /// Scale factors that lead to values that are not finite.
@@ -106,8 +106,7 @@ pub enum GribError {
 }
 
 impl GribError {
-    /// Returns whether the message is damaged, as opposed to one that is whole and of a kind that is
-    /// not supported.
+    /// Returns whether the message is damaged, rather than whole but of an unsupported kind.
     ///
     /// ```
     /// use mesonet::grib::GribError;

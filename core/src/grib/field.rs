@@ -19,14 +19,14 @@ const CELLS_OF_ONE_VALUE: u64 = 256;
 const START: &[u8] = b"GRIB";
 const END: &[u8] = b"7777";
 
-/// The most bytes that stand between messages: the headings of a bulletin and some padding.
+/// The most bytes allowed between messages: the headings of a bulletin and some padding.
 const MAX_GAP: usize = 1024;
 
 /// Returns the fields of a file in order, including those of messages with several fields.
 ///
 /// Headings between messages are skipped. A broken message yields one error, and so do the remains
-/// of one between others: the end of a message without its beginning, or more than 1 KiB. The fields
-/// before them and the messages after them are still returned.
+/// of a message between others: the end of a message without its beginning, or more than 1 KiB. The
+/// fields before and the messages after are still returned.
 ///
 /// ```
 /// use mesonet::grib::GribError;
@@ -61,13 +61,14 @@ pub struct Fields<'a> {
     seen: Seen,
 }
 
-/// What came before the rest of a file.
+/// What precedes the rest of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Seen {
     Nothing,
     /// A message that ends where the rest begins.
     Message,
-    /// The beginning of one that is broken: how much of what follows is its own is not known.
+    /// The beginning of a broken message: it is unknown how much of the following bytes belongs to
+    /// it.
     Broken,
 }
 
@@ -77,7 +78,7 @@ struct Message<'a> {
     octets: usize,
     rest: &'a [u8],
     discipline: u8,
-    /// The sections by number; those that have not come yet are empty.
+    /// The sections by number; sections that have not appeared yet are empty.
     sections: [&'a [u8]; 8],
     /// The last bit map that was not a reference to an earlier one.
     bitmap: &'a [u8],
@@ -154,7 +155,7 @@ impl<'a> Fields<'a> {
         if is_known || !(is_begun || is_ended || gap.len() > MAX_GAP) {
             return None;
         }
-        // Of what follows up to the next message, nothing more can be said.
+        // Nothing more can be said about the bytes up to the next message.
         self.seen = Seen::Broken;
         let before = self.octets - self.rest.len() + 1;
         Some(GribError::Gap { octets: gap.len(), before })
@@ -208,7 +209,7 @@ impl<'a> Message<'a> {
             if needed > 0 && self.sections[usize::from(needed)].is_empty() {
                 return Err(GribError::Order { section: number, needed });
             }
-            // What belongs to this field must not be taken for the next one's.
+            // The sections of this field must not be taken for those of the next.
             self.sections[usize::from(number)..].fill(&[]);
             self.sections[usize::from(number)] = section;
             match number {
@@ -238,8 +239,8 @@ impl<'a> Field<'a> {
         Octets { section: number, bytes: self.sections[usize::from(number)] }
     }
 
-    /// Returns the parameter: what was measured or computed, and by whom (octets 7, 6–7 of section
-    /// 1, 10–11 of section 4).
+    /// Returns the parameter: the quantity, and the centre that produced it (octets 7, 6–7 of
+    /// section 1, 10–11 of section 4).
     ///
     /// # Errors
     /// If a section is cut short.
@@ -253,7 +254,8 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Returns the reference time, for a model the start of its run: milliseconds since 1970 (UTC).
+    /// Returns the reference time, which is the start of the run for a model: milliseconds since
+    /// 1970 (UTC).
     ///
     /// # Errors
     /// If the numbers are not a valid time.
@@ -322,7 +324,7 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the cost of unpacking the field and writing its values, in cells: an upper bound for
-    /// callers that accept fields from others. A message of 200 octets can be a field of
+    /// callers that accept fields from others. A message of 200 octets can hold a field of
     /// [`MAX_POINTS`] cells.
     ///
     /// A constant field costs next to nothing for its cells. Every field costs 262,144 cells for
@@ -348,9 +350,9 @@ impl<'a> Field<'a> {
         Ok(CELLS_OF_A_FIELD + cells + (octets + self.bitmap.len()) as u64)
     }
 
-    /// Returns the value of all points if the message is a constant field that packs none, NaN
-    /// where it is missing; `None` for every other field, which [`values`](Self::values) unpacks.
-    /// Takes no memory for the points.
+    /// Returns the value of all points if the message is a constant field, which packs no values;
+    /// NaN if that value is missing; `None` for every other field, which [`values`](Self::values)
+    /// unpacks. Takes no memory for the points.
     ///
     /// # Errors
     /// As [`values`](Self::values).
@@ -365,7 +367,7 @@ impl<'a> Field<'a> {
         Ok(Some(if sentinels.iter().any(is_none) { f32::NAN } else { value }))
     }
 
-    /// Returns the steps that its values are packed in; `None` if it has none.
+    /// Returns the steps in which its values are packed; `None` if it has none.
     #[cfg(feature = "model-delivery")]
     pub(crate) fn steps(&self) -> Result<Option<packing::Steps>, GribError> {
         packing::steps(self.section(5))
@@ -375,12 +377,12 @@ impl<'a> Field<'a> {
         Ok(self.section(6).u8(6)? == 255 && packing::is_of_one_value(self.section(5))?)
     }
 
-    /// Unpacks the values, row by row in the order of [`Grid`]: row 0 is that of the first
-    /// point of the message, and every row runs in the direction of i.
+    /// Unpacks the values, row by row in the order of [`Grid`]: row 0 contains the first point of
+    /// the message, and every row runs in the direction of i.
     ///
     /// A missing value is NaN, whether it is marked by the bit map, by the packing, or by one of
-    /// the numbers that its producer uses for "nothing here". Where a radar sees no echo the value
-    /// is [`Parameter::no_echo`](super::Parameter::no_echo). The others are computed in `f64` and
+    /// the numbers that its producer uses for "nothing here". If a radar sees no echo, the value is
+    /// [`Parameter::no_echo`](super::Parameter::no_echo). Other values are computed in `f64` and
     /// rounded once.
     ///
     /// # Errors
@@ -417,7 +419,7 @@ fn points_of(grid: &Grid, limit: usize) -> Result<usize, GribError> {
     if got > limit { Err(GribError::Points { got, limit }) } else { Ok(grid.points()) }
 }
 
-/// Packed in decimal and binary steps, the number is met only approximately.
+/// Packing in decimal and binary steps matches the number only approximately.
 #[inline]
 fn is_sentinel(value: f32, sentinel: f32) -> bool {
     (value - sentinel).abs() <= 1e-6 * sentinel.abs()

@@ -11,13 +11,13 @@ use crate::grid::{GridProjection, LatLonGlobe, Map, Projection};
 /// NCEP's own template of a rotated globe that is not E-staggered.
 const NON_E: u16 = 32_769;
 
-/// The grid of a field: its rows and columns, and where its points lie.
+/// The grid of a field: its rows and columns, and the positions of its points.
 ///
 /// A grid whose rows differ in length, such as a reduced Gaussian grid, has as many columns as its
 /// longest row; in the other rows each cell stands for the nearest point of the row
 /// ([`is_reduced`](Self::is_reduced)).
 ///
-/// Row 0 is that of the first point of the message, so rows may run north or south; the sign of the
+/// Row 0 contains the first point of the message, so rows may run north or south; the sign of the
 /// step between them says which. Columns run in the direction of i, to the east unless the step is
 /// negative.
 ///
@@ -47,7 +47,7 @@ pub struct Grid {
     rows_of: Option<RowLengths>,
 }
 
-/// Where the points of a grid lie. Angles in degrees, longitudes to the east.
+/// The positions of the points of a grid. Angles in degrees, longitudes to the east.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GridGeometry {
     /// Latitude and longitude (template 3.0).
@@ -60,8 +60,8 @@ pub enum GridGeometry {
         south_pole_lat: f64,
         /// The longitude of the moved south pole.
         south_pole_lon: f64,
-        /// The rotation about the new axis: the meridian 0 of the axes lies this far to the east
-        /// of the one that runs to the North Pole.
+        /// The rotation about the new axis: meridian 0 of the axes lies this far to the east of the
+        /// meridian that runs to the North Pole.
         angle: f64,
     },
     /// Latitude and longitude, with rows at Gaussian parallels (template 3.40).
@@ -79,7 +79,7 @@ pub enum GridGeometry {
     },
     /// A map of a sphere, or of an ellipsoid ([`Grid::earth`]; templates 3.10, 3.20 and 3.30).
     Projected {
-        /// The projection, whose radius is the half axis to the equator.
+        /// The projection; its radius is the semi-axis to the equator.
         projection: Projection,
         /// Longitude of the first point.
         first_lon: f64,
@@ -158,8 +158,8 @@ impl Grid {
     }
 
     /// Returns whether the rows differ in length in the message, as on a reduced Gaussian grid. Its
-    /// cells then have the values of the nearest points of their rows: none is computed, but a cell
-    /// may stand up to half the spacing of its row from its point.
+    /// cells then have the values of the nearest points of their rows: no value is interpolated,
+    /// but a cell may be up to half the spacing of its row away from its point.
     pub fn is_reduced(&self) -> bool {
         self.rows_of.is_some()
     }
@@ -179,7 +179,7 @@ impl Grid {
         self.earth
     }
 
-    /// Returns where the points lie.
+    /// Returns the positions of the points.
     pub fn geometry(&self) -> GridGeometry {
         self.geometry
     }
@@ -261,7 +261,7 @@ fn gaussian(
 
 /// NCEP's template 3.32769, a rotated globe that is not staggered, of the Rapid Refresh: octets 56
 /// to 63 are the place where its equator and meridian 0 meet, 73 to 80 the last point. Both corners
-/// are given on the Earth, and the steps follow from them, as in NCEP's library ip
+/// are given in coordinates of the Earth, and the steps follow from them, as in NCEP's library ip
 /// (`ip_rot_equid_cylind_grid`).
 fn non_e(
     section: Octets<'_>,
@@ -322,7 +322,7 @@ fn projected(
             }
             let projection = Projection::Mercator {
                 radius_m,
-                // The map may begin at any meridian; with this one no cell near the first point
+                // The map may begin at any meridian; with this choice no cell near the first point
                 // crosses its edge.
                 central_lon: first_lon,
                 true_lat: scale_lat,

@@ -1,4 +1,4 @@
-//! What a field is of: one forecast, a member of an ensemble, or something derived from members.
+//! The kind of a field: one forecast, a member of an ensemble, or something derived from members.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::GribError;
 use super::octets::Octets;
 
-/// What a field is of. Two fields of the same parameter, level and time are the same field only if
+/// The kind of a field. Two fields of the same parameter, level and time are the same field only if
 /// they are of the same kind: the spread of the temperature is not the temperature.
 ///
 /// Written as `deterministic`, `member:3` (0 is the control), `mean`, `spread`, `percentile:90`,
@@ -40,8 +40,7 @@ pub enum FieldKind {
     Area(u8),
 }
 
-/// The event that a probability is of (code table 4.9), with its limits in the unit of the
-/// parameter.
+/// The event of a probability (code table 4.9), with its limits in the unit of the parameter.
 ///
 /// ```
 /// use mesonet::grib::{FieldKind, ProbabilityEvent};
@@ -56,7 +55,7 @@ pub enum ProbabilityEvent {
     Above(f64),
     /// The value is at least the first limit and less than the second.
     Between(f64, f64),
-    /// The value is this one.
+    /// The value equals this one.
     Equal(f64),
     /// The value is above the normal.
     AboveNormal,
@@ -78,7 +77,7 @@ pub enum ProbabilityEvent {
 )]
 pub struct FieldKindError(pub String);
 
-/// The names of what is derived from all members, by number in code table 4.7.
+/// The names of fields derived from all members, by number in code table 4.7.
 const DERIVED: [&str; 11] = [
     "mean",
     "weighted-mean",
@@ -93,12 +92,12 @@ const DERIVED: [&str; 11] = [
     "variance",
 ];
 
-/// A negatively perturbed member (code table 4.6), which has the number of a positively perturbed
-/// one.
+/// A negatively perturbed member (code table 4.6); it has the number of a positively perturbed
+/// member.
 const NEGATIVE: u8 = 2;
 
 impl FieldKind {
-    /// Reads the kind of a field whose template has what follows the levels at an octet.
+    /// Reads the kind of a field. In its template, the part after the levels begins at an octet.
     pub(super) fn read(
         template: u16,
         section: Octets<'_>,
@@ -134,7 +133,7 @@ impl FieldKind {
 }
 
 impl ProbabilityEvent {
-    /// Reads the type and the limits, of which those that the type does not use may be missing.
+    /// Reads the type and the limits. Limits that the type does not use may be missing.
     fn read(section: Octets<'_>, octet: usize) -> Result<Self, GribError> {
         let kind = section.u8(octet)?;
         let (lower, upper) = (section.scaled(octet + 1)?, section.scaled(octet + 6)?);
@@ -280,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Octets as after the levels of the templates.
+    /// Octets like those after the levels in the templates.
     #[test]
     fn the_octets_after_the_levels_say_the_kind() {
         let read = |template, bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! GRIB edition 2: the fields of a file, what each of them is, and its values on request.
+//! GRIB edition 2: the fields of a file, the description of each, and its values on request.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -19,7 +19,8 @@
 //! rotated grid 32769. Packings: 5.0, 5.2, 5.3, 5.4 (IEEE), 5.40, 5.41 and 5.42.
 //!
 //! Not supported are edition 1, spherical harmonics, icosahedral grids and packing by logarithms.
-//! Such a field still has the metadata that can be read; the rest is an error that names the code.
+//! Such a field still gives the metadata that can be read; anything else is an error that names the
+//! code.
 
 mod axes;
 mod cf;

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use super::product::Parameter;
 
-/// One parameter a line: centre (0 for those that all centres share), code, wgrib2's name, ecCodes'
-/// short name (- if it has none, or one that depends on more than the parameter), unit.
+/// One parameter per line: centre (0 for parameters that all centres share), code, wgrib2's name,
+/// ecCodes' short name (- if there is none, or if it depends on more than the parameter), unit.
 ///
 /// Sources: the tables of wgrib2 (`gribtables` of ncep, mrms and dwd) and of ecCodes 2.50.0.
 const TABLE: &str = include_str!("parameters.tsv");
 
-/// Codes from this one on are a centre's own.
+/// From this code on, codes are a centre's own.
 const OWN: u8 = 192;
 
 /// The names of a parameter.
@@ -26,9 +26,9 @@ const OWN: u8 = 192;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterName {
-    /// As in the inventories of wgrib2, such as `TMP`.
+    /// The name in the inventories of wgrib2, such as `TMP`.
     pub wgrib2: &'static str,
-    /// As in ecCodes, such as `t`, if there is one for all levels and statistics.
+    /// The short name in ecCodes, such as `t`, if there is one for all levels and statistics.
     pub eccodes: Option<&'static str>,
     /// The unit of the values.
     pub unit: &'static str,

@@ -24,7 +24,7 @@ impl TryFrom<&Grid> for NativeGrid {
             GridGeometry::RotatedLatLon { axes, south_pole_lat, south_pole_lon, angle } => {
                 let globe = LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon };
                 let projection = GridProjection::Globe(globe);
-                // Turned about its own axis, it is the same globe with other longitudes.
+                // Turned about its own axis, the globe is the same with other longitudes.
                 let first_lon = match angle {
                     0.0 => axes.first_lon,
                     _ => turned(axes.first_lon + angle),
@@ -66,8 +66,8 @@ impl Field<'_> {
     /// Returns the value of the cell that contains a place, in the unit of the parameter; `None` if
     /// the value is missing or the grid ends before the place.
     ///
-    /// All values of the field are unpacked for it. For many places, [`values`](Self::values) and
-    /// [`NativeGrid::nearest`] take that time once.
+    /// This unpacks all values of the field. For many places, use [`values`](Self::values) and
+    /// [`NativeGrid::nearest`], which unpack only once.
     ///
     /// # Errors
     /// As [`values`](Self::values), or if the grid is not supported.

@@ -2,7 +2,7 @@
 
 use super::GribError;
 
-/// One section including its header: what the manual calls octet n is `bytes[n - 1]`.
+/// One section including its header: octet n of the manual is `bytes[n - 1]`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Octets<'a> {
     pub section: u8,
@@ -67,7 +67,7 @@ pub(super) fn signed(raw: u32, bits: u32) -> i32 {
     if raw & sign == 0 { magnitude } else { -magnitude }
 }
 
-/// Numbers of a few bits each, one after the other, the highest bit first.
+/// Numbers of a few bits each, one after another, highest bit first.
 #[derive(Clone, Debug)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
@@ -79,7 +79,7 @@ impl<'a> Bits<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Returns the next number of up to 32 bits. Beyond the end it is zeros: callers have checked
+    /// Returns the next number of up to 32 bits. Beyond the end all bits are zero; callers check
     /// the length before.
     #[inline]
     pub(super) fn read(&mut self, bits: u32) -> u32 {

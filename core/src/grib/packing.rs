@@ -5,8 +5,8 @@
 use super::octets::{Bits, Octets, signed};
 use super::{GribError, codec};
 
-/// The numbers that the values of a field are packed in: every value is
-/// (`reference` + n · `binary`) / `decimal` with a whole number n.
+/// The steps in which the values of a field are packed: every value is (`reference` + n · `binary`)
+/// / `decimal` with a whole number n.
 #[cfg(feature = "model-delivery")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Steps {
@@ -18,7 +18,7 @@ pub(crate) struct Steps {
     pub decimal: f64,
 }
 
-/// Returns the steps of a field; `None` if it packs no numbers, or in another way.
+/// Returns the steps of a field; `None` if it packs no numbers, or packs them in another way.
 #[cfg(feature = "model-delivery")]
 pub(super) fn steps(section: Octets<'_>) -> Result<Option<Steps>, GribError> {
     if !matches!(section.u16(10)?, 0 | 2 | 3 | 40 | 41 | 42) || is_of_one_value(section)? {
@@ -28,12 +28,12 @@ pub(super) fn steps(section: Octets<'_>) -> Result<Option<Steps>, GribError> {
     Ok(Some(Steps { reference, binary, decimal }))
 }
 
-/// What all packings have in common: octets 12 to 20 of section 5.
+/// The part common to all packings: octets 12 to 20 of section 5.
 struct Scale {
     reference: f64,
     binary: f64,
     decimal: f64,
-    /// Bits of a packed number; in complex packing, of a group's reference.
+    /// Bits of a packed number; in complex packing, bits of a group's reference.
     bits: u32,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn one_value(section: Octets<'_>, points: usize) -> Result<f32, GribE
 }
 
 /// The value of a constant field. By regulation 92.9.4 it is R / 10^D, but NCEP's library and
-/// ecCodes write and read R (wgrib2's `Changes`, v0.1.7.8): if the two differ, nobody knows which
+/// ecCodes write and read R (wgrib2's `Changes`, v0.1.7.8). If the two differ, it is unknown which
 /// one the producer meant.
 fn constant(scale: &Scale) -> Result<f32, GribError> {
     let (value, scaled) = (scale.reference as f32, scale.value(0));
@@ -101,7 +101,7 @@ fn check_count(packed: usize, here: usize) -> Result<(), GribError> {
     })
 }
 
-/// Returns the values of a field in the order of the message; NaN where one is missing.
+/// Returns the values of a field in the order of the message; NaN where a value is missing.
 pub(super) fn unpack(
     section: Octets<'_>,
     data: Octets<'_>,
@@ -208,7 +208,7 @@ fn spread(values: &[f32], bitmap: &[u8], points: usize) -> Vec<f32> {
     (0..points).map(|_| value()).collect()
 }
 
-/// Template 7.0: one number after the other.
+/// Template 7.0: one number after another.
 fn simple(scale: &Scale, data: &[u8], packed: usize) -> Result<Vec<f32>, GribError> {
     let mut bits = Bits::new(data);
     bits.needs(packed.saturating_mul(scale.bits as usize))?;
@@ -299,9 +299,9 @@ fn complex(
 }
 
 /// Whether a number of this many bits marks a missing value: the greatest one does, and if there
-/// are two kinds of missing values, so does the one below it (note 1 of code table 5.5). Of no bits at
-/// all the greatest is 0: a group of width 0 in a message without bits for its references is missing,
-/// as the programs of NCEP, ecCodes and GDAL read it.
+/// are two kinds of missing values, so does the one below it (note 1 of code table 5.5). With no
+/// bits at all, the greatest number is 0. So a group of width 0 in a message without bits for its
+/// references is missing; the programs of NCEP, ecCodes and GDAL read it so too.
 fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
     let greatest = (1_i64 << bits) - 1;
     kinds > 0 && (number == greatest || kinds == 2 && number == greatest - 1)
@@ -312,7 +312,7 @@ fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
 struct Differenced {
     /// 0 if the numbers are not differences.
     order: usize,
-    /// The first numbers, which are stored as they are; then empty.
+    /// The first numbers, which are stored directly; then empty.
     firsts: [i64; 2],
     taken: usize,
     /// The least of the differences, which is subtracted from all of them.
@@ -370,7 +370,7 @@ impl Differenced {
 }
 
 impl Bits<'_> {
-    /// Reads numbers of this many bits each, which fill whole octets together, and moves past them.
+    /// Reads numbers of this many bits each, which together fill whole octets, and moves past them.
     fn table(&mut self, count: usize, bits: u32) -> Result<Self, GribError> {
         let table = self.clone();
         let all = count.saturating_mul(bits as usize);

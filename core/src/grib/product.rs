@@ -1,4 +1,4 @@
-//! What a field describes: section 4.
+//! The description of a field: section 4.
 
 use chrono::NaiveDate;
 
@@ -20,7 +20,7 @@ use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Parameter {
-    /// The centre that made it (common code table C-11).
+    /// The centre that produced it (common code table C-11).
     pub centre: u16,
     /// The discipline (code table 0.0).
     pub discipline: u8,
@@ -38,16 +38,16 @@ pub struct Parameter {
 )]
 pub struct GribParameterError(pub String);
 
-/// What a field is of, its level, times and statistic.
+/// The kind of a field, its level, times and statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Product {
     /// The number of its template (code table 4.0).
     pub template: u16,
-    /// What it is of: one forecast, a member of an ensemble, a mean, a probability and so on.
+    /// The kind: one forecast, a member of an ensemble, a mean, a probability and so on.
     pub kind: FieldKind,
     /// The type of the process that made it (code table 4.3): 0 an analysis, 2 a forecast.
     pub process: u8,
-    /// The chemical constituent that it is about (code table 4.230), in templates of these.
+    /// The chemical constituent (code table 4.230), in templates for constituents.
     pub constituent: Option<u16>,
     /// The level, or the first of the two levels that bound a layer.
     pub level: Level,
@@ -60,8 +60,8 @@ pub struct Product {
     pub statistic: Option<u8>,
     /// The length of that interval in milliseconds; 0 for an instant.
     pub interval_ms: i64,
-    /// A digest of what else its definition says: the processes that made it, how many members it is
-    /// of, how its times were chosen. Two fields that differ in any of it are not the same field.
+    /// A digest of the rest of its definition: the processes that made it, the number of members,
+    /// how its times were chosen. Two fields that differ in any of this are not the same field.
     pub rest: u64,
 }
 
@@ -144,14 +144,14 @@ impl Level {
     }
 }
 
-/// The octets by which a constituent moves what follows the parameter.
+/// The number of octets by which a constituent shifts the part after the parameter.
 const CONSTITUENT: usize = 2;
 
-/// Where a template has what all templates have.
+/// The positions, in a template, of the parts that all templates have.
 struct Layout {
-    /// How many octets come between the parameter and the type of the process.
+    /// The number of octets between the parameter and the type of the process.
     shift: usize,
-    /// Where the end of the interval is, in templates of a statistic over one.
+    /// The position of the end of the interval, in templates of statistics.
     end_octet: Option<usize>,
 }
 
@@ -180,7 +180,7 @@ impl Layout {
     }
 }
 
-/// What a template that is not read is for.
+/// The purpose of a template that is not read.
 fn name_of(template: u16) -> &'static str {
     match template {
         3 | 4 | 13 | 14 => "product template (a cluster of an ensemble)",
@@ -255,8 +255,8 @@ impl Product {
         product.statistic = Some(section.u8(octet + 12)?);
         product.interval_ms = match section.u8(octet + 7)? {
             1 => {
-                // Canada's precipitation analysis, whose interval lies before the reference time,
-                // writes it as a negative number in two's complement.
+                // In Canada's precipitation analysis the interval lies before the reference time;
+                // it writes the forecast time as a negative number in two's complement.
                 let count = (section.u32(octet + 15)? as i32).unsigned_abs();
                 later(0, section.u8(octet + 14)?, count.into())?
             }
@@ -266,20 +266,21 @@ impl Product {
         if product.interval_ms < 0 {
             return Err(GribError::Time("the length of the interval"));
         }
-        // One whose forecast time is not the start of its interval is not one whose is.
+        // A field whose forecast time is not the start of its interval differs from one whose
+        // forecast time is.
         let ahead_ms = product.valid_ms - product.interval_ms - start_ms;
         product.rest ^= ahead_ms.cast_unsigned();
         Ok(product)
     }
 }
 
-/// A digest (FNV-1a) of the octets of a definition that nothing else of a [`Product`] states.
+/// A digest (FNV-1a) of the octets of a definition that no other member of a [`Product`] states.
 fn rest(section: Octets<'_>, template: u16, shift: usize, end_octet: Option<usize>) -> u64 {
-    // Number of the octet, and how many from it on.
+    // Number of the octet, and how many octets from it on.
     let mut stated: Vec<(usize, usize)> = vec![(1, 5), (10, shift + 3), (shift + 18, 5)];
     for level in [shift + 23, shift + 29] {
         stated.push((level, 1));
-        // A scale without a value, and of 0, may be any.
+        // A scale without a value, or with the value 0, may be any.
         let has_kind = section.u8(level).is_ok_and(|kind| kind != u8::MAX);
         if has_kind
             && section.scaled(level + 1).is_ok_and(|value| value.is_some_and(|of| of != 0.0))
@@ -290,7 +291,7 @@ fn rest(section: Octets<'_>, template: u16, shift: usize, end_octet: Option<usiz
     let kind = shift + 35;
     match template {
         1 | 11 | 41 | 43 | 60 | 61 => match section.u8(kind) {
-            // The control and the others are of one ensemble.
+            // The control and the other members belong to one ensemble.
             Ok(1) => stated.push((kind, 1)),
             Ok(3) => stated.push((kind, 2)),
             Ok(0) | Err(_) => {}

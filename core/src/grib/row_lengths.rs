@@ -6,23 +6,23 @@ use super::octets::Octets;
 /// The first octet of the list, behind templates 3.0 and 3.40.
 const LIST: usize = 73;
 
-/// Where the points of a row lie, and how many there are in all.
+/// The positions of the points of a row, and the number of points in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowLengths {
     /// The length of the longest row.
     pub longest: u32,
     /// The sum of all lengths.
     pub points: u64,
-    /// Octets of a length.
+    /// The octets of one length.
     octets: usize,
-    /// Whether the points of each row go round the globe; else the first and the last of each row
-    /// are those of the grid.
+    /// Whether the points of each row go round the globe; otherwise each row begins and ends at the
+    /// edges of the grid.
     goes_round: bool,
 }
 
 impl RowLengths {
-    /// Reads what the list says in all; `None` if all rows have the same length and there is no
-    /// list (octets 11 and 12, code table 3.11).
+    /// Reads the totals of the list; `None` if all rows have the same length and there is no list
+    /// (octets 11 and 12, code table 3.11).
     pub(super) fn read(
         section: Octets<'_>,
         template: u16,
@@ -65,8 +65,9 @@ impl RowLengths {
         section.from(LIST).chunks_exact(self.octets).map(number)
     }
 
-    /// Returns rows of the length of the longest one: each cell has the value of the nearest point
-    /// of its row, of two the eastern one; none where the row has no points.
+    /// Returns rows of the length of the longest row. Each cell has the value of the nearest point
+    /// of its row; if two are equally near, of the eastern point; no value if the row has no
+    /// points.
     pub(super) fn drawn_out(self, values: &[f32], section: Octets<'_>, rows: usize) -> Vec<f32> {
         let columns = self.longest as usize;
         let mut all = Vec::with_capacity(rows * columns);
@@ -87,7 +88,7 @@ impl RowLengths {
     fn nearest(self, column: usize, points: usize) -> usize {
         let columns = self.longest as usize;
         if self.goes_round {
-            // Of column · points / columns, rounded.
+            // This is column · points / columns, rounded.
             return (2 * column * points + columns) / (2 * columns) % points;
         }
         let (gaps, steps) = (points - 1, (columns - 1).max(1));

@@ -7,7 +7,7 @@ use super::GribError;
 pub(super) struct Scan(u8);
 
 impl Scan {
-    /// Reads the flags. Rows that alternate in direction are supported, rows shifted by half a step
+    /// Reads the flags. Rows that alternate in direction are supported; rows shifted by half a step
     /// are not.
     pub(super) fn new(flags: u8) -> Result<Self, GribError> {
         if flags & 0x0f != 0 {

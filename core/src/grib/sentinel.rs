@@ -1,4 +1,4 @@
-//! Numbers that producers use for missing values without saying so in the message.
+//! Numbers that producers use for missing values without a mark in the message.
 
 use super::product::Parameter;
 
@@ -6,8 +6,8 @@ use super::product::Parameter;
 ///
 /// - MRMS (centre 161, discipline 209): "no coverage" and "missing" of the table of the National
 ///   Severe Storms Laboratory, <https://www.nssl.noaa.gov/projects/mrms/operational/tables.php>:
-///   −999 and −99 where negative values have a meaning, else −3 and −1. In reflectivity −99 is no
-///   missing value: see [`Parameter::no_echo`].
+///   −999 and −99 where negative values have a meaning, else −3 and −1. In reflectivity, −99 is not
+///   a missing value: see [`Parameter::no_echo`].
 /// - Canada's High Resolution Deterministic Prediction System (centre 54): CAPE of −1 where no
 ///   parcel rises.
 /// - The National Centers' High-Resolution Rapid Refresh (centre 7): a percentage of frozen
@@ -35,11 +35,11 @@ pub(super) fn sentinels(parameter: Parameter) -> &'static [f32] {
 }
 
 impl Parameter {
-    /// Returns the value that stands for "no echo" where a radar sees: there is less than it can
-    /// detect. A place that no radar sees has no value.
+    /// Returns the value that stands for "no echo" within the coverage of a radar: there is less
+    /// than the radar can detect. A place without radar coverage has no value.
     ///
-    /// It is −99 dBZ in the reflectivities of MRMS, as the table of the National Severe Storms
-    /// Laboratory has it. Echoes are above −35 dBZ there. Other producers state none.
+    /// It is −99 dBZ in the reflectivities of MRMS, as in the table of the National Severe Storms
+    /// Laboratory. Echoes there are above −35 dBZ. Other producers state no such value.
     ///
     /// ```
     /// use mesonet::grib::Parameter;

@@ -55,7 +55,7 @@ fn a_field_says_what_it_is_without_its_values() {
     assert_eq!(product.level, Level { kind: 103, value: Some(2.0) });
 }
 
-/// As in Canada's precipitation analysis, whose interval lies before its reference time.
+/// As in Canada's precipitation analysis: its interval lies before its reference time.
 #[test]
 fn the_length_of_an_interval_may_be_a_negative_number() {
     let mut bytes = file("ndfd_20231102T11Z_minrh_scan80.grib2.gz");
@@ -174,7 +174,8 @@ fn numbers_that_mark_missing_values_are_not_values() {
     assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 2_943_598);
 }
 
-/// MRMS's −99 was missing like −999, so that a clear sky looked like a place that no radar sees.
+/// A past bug: MRMS's −99 was missing like −999, so a clear sky looked like a place without radar
+/// coverage.
 #[test]
 fn no_echo_is_a_value_and_no_coverage_is_none() {
     let bytes = file(
@@ -182,7 +183,7 @@ fn no_echo_is_a_value_and_no_coverage_is_none() {
     );
     let field = only(&bytes);
     let values = field.values(MAX_POINTS).unwrap();
-    // As ecCodes counts −999 and −99 of its 24,500,000 values.
+    // The counts of −999 and −99 among its 24,500,000 values are those of ecCodes.
     assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 8_528_048);
     let no_echo = field.parameter().unwrap().no_echo().unwrap();
     assert_eq!(values.iter().filter(|&&value| value == no_echo).count(), 15_041_671);
@@ -194,7 +195,8 @@ fn no_echo_is_a_value_and_no_coverage_is_none() {
     );
 }
 
-/// A message of NDFD's kind: complex packing with missing values and no bits for its references.
+/// A message like those of NDFD: complex packing with missing values and no bits for its
+/// references.
 #[test]
 fn a_group_of_width_0_without_bits_for_its_reference_is_missing() {
     let path = "/../tests/data/reported/grib/c1_nbits0_zero_width_group_is_missing.grib2";

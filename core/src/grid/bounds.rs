@@ -1,4 +1,4 @@
-//! The box of latitudes and longitudes that a grid lies in.
+//! The box of latitudes and longitudes that contains a grid.
 
 use super::{NativeGrid, turned};
 use crate::geo::{BBox, LonLat};

@@ -1,14 +1,16 @@
-//! Colours of packed tiles: a scale of stops, and the table that a tile is painted with.
+//! Colours of packed tiles: a scale of stops, and the table for painting a tile.
 
 use super::{Encoding, EncodingError};
 
 /// Red, green, blue and opacity, each from 0 to 255; the colour is not multiplied by its opacity.
 pub type Rgba = [u8; 4];
 
-/// The colours of values: those of the stops, and between two stops a linear mixture of both.
+/// The colours of values: a stop has its own colour, and values between two stops have a linear
+/// mixture of both.
 ///
-/// A value below the first stop has its colour, one above the last stop that one's; NaN is
-/// transparent. Two stops of the same value are a sharp edge: the second holds from there on.
+/// A value below the first stop has the colour of that stop; a value above the last stop has the
+/// colour of the last. NaN is transparent. Two stops with the same value make a sharp edge: the
+/// second holds from there on.
 ///
 /// ```
 /// use mesonet::grid::{ColourScale, Rgba};
@@ -25,7 +27,7 @@ pub struct ColourScale {
     colours: Vec<Rgba>,
 }
 
-/// Stops that are not those of a scale.
+/// Stops that do not form a scale.
 ///
 /// ```
 /// use mesonet::grid::{ColourError, ColourScale};
@@ -38,7 +40,7 @@ pub enum ColourError {
     /// A scale without stops.
     #[error("a scale of colours needs at least one stop; got none")]
     NoStop,
-    /// Another number of values than of colours.
+    /// Different numbers of values and colours.
     #[error("each stop has a value and a colour; got {values} values and {colours} colours")]
     Lengths {
         /// The number of values.
@@ -102,9 +104,9 @@ impl ColourScale {
     }
 }
 
-/// The colour of each of the 65,536 integers of an encoding, so that a tile is painted by looking
-/// up. It takes 256 KB, and as long to make as a tile of 256 × 256 takes to decode and colour value
-/// by value: keep it.
+/// The colour of each of the 65,536 integers of an encoding, so that a tile is painted by lookup.
+/// The table takes 256 KB. Making it takes as long as decoding and colouring a tile of 256 × 256
+/// value by value, so keep it.
 ///
 /// ```
 /// use mesonet::grid::{ColourScale, Encoding, TileColours};
@@ -130,8 +132,8 @@ impl TileColours {
         Self { table: (0..=u16::MAX).map(colour).collect() }
     }
 
-    /// Paints a tile as it is transmitted, in 16-bit little-endian integers: four bytes for each,
-    /// red, green, blue and opacity.
+    /// Paints a tile from its transmitted form, 16-bit little-endian integers: four bytes per
+    /// value, red, green, blue and opacity.
     ///
     /// # Errors
     /// If the number of bytes is odd, or the output does not have twice that length: nothing is

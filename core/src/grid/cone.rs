@@ -47,12 +47,12 @@ impl Cone {
         self.equator_m * libm::pow(tangent, self.n.abs())
     }
 
-    /// Returns the turn of a meridian against the y axis, which is also that of the winds.
+    /// Returns the turn of a meridian against the y axis; the winds have the same turn.
     pub(super) fn rotation(&self, lon: f64) -> Rotation {
         Rotation::from_angle_rad(self.n * turned(lon - self.central_lon).to_radians())
     }
 
-    /// Returns where an arc and a meridian meet.
+    /// Returns the point where an arc and a meridian meet.
     #[inline]
     pub(super) fn meet(&self, arc_m: f64, meridian: Rotation) -> (f64, f64) {
         (arc_m * meridian.sin, self.origin_m - arc_m * meridian.cos)

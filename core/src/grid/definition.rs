@@ -42,8 +42,8 @@ pub struct Definition {
     /// The map or globe on which its axes are straight.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub projection: GridProjection,
-    /// Longitude of the cell at row 0, column 0; on a globe whose poles were moved, its longitude
-    /// there.
+    /// Longitude of the cell at row 0, column 0; on a globe whose poles were moved, the longitude
+    /// on that globe.
     pub first_lon: f64,
     /// Latitude of that cell, in the same way.
     pub first_lat: f64,
@@ -98,11 +98,11 @@ pub enum GridProjection {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EllipsoidMap {
-    /// The projection, whose `radius_m` is the half axis to the equator.
+    /// The projection; its `radius_m` is the semi-axis to the equator.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub projection: Projection,
-    /// How much shorter the half axis to a pole is, as a part of the one to the equator: for WGS 84
-    /// 1/298.257223563. Latitudes are geodetic.
+    /// How much shorter the semi-axis to a pole is, as a fraction of the semi-axis to the equator:
+    /// 1/298.257223563 for WGS 84. Latitudes are geodetic.
     pub flattening: f64,
 }
 
@@ -119,7 +119,8 @@ pub enum LatLonGlobe {
         /// The number of parallels between a pole and the equator, N.
         parallels: usize,
     },
-    /// Those of a globe whose poles were moved (GRIB2 template 3.1; Snyder, page 31).
+    /// The latitudes and longitudes of a globe whose poles were moved (GRIB2 template 3.1; Snyder,
+    /// page 31).
     RotatedLatLon {
         /// Latitude to which the south pole was moved.
         south_pole_lat: f64,
@@ -150,7 +151,7 @@ pub enum GridDefinitionError {
         got: f64,
     },
     /// Parallels for which the cone is a cylinder.
-    #[error("the parallels {0} and {1} make no cone; allowed are two whose sum is not 0")]
+    #[error("the parallels {0} and {1} do not make a cone; their sum must not be 0")]
     Parallels(f64, f64),
     /// A member that is missing or has the wrong type.
     #[error("{name} of a grid must be {allowed}; got {got}")]
@@ -266,7 +267,7 @@ impl GridProjection {
     }
 }
 
-/// What a number may be, in words, and the test for it.
+/// The allowed values of a number, in words, and the test for them.
 type Allowed = (&'static str, fn(f64) -> bool);
 const LATITUDES: Allowed = ("from -90 to 90", |number| number.abs() <= 90.0);
 const BELOW_POLES: Allowed = ("above -90 and below 90", |number| number.abs() < 90.0);

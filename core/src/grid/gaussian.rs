@@ -30,7 +30,7 @@ impl GaussianRows {
         Self { lats: lats.into() }
     }
 
-    /// Returns where a latitude lies along the axis.
+    /// Returns the position of a latitude along the axis.
     pub(super) fn y(&self, lat: f64) -> f64 {
         let last = self.lats.len() - 1;
         let above = self.lats.partition_point(|row| *row <= lat);
@@ -49,7 +49,7 @@ impl GaussianRows {
         }
     }
 
-    /// Returns the latitude of a place along the axis; beyond ±90 if it is beyond a pole.
+    /// Returns the latitude of a position along the axis; beyond ±90 if it is beyond a pole.
     pub(super) fn lat(&self, y: f64) -> f64 {
         let last = self.lats.len() - 1;
         if y <= 0.0 {
@@ -80,7 +80,7 @@ impl GaussianRows {
 fn root(degree: usize, index: usize) -> f64 {
     let n = degree as f64;
     let mut x = libm::cos(PI * (index as f64 + 0.75) / (n + 0.5));
-    // Three steps are enough; the others cost nothing, as they are not reached.
+    // Three steps are enough; the others cost nothing, because they are not reached.
     for _ in 0..10 {
         let (mut before, mut value) = (1.0, x);
         for k in 2..=degree {
@@ -101,7 +101,7 @@ fn root(degree: usize, index: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// As ecCodes has them (`codes_get_array(handle, "distinctLatitudes")`, grids N32 and N768).
+    /// The values of ecCodes (`codes_get_array(handle, "distinctLatitudes")`, grids N32 and N768).
     #[test]
     fn the_parallels_are_those_of_eccodes() {
         let n32 = GaussianRows::new(32);

@@ -3,8 +3,8 @@
 use super::cone::Cone;
 use super::spheroid::Spheroid;
 
-/// Returns the cone through two parallels that are true to scale, or the one that touches the
-/// Earth if both are the same (Snyder's equations 15-2, 15-3 and 15-8; of an ellipsoid, 15-8 to
+/// Returns the cone through two parallels that are true to scale, or the cone that touches the
+/// Earth if both are the same (Snyder's equations 15-2, 15-3 and 15-8; for an ellipsoid, 15-8 to
 /// 15-10).
 pub(super) fn cone(
     radius_m: f64,

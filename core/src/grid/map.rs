@@ -12,9 +12,9 @@ use crate::grid::Rotation;
 
 /// Converts longitude and latitude to the axes of a grid: metres, or degrees on a globe.
 ///
-/// Every projection combines one part that depends only on the latitude with one that depends only
+/// Every projection combines a part that depends only on the latitude with a part that depends only
 /// on the longitude. So an image whose rows are parallels and whose columns are meridians needs the
-/// costly functions once for each row and column, not for each pixel.
+/// costly functions once per row and column, not once per pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Map {
     LatLon,
@@ -24,11 +24,11 @@ pub(crate) enum Map {
     Mercator(Mercator),
 }
 
-/// What a map needs to know of a latitude.
+/// The terms of a latitude that a map needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parallel(f64, f64);
 
-/// What a map needs to know of a longitude.
+/// The terms of a longitude that a map needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meridian(f64, f64);
 
@@ -130,8 +130,8 @@ impl Map {
         }
     }
 
-    /// Returns what the rotation needs of an x or y coordinate: its sine and cosine on a rotated
-    /// globe.
+    /// Returns the terms of an x or y coordinate that the rotation needs: its sine and cosine on a
+    /// rotated globe.
     pub(super) fn angle(&self, coordinate: f64) -> (f64, f64) {
         match self {
             Self::RotatedLatLon(_) => libm::sincos(coordinate.to_radians()),

@@ -1,4 +1,4 @@
-//! Definitions of grids from other languages: by the names of their members.
+//! Definitions of grids from other languages, by the names of their members.
 
 use std::fmt;
 
@@ -150,14 +150,14 @@ impl<M: Fn(&str) -> Member> Members<M> {
     }
 }
 
-/// As messages show it.
+/// The form shown in messages.
 impl fmt::Display for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("nothing"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Flag(flag) => write!(f, "{flag}"),
-            // Strings come from outside; a long one is cut.
+            // Strings come from outside; a long string is cut.
             Self::Text(text) => write!(f, "\"{}\"", text.chars().take(80).collect::<String>()),
             Self::Pair([one, other]) => write!(f, "[{one}, {other}]"),
             Self::Other => f.write_str("a value of another type"),

@@ -3,8 +3,8 @@
 use super::spheroid::Spheroid;
 use super::{normalised, turned};
 
-/// A map on a cylinder that cuts the Earth at a parallel (Snyder's equations 7-1, 7-2, 7-4 and
-/// 7-5, of an ellipsoid 7-7 and 7-9; the scale is that of page 47, on a sphere cos φ of the true
+/// A map on a cylinder that cuts the Earth at a parallel (Snyder's equations 7-1, 7-2, 7-4 and 7-5;
+/// for an ellipsoid 7-7 and 7-9; the scale is from page 47, on a sphere cos φ of the true
 /// parallel).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mercator {

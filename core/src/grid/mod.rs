@@ -16,8 +16,8 @@
 //! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
-//! Professional Paper 1395 (1987). [`Projection`] is that of a sphere, on which most producers of
-//! model grids compute; a grid may also be on an ellipsoid ([`EllipsoidMap`]).
+//! Professional Paper 1395 (1987). [`Projection`] is a projection of a sphere, which most producers
+//! of model grids use; a grid may also be on an ellipsoid ([`EllipsoidMap`]).
 
 mod bounds;
 mod colour;
@@ -85,7 +85,8 @@ pub enum Projection {
         origin_lat: f64,
         /// Longitude along the y axis.
         central_lon: f64,
-        /// The parallels that are true to scale; the same one twice if the cone touches the sphere.
+        /// The parallels that are true to scale; the same parallel twice if the cone touches the
+        /// sphere.
         parallels: [f64; 2],
     },
     /// The polar stereographic projection (Snyder's equations 21-5 to 21-12), with its origin at
@@ -137,8 +138,8 @@ impl Projection {
         Map::from(self).inverse(x_m, y_m)
     }
 
-    /// Returns the rotation of winds along the projection's axes at a longitude in degrees, which
-    /// is the same at every latitude.
+    /// Returns the rotation of winds along the projection's axes at a longitude in degrees; it is
+    /// the same at every latitude.
     ///
     /// On a cone of constant n the meridian of a point is turned by n·Δλ against the y axis, with
     /// Δλ the longitude from the central one within ±180°; on Mercator's map it is not turned.

@@ -1,5 +1,5 @@
-//! The native grid of a model: its rows and columns, where their cells lie, and how their winds are
-//! rotated.
+//! The native grid of a model: its rows and columns, the positions of its cells, and the rotation
+//! of its winds.
 
 use super::definition::{Definition, GridDefinitionError, GridProjection};
 use super::map::{Map, Meridian, Parallel};
@@ -50,7 +50,7 @@ pub struct NativeGrid {
     map: Map,
     first_x: f64,
     first_y: f64,
-    /// The number of columns around the globe, if the columns go round.
+    /// The number of columns around the globe, if the columns go round it.
     turn_columns: Option<f64>,
 }
 
@@ -63,9 +63,9 @@ pub enum NativeGridError {
          columns 0 to {last_column}"
     )]
     Cell {
-        /// The row that was asked for.
+        /// The requested row.
         row: usize,
-        /// The column that was asked for.
+        /// The requested column.
         column: usize,
         /// The last row.
         last_row: usize,
@@ -91,14 +91,14 @@ pub enum NativeGridError {
         /// The last column.
         last_column: usize,
     },
-    /// A cell without a position, because the definition runs over a pole.
+    /// A cell without a position, because the definition extends beyond a pole.
     #[error("row {row}, column {column} is not on the globe: {cause}")]
     OffGlobe {
-        /// The row that was asked for.
+        /// The requested row.
         row: usize,
-        /// The column that was asked for.
+        /// The requested column.
         column: usize,
-        /// What is wrong with its position.
+        /// The fault of its position.
         cause: GeoError,
     },
     /// Arrays whose length is not the number of cells.
@@ -119,12 +119,12 @@ pub enum NativeGridError {
     Geo(#[from] GeoError),
 }
 
-/// How the cells of one grid are put in the order of another that has the same places.
+/// How to put the cells of one grid in the order of another grid with the same positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// The rows run the other way.
+    /// The rows run in the other direction.
     pub rows: bool,
-    /// The columns run the other way.
+    /// The columns run in the other direction.
     pub columns: bool,
 }
 
@@ -135,7 +135,7 @@ impl Turns {
             return;
         }
         if self.rows {
-            // All backwards, and each row back again.
+            // Reverse everything, then each row again.
             values.reverse();
         }
         if self.rows != self.columns {
@@ -145,9 +145,10 @@ impl Turns {
 }
 
 impl NativeGrid {
-    /// Returns how its cells are put in the order of another grid that has the same places; `None` if
-    /// the places differ by more than a fiftieth of a cell. What else a file says of a grid, such as the
-    /// figure of the earth under degrees and the direction of scanning, moves no cell.
+    /// Returns how to put its cells in the order of another grid with the same positions; `None` if
+    /// the positions differ by more than a fiftieth of a cell. Other facts about a grid in a file,
+    /// such as the shape of the Earth under degrees and the direction of scanning, do not move
+    /// cells.
     ///
     /// ```
     /// use mesonet::grid;
@@ -246,7 +247,7 @@ impl NativeGrid {
         self.rows() * self.columns()
     }
 
-    /// Returns whether the first column follows the last one, as on a grid around the globe.
+    /// Returns whether the first column follows the last, as on a grid around the globe.
     pub fn goes_round(&self) -> bool {
         self.turn_columns.is_some_and(|turn| (turn - self.columns() as f64).abs() < 1e-3)
     }
@@ -261,7 +262,7 @@ impl NativeGrid {
         LonLat::new(lon, lat).map_err(|cause| NativeGridError::OffGlobe { row, column, cause })
     }
 
-    /// Returns the fractional row and column of a position; those of a cell's centre are whole
+    /// Returns the fractional row and column of a position; at the centre of a cell they are whole
     /// numbers.
     ///
     /// They may be beyond the grid, and are infinite if the projection cannot show the position. If
@@ -275,8 +276,8 @@ impl NativeGrid {
     /// longitude or the latitude is NaN.
     ///
     /// # Errors
-    /// If the arrays differ in length, or a longitude or latitude is out of range: what was written
-    /// until then stays.
+    /// If the arrays differ in length, or a longitude or latitude is out of range: values written
+    /// until then stay.
     ///
     /// ```
     /// use mesonet::grid::{self, GridProjection, LatLonGlobe, NativeGrid};
@@ -321,7 +322,7 @@ impl NativeGrid {
         Ok(())
     }
 
-    /// Returns the row and column of the cell that contains a position: the one whose centre is
+    /// Returns the row and column of the cell that contains a position: the cell whose centre is
     /// nearest along the axes.
     ///
     /// # Errors
@@ -343,7 +344,7 @@ impl NativeGrid {
     ///
     /// # Errors
     /// If the arrays differ in length, a longitude or latitude is out of range, or a position is
-    /// beyond the grid: what was written until then stays.
+    /// beyond the grid: values written until then stay.
     ///
     /// ```
     /// # use mesonet::grid::{self, GridProjection, LatLonGlobe, NativeGrid};
@@ -385,8 +386,8 @@ impl NativeGrid {
     /// returns them.
     ///
     /// # Errors
-    /// If the arrays differ in length, or the grid does not have a cell: what was written until
-    /// then stays.
+    /// If the arrays differ in length, or the grid does not have a cell: values written until then
+    /// stay.
     pub fn cell_positions_into(
         &self,
         row: &[usize],
@@ -420,8 +421,8 @@ impl NativeGrid {
     /// Writes the factors of some cells, as [`Self::wind_rotation`] returns them.
     ///
     /// # Errors
-    /// If the arrays differ in length, or the grid does not have a cell: what was written until
-    /// then stays.
+    /// If the arrays differ in length, or the grid does not have a cell: values written until then
+    /// stay.
     pub fn cell_wind_rotations_into(
         &self,
         row: &[usize],
@@ -517,8 +518,8 @@ impl NativeGrid {
         self.first_y + row as f64 * self.definition.row_step
     }
 
-    /// Returns the coordinate of a row as CF and [`Definition::proj_string`] have it: metres on a
-    /// map, degrees on a globe.
+    /// Returns the coordinate of a row, as in CF and [`Definition::proj_string`]: metres on a map,
+    /// degrees on a globe.
     ///
     /// [`Definition::proj_string`]: super::Definition::proj_string
     pub(crate) fn row_coordinate(&self, row: usize) -> f64 {

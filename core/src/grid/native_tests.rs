@@ -73,7 +73,7 @@ fn invalid_definitions_are_refused() {
                 parallels: [-30.0, 30.0],
             });
         }),
-        "the parallels -30 and 30 make no cone; allowed are two whose sum is not 0"
+        "the parallels -30 and 30 do not make a cone; their sum must not be 0"
     );
 }
 
@@ -100,7 +100,7 @@ fn positions_beyond_the_grid_and_missing_ones_are_nan() {
     grid.locate_into(&lon, &lat, &mut row, &mut column).unwrap();
     assert_eq!((row[0], column[0]), grid.locate(at(-79.4, 43.7)));
     assert!(row[1..].iter().chain(&column[1..]).all(|number| number.is_nan()));
-    // West of the first column of a grid around the globe is the last one.
+    // The last column of a grid around the globe is west of the first.
     let round = lat_lon(144, 0.0, 2.5);
     round.locate_into(&[-2.0], &[0.0], &mut row[..1], &mut column[..1]).unwrap();
     assert_eq!(column[0], 143.2);
@@ -251,11 +251,11 @@ fn the_gap_of_a_rounded_step_at_the_seam_is_not_a_hole() {
     let in_gap = at(359.500_1 * step - 360.0, 0.0);
     assert_eq!(grid.nearest(in_gap), Ok((36, 0)));
     assert_eq!(grid.nearest(at(359.4 * step - 360.0, 0.0)), Ok((36, 359)));
-    // Rounded as coarsely as this, it is not taken for a grid around the globe.
+    // With such coarse rounding, the grid is not taken for a grid around the globe.
     assert!(!lat_lon(360, 0.0, 0.999_99).goes_round());
 }
 
-/// Rounded steps lead slightly beyond the pole, which is where the last row lies.
+/// Rounded steps lead slightly beyond the pole; the last row lies at the pole.
 #[test]
 fn a_row_that_a_rounded_step_puts_just_beyond_the_pole_is_at_the_pole() {
     let row = |row_step: f64| {

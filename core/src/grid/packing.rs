@@ -109,11 +109,11 @@ impl Encoding {
         if raw == self.nodata { f64::NAN } else { value }
     }
 
-    /// Returns 10 to the power of the number of decimals of its values: 100 for a scale of 0.01 and
-    /// an offset of 273.15. `None` if there is no such power up to 10^12.
+    /// Returns 10 to the power of the number of decimals of its values: for example 100 for a scale
+    /// of 0.01 and an offset of 273.15. `None` if there is no such power up to 10^12.
     ///
     /// `raw · scale + offset` is rounded twice, so its last bits are off. Rounding the value to
-    /// this many decimals gives the number nearest to the one that is meant.
+    /// this many decimals gives the double nearest to the intended number.
     ///
     /// ```
     /// use mesonet::grid::Encoding;
@@ -125,7 +125,7 @@ impl Encoding {
     /// ```
     pub fn decimal_factor(self) -> Option<f64> {
         let is_whole = |value: f64| {
-            // Off only by the rounding of the product, not by part of a step.
+            // The value is off only by the rounding of the product, not by part of a step.
             (value - libm::round(value)).abs() <= 1e-14 * value.abs()
         };
         let mut powers = std::iter::successors(Some(1.0_f64), |power| Some(power * 10.0)).take(13);
@@ -171,7 +171,7 @@ impl Encoding {
         Ok(())
     }
 
-    /// Decodes a tile as it is transmitted, in 16-bit little-endian integers.
+    /// Decodes a tile from its transmitted form, 16-bit little-endian integers.
     ///
     /// # Errors
     /// If the number of bytes is odd, or the buffer does not have half that length: nothing is
@@ -191,7 +191,8 @@ impl Encoding {
         if pairs.len() != values.len() {
             return Err(EncodingError::Length { values: pairs.len(), room: values.len() });
         }
-        // Through a block on the stack, so that the vector loop below serves both forms.
+        // The bytes pass through a block on the stack, so that the vector loop below serves both
+        // forms.
         let mut block = [0_i16; 512];
         for (pairs, values) in pairs.chunks(512).zip(values.chunks_mut(512)) {
             let raw = &mut block[..pairs.len()];
@@ -232,7 +233,7 @@ impl Encoding {
 pub(crate) struct PackingLoss {
     /// The number of values beyond the integers.
     pub clamped: usize,
-    /// The greatest difference that packing made to any other value.
+    /// The greatest change that packing made to any other value.
     pub max_error: f64,
 }
 
@@ -254,7 +255,7 @@ impl PackingLoss {
     }
 }
 
-// Inlined into each caller, so that each gets the instructions that it may use.
+// This is inlined into each caller, so that each gets the instructions that it may use.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 fn decode_loop(encoding: Encoding, raw: &[i16], values: &mut [f64]) {

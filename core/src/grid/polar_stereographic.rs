@@ -7,9 +7,9 @@ use super::spheroid::Spheroid;
 
 /// Returns the cone of constant 1 in the north and −1 in the south, with its origin at the pole.
 ///
-/// Snyder's equations 21-5 to 21-7 and 21-9 to 21-11. The scale k₀ is that of a map that is true at
-/// a parallel φ: 2k₀ = 1 + sin|φ| (from 21-7); of an ellipsoid, ρ = a·m·t/t_c (21-34), or at the
-/// pole the limit of m/t (21-33).
+/// Snyder's equations 21-5 to 21-7 and 21-9 to 21-11. The scale k₀ makes the map true at a parallel
+/// φ: 2k₀ = 1 + sin|φ| (from 21-7); for an ellipsoid, ρ = a·m·t/t_c (21-34), or at the pole the
+/// limit of m/t (21-33).
 pub(super) fn cone(
     radius_m: f64,
     south: bool,

@@ -4,7 +4,7 @@ use super::{
     Definition, EllipsoidMap, GridProjection, LatLonGlobe, NativeGrid, Projection, turned,
 };
 
-/// Radius of the sphere in the string of a globe: that of GRIB2's shape 6 (code table 3.2).
+/// Radius of the sphere in the string of a globe: the radius of GRIB2's shape 6 (code table 3.2).
 pub(crate) const GLOBE_RADIUS_M: f64 = 6_371_229.0;
 
 impl Definition {

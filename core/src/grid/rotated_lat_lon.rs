@@ -3,8 +3,8 @@
 use super::normalised;
 use crate::grid::Rotation;
 
-/// A globe rotated so that its south pole is at a given place; its own meridian 0 runs from there
-/// to the North Pole (WMO-No. 306, volume I.2, template 3.1, with an angle of rotation of 0).
+/// A globe that is rotated so that its south pole is at a given place. Its own meridian 0 runs from
+/// there to the North Pole (WMO-No. 306, volume I.2, template 3.1, with an angle of rotation of 0).
 ///
 /// The transformation is that of Snyder's equations 5-7 and 5-8b. With φ₀ the latitude of the moved
 /// south pole + 90° and λ₀ its longitude, the winds along the axes are turned by an angle α with

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// The shape of an Earth that is flattened at its poles; of eccentricity 0, a sphere.
+/// The shape of an Earth that is flattened at its poles; with eccentricity 0, a sphere.
 ///
 /// Snyder's equations 15-9 (t), 14-15 (m) and 7-9 (back from t); with an eccentricity of 0 they
 /// are those of the sphere.
@@ -34,13 +34,13 @@ impl Spheroid {
         libm::tan(FRAC_PI_4 + lat / 2.0) * self.stretch(lat)
     }
 
-    /// Returns m of a latitude in radians: the radius of its parallel, in half axes.
+    /// Returns m of a latitude in radians: the radius of its parallel, in semi-axes.
     pub(super) fn radius(self, lat: f64) -> f64 {
         let ratio = self.eccentricity * libm::sin(lat);
         libm::cos(lat) / libm::sqrt(1.0 - ratio * ratio)
     }
 
-    /// Returns the logarithm of 1/t of a latitude in radians: how far it lies from the equator on
+    /// Returns the logarithm of 1/t of a latitude in radians: its distance from the equator on
     /// Mercator's map.
     pub(super) fn isometric(self, lat: f64) -> f64 {
         libm::log(libm::tan(FRAC_PI_4 + lat / 2.0)) + libm::log(self.stretch(lat))

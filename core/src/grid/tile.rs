@@ -39,10 +39,11 @@ pub struct TileAddress {
 /// How a pixel gets its value from the cells of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TileSampling {
-    /// From the cell that contains its centre: for categories, directions and patchy fields.
+    /// The value of the cell that contains its centre: for categories, directions and patchy
+    /// fields.
     Nearest,
-    /// Interpolated between the four cells around its centre, by rows and columns; no value if one
-    /// of them has none.
+    /// Interpolated between the four cells around its centre, by rows and columns; no value if a
+    /// cell has none.
     #[default]
     Bilinear,
 }
@@ -72,7 +73,7 @@ pub enum TileError {
         /// The row.
         y: u32,
     },
-    /// The number of cells is not that of the part that the tile is made from.
+    /// The number of cells differs from that of the part that the tile is made from.
     #[error("the part of the grid has {needed} cells; got {got}")]
     Cells {
         /// The number of cells of the part.
@@ -85,7 +86,7 @@ pub enum TileError {
     Room(usize),
 }
 
-/// Where the pixels of a tile lie on a grid, and which part of the grid they need.
+/// The positions of the pixels of a tile on a grid, and the part of the grid that they need.
 ///
 /// It depends only on the grid and the tile: one plan serves every product, level and hour.
 ///
@@ -126,7 +127,7 @@ pub struct TilePlan {
     columns: Range<usize>,
 }
 
-/// The cells around a pixel, and how far it is from the first towards the second.
+/// The cells around a pixel, and its distance from the first towards the second.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     rows: [usize; 2],
@@ -201,8 +202,8 @@ impl TilePlan {
     /// Pixels outside the grid and those without a value become nodata.
     ///
     /// # Errors
-    /// If the number of cells is not that of the part, or the number of pixels not that of a tile:
-    /// nothing is written.
+    /// If the number of cells is not that of the part, or the number of pixels is not that of a
+    /// tile: nothing is written.
     pub fn sample(
         &self,
         cells: &[i16],
@@ -214,8 +215,8 @@ impl TilePlan {
     }
 
     /// Like [`Self::sample`], but with a function that returns the integer at a row and column of
-    /// the grid: for tiles whose part is too large to be worth copying. It is called anew for each
-    /// pixel.
+    /// the grid: for tiles whose part is too large to be worth copying. The function is called for
+    /// each pixel.
     ///
     /// # Errors
     /// If the number of pixels is not that of a tile: nothing is written.
@@ -349,7 +350,7 @@ impl TilePlan {
         Ok(())
     }
 
-    /// Fills a tile from the values of cells. A missing value is NaN, and stays so through the
+    /// Fills a tile from the values of cells. A missing value is NaN, and stays NaN through the
     /// arithmetic until it becomes nodata.
     fn blend(&self, encoding: Encoding, tile: &mut [i16], value: impl Fn((usize, usize)) -> f64) {
         match self.sampling {
@@ -427,8 +428,7 @@ fn check_room(tile: &[i16]) -> Result<(), TileError> {
     if tile.len() == PIXELS { Ok(()) } else { Err(TileError::Room(tile.len())) }
 }
 
-/// Returns the two of `count` places that another one lies between, and its distance from the
-/// first.
+/// Returns the two of `count` places around a position, and its distance from the first.
 #[inline]
 fn between_two(place: f64, count: usize) -> Option<([usize; 2], f64)> {
     let last = count - 1;

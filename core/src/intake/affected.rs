@@ -1,9 +1,10 @@
-//! Which stations a changed reading may affect.
+//! Finds the stations that a changed reading may affect.
 //!
-//! A reading is compared with the nearest values around it. So a changed one matters only to stations
-//! that have it among theirs: not where enough stations with values lie between. These are looked for
-//! among the stations nearest to the changed one, which are read nearest first; the farther ones, in
-//! a dense network nearly all, are then never read.
+//! A reading is compared with the nearest values around it. So a changed reading matters only to
+//! stations that have it among their nearest values. It does not matter where enough stations with
+//! values lie in between. Such stations are looked for among those nearest to the changed one,
+//! which are read nearest first. Farther stations, in a dense network nearly all, are then never
+//! read.
 
 use super::hidden::{Horizon, SECTORS};
 use super::known::{Known, MORE, Neighbourhood};
@@ -14,28 +15,28 @@ use crate::store::StoreError;
 
 /// How many stations around a changed reading are read at once.
 const READ_AT_ONCE: usize = 12;
-/// How many may hide it.
+/// How many stations may hide it.
 const MOST_BETWEEN: usize = u64::BITS as usize;
 
-/// Readings of a station that a changed one near it may affect.
+/// Readings of a station that a changed reading near it may affect.
 pub(super) struct Affected {
     pub place: usize,
-    /// How far away the changed one is.
+    /// The distance of the changed station.
     pub distance_km: f64,
     pub variable: usize,
     /// After and before these moments.
     pub span: (i64, i64),
 }
 
-/// The changed readings of a variable at a place, and until when the stations near it, of which there
-/// may be [`MOST_BETWEEN`], have values throughout.
+/// The changed readings of a variable at a place, and the times until which the stations near it
+/// have values throughout. There may be [`MOST_BETWEEN`] such stations.
 struct Changed<'c> {
     variable: usize,
     of: &'c [&'c Compared],
-    /// From the first moment that the readings matter to, to the last.
+    /// The first and the last moment that the readings matter to.
     span: (i64, i64),
     until_ms: Vec<i64>,
-    /// Those that have values to the end of the span, a bit each.
+    /// The stations that have values to the end of the span, one bit each.
     whole: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'c> Changed<'c> {
     ) -> Self {
         let first_ms = of.iter().map(|of| of.after_ms).min().unwrap_or(i64::MIN);
         let last_ms = of.iter().map(|of| of.before_ms).max().unwrap_or(i64::MAX);
-        // A change that lasts is compared again with what was there before it.
+        // A change that lasts is compared again with the readings before it.
         let last_ms = last_ms.saturating_add(around.back_ms(&[of[0].variable]));
         let span = (first_ms, last_ms.min(until_ms));
         Self { variable, of, span, until_ms: Vec::new(), whole: 0 }
@@ -63,10 +64,10 @@ impl<'c> Changed<'c> {
         self.until_ms.push(until_ms);
     }
 
-    /// Whether the readings are not among the nearest values of a station whose last is of `last_ms`,
-    /// given which stations are nearer to it.
+    /// Whether the readings are not among the nearest values of a station whose last reading is at
+    /// `last_ms`, given the stations that are nearer to it.
     fn is_hidden(&self, between: u64, last_ms: i64, nearest: usize) -> bool {
-        // Those with values to the end of the span have one at any moment of it.
+        // Stations with values to the end of the span have a value at any moment of it.
         let mut missing = nearest.saturating_sub((between & self.whole).count_ones() as usize);
         let mut rest = between & !self.whole;
         let from_ms = last_ms.min(self.span.1).max(self.span.0);
@@ -78,14 +79,15 @@ impl<'c> Changed<'c> {
         missing == 0
     }
 
-    /// Whether the readings are not among the nearest values of any station that is farther away, given which
-    /// stations are nearer to those of each direction.
+    /// Whether the readings are not among the nearest values of any station that is farther away,
+    /// given the stations that are nearer to the stations of each direction.
     fn is_hidden_beyond(&self, hiding: &[u64; SECTORS], latest_ms: i64, nearest: usize) -> bool {
         hiding.iter().all(|&between| self.is_hidden(between, latest_ms, nearest))
     }
 }
 
-/// The stations that may have readings which changed ones affect, besides those that are compared already.
+/// The stations that may have readings affected by changed readings, besides readings that are
+/// compared already.
 struct Candidates {
     /// By place.
     is_one: Vec<bool>,
@@ -93,18 +95,18 @@ struct Candidates {
     index: StationIndex,
 }
 
-/// A station around a changed one: its place in the directory, the distance in km, and the time of its last
-/// report if that is late enough to matter.
+/// A station around a changed station: its index in the directory, the distance in km, and the time
+/// of its last report if that is late enough to matter.
 type Other = (usize, f64, Option<i64>);
 
-/// The stations that were read around a changed one, nearest first, of which there may be [`MOST_BETWEEN`].
+/// The stations that were read around a changed station, nearest first, at most [`MOST_BETWEEN`].
 struct Reached {
     towards: Vec<[f64; 3]>,
     horizon: Horizon,
 }
 
-/// Which of the stations in some directions, from the one at `from` on, are surely nearer to a place: a
-/// bit each.
+/// Which of the stations in some directions, from index `from` on, are surely nearer to a place:
+/// one bit each.
 fn between(spot: Spot, towards: &[[f64; 3]], from: usize) -> u64 {
     let mut mask = 0;
     for (which, &towards) in towards.iter().enumerate().skip(from) {
@@ -114,8 +116,8 @@ fn between(spot: Spot, towards: &[[f64; 3]], from: usize) -> u64 {
 }
 
 impl Neighbourhood<'_> {
-    /// The readings around changed ones that may have one of them among their nearest values. Their
-    /// stations are read.
+    /// The readings around changed readings that may have one of these among their nearest values.
+    /// Their stations are read.
     pub(super) fn affected(
         &self,
         known: &mut Known<'_>,
@@ -139,8 +141,8 @@ impl Neighbourhood<'_> {
         Ok(affected)
     }
 
-    /// Of a batch in which a whole network reports, these are few: the others have no reading after a moment
-    /// that is not compared already.
+    /// If a whole network reports in a batch, these are few: after a given moment, the other
+    /// stations have only readings that are compared already.
     fn candidates(&self, known: &Known<'_>, first_ms: i64) -> Candidates {
         let stations = &self.directory.stations;
         let is_after = |place: usize| stations[place].update_time_ms > Some(first_ms);
@@ -153,8 +155,8 @@ impl Neighbourhood<'_> {
         Candidates { is_one, places, index }
     }
 
-    /// The stations around one that may be affected, nearest first, after the first of all that may lie between.
-    /// `first` are those nearest to it.
+    /// The stations around a changed station that may be affected, nearest first, following the
+    /// first stations, which may lie in between. `first` are the stations nearest to it.
     fn others<'n>(
         &'n self,
         place: usize,
@@ -168,19 +170,19 @@ impl Neighbourhood<'_> {
         };
         let here = first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
             let last_ms = last_ms(other);
-            // The nearest are read in any case: they may be what lies between.
+            // The nearest stations are always read: they may lie in between.
             (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
         });
         let from_km = match first.last() {
             Some(&(_, distance_km)) if first.len() == MORE => distance_km,
-            // These are all.
+            // These are all stations.
             _ => f64::INFINITY,
         };
         let beyond = move || {
             let near = candidates.index.nearest(self.directory.stations[place].station.coordinates);
             near.map(|(which, distance_km)| (candidates.places[which], distance_km))
                 .take_while(move |&(_, distance_km)| distance_km <= radius_km)
-                // Of several that are equally far some may be among the first.
+                // Some of several equally distant stations may be among the first.
                 .filter(move |&(other, distance_km)| {
                     distance_km >= from_km
                         && other != place
@@ -230,7 +232,7 @@ impl Neighbourhood<'_> {
         }
     }
 
-    /// The readings of some stations, which are nearest first.
+    /// The readings of some stations, nearest first.
     fn affected_among(
         &self,
         known: &mut Known<'_>,
@@ -246,7 +248,8 @@ impl Neighbourhood<'_> {
                 at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
             };
             let known_before = towards.len();
-            // Those that may have a changed reading among theirs, each with what is known to hide it.
+            // The stations that may have a changed reading among their nearest values, each with
+            // the stations known to hide it.
             let may_show = |&(other, distance_km, last_ms): &Other| {
                 let Some(last_ms) = last_ms else { return Some((other, distance_km, None)) };
                 let between = between(self.spot(other), towards, 0);

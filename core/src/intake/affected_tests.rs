@@ -67,11 +67,12 @@ fn a_place_is_on_the_side_of_the_station_that_is_surely_nearer() {
             }
         }
     }
-    // Of two at the same place, or equally far, none is surely nearer.
+    // If two are at the same place, or equally far, neither is surely nearer.
     assert_eq!(between(spot(3), &[spot(1).towards(spot(1))], 0), 0);
 }
 
-/// The station at the rim is hidden from the one in the middle, until those between fall silent.
+/// The station at the rim is hidden from the station in the middle, until the stations between fall
+/// silent.
 #[test]
 fn a_station_is_compared_with_a_far_one_where_those_between_say_nothing() {
     let (intake, store) = (nearest_three(), MemoryStore::default());
@@ -96,8 +97,8 @@ fn a_station_is_compared_with_a_far_one_where_those_between_say_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..ProptestConfig::with_cases(24) })]
 
-    /// Readings of a dense network arrive and are corrected one after the other: the final verdicts
-    /// are the same as if they had all come at once.
+    /// Readings of a dense network arrive and are corrected one after another: the final verdicts
+    /// are the same as if all had come at once.
     #[test]
     fn the_order_of_arrival_does_not_change_the_verdicts_of_a_dense_network(
         (at_once, shuffled, size) in reports().prop_flat_map(|reports| {

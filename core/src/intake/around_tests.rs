@@ -13,7 +13,7 @@ use crate::observation::{
 };
 use crate::store::MemoryStore;
 
-/// An intake whose only check of temperatures is the one against nearby stations.
+/// An intake whose only check of temperatures is the comparison with nearby stations.
 fn nearby_check_only() -> Intake {
     let checks = ["range", "record", "spike", "step", "persistence"];
     let shipped = check::Config::default();
@@ -32,7 +32,7 @@ fn nearby_check_only() -> Intake {
     Intake::new(Checker::new(config))
 }
 
-/// An intake with few neighbours to a value, so that it matters which of them have one.
+/// An intake with few neighbours per value, so that it matters which of them have a value.
 fn nearest_three() -> Intake {
     let text = "[neighbours.airTemperature]\nsource = \"own\"\nradius_km = 40\nnearest = 3\n\
                 at_least = 2\ndeviation = 1\nvariance_per_km = 0.01\nkm_per_m = 0.1\n\
@@ -58,7 +58,7 @@ const BY_SOURCE: Quality = Quality { base: BaseQuality::Doubtful, reason: Reason
 #[test]
 fn a_station_that_disagreed_is_good_once_nearby_ones_are_corrected() {
     let air_temperature = key(AirTemperature);
-    // One after the other, and all at once.
+    // One after another, and all at once.
     for at_once in [1, 6] {
         let (intake, store) = intake();
         let mut reports: Vec<Report> = (0..7).map(|place| air(place, 0, 20.0)).collect();
@@ -76,7 +76,7 @@ fn a_station_that_disagreed_is_good_once_nearby_ones_are_corrected() {
     }
 }
 
-/// The better verdict from before is that of the station's own checks.
+/// The better verdict from before comes from the station's own checks.
 #[test]
 fn a_station_that_no_longer_disagrees_gets_its_own_verdict_back() {
     let (intake, store) = intake();
@@ -248,7 +248,7 @@ fn a_gust_at_10_m_is_as_good_as_the_gust() {
     assert_eq!(inputs, [("windGust", 40.0)]);
 }
 
-/// A regression: the change was gone and the verdict stayed.
+/// A regression: the change was gone, but the verdict stayed.
 #[test]
 fn a_change_that_a_correction_takes_back_no_longer_counts() {
     let (intake, store) = intake();

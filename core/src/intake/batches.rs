@@ -1,4 +1,4 @@
-//! The content of feed files in the batches in which it is stored.
+//! The content of feed files, divided into batches for storage.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, Read};
@@ -12,7 +12,7 @@ use crate::observation::{Batch, Report};
 use crate::store::Directory;
 use crate::time::{DAY_MS, MINUTE_MS};
 
-/// Readings of a batch, which becomes durable at once and is in memory three times over.
+/// Readings of a batch. A batch becomes durable at once, and is in memory three times over.
 const BATCH_READINGS: usize = 50_000;
 
 /// Alerts of a batch.
@@ -21,10 +21,11 @@ const BATCH_ALERTS: usize = 2_000;
 /// How far clocks may differ.
 const FUTURE_MS: i64 = DAY_MS;
 
-/// How far ahead of the clock a report may be and still be of now: some are dated at the full hour.
+/// How far ahead of the clock a report may be and still count as present: some reports are dated at
+/// the full hour.
 pub const AHEAD_MS: i64 = 15 * MINUTE_MS;
 
-/// What is appended to a store together.
+/// Content that is appended to a store together.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parcel {
     /// Stations and reports, for [`Intake::take_in`](super::Intake::take_in).
@@ -33,14 +34,14 @@ pub enum Parcel {
     Alerts(Vec<alert::Message>),
 }
 
-/// Receives the parcels of feed files, and says when to stop.
+/// Receives the parcels of feed files, and decides when to stop.
 ///
-/// An error of any of the methods ends the file: nothing more of it is read or handed on.
+/// An error of any method ends the file: nothing more of it is read or passed on.
 pub trait FileSink {
     /// Why a file is not read further.
     type Error;
 
-    /// Whether to read on; asked before each piece of a file.
+    /// Decides whether to read on; called before each piece of a file.
     ///
     /// # Errors
     /// Reading on is pointless.
@@ -48,13 +49,13 @@ pub trait FileSink {
         Ok(())
     }
 
-    /// Takes note of a report or an alert before it is used.
+    /// Notes a report or an alert before it is used.
     ///
     /// # Errors
     /// The file asks for too much.
     fn admit(&self, item: &Item) -> Result<(), Self::Error>;
 
-    /// Takes what belongs in the store. Parcels of one kind may hold the content of several files.
+    /// Takes content for the store. A parcel of one kind may hold the content of several files.
     ///
     /// # Errors
     /// The store fails.
@@ -93,11 +94,11 @@ pub enum FileStop<E> {
     Feed(FeedError),
 }
 
-/// Reads feed files one after the other and hands their content on in batches of bounded size.
+/// Reads feed files one after another and passes their content on in batches of bounded size.
 ///
 /// [`Intake::read_file`](super::Intake::read_file) does all of this for one file. This type is for
-/// programs that read many files: it fills a batch from several files of one kind, and leaves the
-/// storing to a [`FileSink`], which may do it in another thread.
+/// programs that read many files: it fills a batch from several files of one kind, and leaves
+/// storage to a [`FileSink`], which may use another thread.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -151,9 +152,9 @@ pub struct FileBatches {
 }
 
 impl FileBatches {
-    /// Starts from the stations on record. With a time by the clock, milliseconds since 1970, reports are
-    /// left out that are from more than a day after it; of bulletins, whose reports give only the day of the
-    /// month, from more than [`AHEAD_MS`] after it.
+    /// Starts from the stations on record. With a time by the clock, milliseconds since 1970,
+    /// reports from more than a day after it are left out. For bulletins, whose reports give only
+    /// the day of the month, the limit is [`AHEAD_MS`].
     pub fn new(directory: Arc<Directory>, now_ms: Option<i64>) -> Self {
         Self {
             places: RefCell::new(Places::new(directory)),
@@ -166,30 +167,31 @@ impl FileBatches {
         }
     }
 
-    /// Remembers with an intake which reports have placed their stations elsewhere: a later file may confirm it.
-    /// Otherwise only another report of the same files does.
+    /// Shares with an intake the memory of reports that placed their stations elsewhere, so that a
+    /// later file may confirm a place. Otherwise only another report in the same files can.
     #[must_use]
     pub fn remembering(mut self, intake: &Intake) -> Self {
         self.places.get_mut().remember_in(intake.moves());
         self
     }
 
-    /// Returns the reports that were more than a kilometre from their stations, by network and station. They are
-    /// taken in, and the stations stay where they were until another report or a table confirms the
-    /// new place.
+    /// Returns the reports that were more than a kilometre from their stations, by network and
+    /// station. These reports are taken in, but the stations stay where they were until another
+    /// report or a table confirms the new place.
     pub fn placed_elsewhere(&self) -> &Tally {
         &self.placed_elsewhere
     }
 
-    /// Reads a file of a kind. Full batches go to the sink; [`drain`](Self::drain) gives the rest.
+    /// Reads a file of a kind. Full batches go to the sink; [`drain`](Self::drain) returns the
+    /// rest.
     ///
     /// The known stations of `file` count where neither the record nor an earlier report has the
     /// station. A report is left out if the place of its station is unknown, or if it is from the
     /// future; a value that is not finite is left out too.
     ///
     /// # Errors
-    /// The sink ends the file, or it cannot be read further. What was read before that is in the
-    /// sink or still to be drained.
+    /// The sink ends the file, or the file cannot be read further. The content read before that is
+    /// in the sink or still to be drained.
     pub fn read<S: FileSink>(
         &mut self,
         sink: &S,
@@ -229,8 +231,8 @@ impl FileBatches {
                 placed_elsewhere.add(&name_of(&station));
             }
             pending.batch.stations.extend(changed.cloned());
-            // All reports of a station are taken in one of the two times, or those that are taken
-            // twice once more: so they come in the order of the files.
+            // All reports of a station are taken in the same pass, or once more in the second pass
+            // if some were already taken in the first. So they come in the order of the files.
             if again != places.late().contains(&report.station) {
                 return Ok(());
             }
@@ -257,11 +259,12 @@ impl FileBatches {
     }
 
     /// Prepares for reading the same files a second time, and returns the number of stations whose
-    /// reports that will take in: those whose place, or an altitude that values are derived with,
-    /// came only after reports of them. It is 0 if no file need be read again.
+    /// reports that second pass will take in: stations whose place, or an altitude needed for
+    /// derived values, came only after some of their reports. It is 0 if no file needs to be read
+    /// again.
     ///
-    /// So the files give the same readings in any order. What the second time returns and counts
-    /// is not to be added to the first, except by [`FileSink::take`].
+    /// So the files give the same readings in any order. Do not add the results and counts of the
+    /// second pass to those of the first, except in [`FileSink::take`].
     pub fn begin_again(&mut self) -> usize {
         if self.again {
             return 0;
@@ -274,13 +277,13 @@ impl FileBatches {
         late
     }
 
-    /// Takes out what was read and has not filled a batch.
+    /// Takes out the content that has not filled a batch.
     pub fn drain(&mut self) -> impl Iterator<Item = (Kind, Parcel)> + use<> {
         self.pending.take().into_iter().flatten()
     }
 
-    /// Returns the reports that were left out, counted by network and station: those of stations
-    /// whose place is unknown, and those from the future.
+    /// Returns the reports that were left out, counted by network and station: reports of stations
+    /// with an unknown place, and reports from the future.
     pub fn into_left_out(self) -> (Tally, Tally) {
         (self.place_unknown, self.in_the_future)
     }
@@ -296,7 +299,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// Sets the kind of what follows.
+    /// Sets the kind of the following items.
     fn of_kind<S: FileSink>(&mut self, kind: Kind, sink: &S) -> Result<(), S::Error> {
         if self.kind != Some(kind) {
             self.send(sink)?;

@@ -1,39 +1,39 @@
-//! Changes from reading to reading against those of nearby stations.
+//! Compares changes from reading to reading with the changes of nearby stations.
 //!
-//! A change that nobody shares makes the readings after it doubtful for hours, so readings from
-//! further back matter than for the comparison of values. Few readings are so far from what is said
-//! about them that it can: only for these the hours before are read, and only for large changes
-//! those of the neighbours.
+//! A change that no neighbour shares makes the readings after it doubtful for hours. So readings
+//! from further back matter than in the comparison of values. Few readings differ enough from their
+//! neighbours for such a change to be possible. Only for these are the hours before read, and only
+//! for large changes are the changes of the neighbours read.
 
 use super::known::{Known, Neighbourhood};
 use super::parts::Parts;
 use super::station::Compared;
 use crate::check::{
-    ChangeRule, CheckReport, Difference, Held, Looked, NeighbourRule, NotRun, StationSite,
-    Unshared, lasting,
+    ChangeInput, ChangeRule, CheckReport, Difference, NeighbourRule, NeighbourValue, NotRun,
+    StationSite, Unshared, lasting,
 };
 use crate::observation::{BaseQuality, SeriesId, Variable};
 use crate::store::{Selection, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 
-/// The readings from which changes are judged, read as it takes.
+/// The readings by which changes are judged, read as needed.
 pub(super) struct Changes<'n, 'c> {
     of: &'n Neighbourhood<'n>,
     variables: Vec<(Variable, NeighbourRule)>,
     span: (i64, i64),
     own: &'c [Compared],
-    /// Of each variable by itself, as most readings need no change of any.
+    /// Each variable separately, because most readings need no changes at all.
     known: Vec<Option<Known<'c>>>,
 }
 
-/// The series of a reading: place, variable in the columns, id.
+/// The series of a reading: index of the station, variable in the columns, id.
 type Of = (usize, usize, SeriesId);
 
 /// The changes of a station, first, and of those around it, with their places and distances in km.
-type Near = Vec<(usize, f64, Held)>;
+type Near = Vec<(usize, f64, NeighbourValue)>;
 
 impl<'n, 'c> Changes<'n, 'c> {
-    /// For readings in a span, of the variables that are known of it. Nothing is read yet.
+    /// Prepares for readings in a span, for the variables known there. Nothing is read yet.
     pub(super) fn new(
         of: &'n Neighbourhood<'n>,
         known: &Known<'_>,
@@ -50,8 +50,8 @@ impl<'n, 'c> Changes<'n, 'c> {
         (variable, self.of.checker.change_rule(variable))
     }
 
-    /// What is known of a variable as far back as it matters, with some stations read; it is the
-    /// first and only one there. `None` if the times are beyond all times.
+    /// The known readings of a variable as far back as they matter, with some stations read; it is
+    /// the first and only variable there. `None` if the times are out of range.
     fn known(
         &mut self,
         variable: usize,
@@ -68,7 +68,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(Some(known))
     }
 
-    /// Reads some stations together that will be asked about, as far back as it matters.
+    /// Reads together some stations that will be needed, as far back as it matters.
     pub(super) fn read(&mut self, variable: usize, places: Vec<usize>) -> Result<(), StoreError> {
         if !places.is_empty() {
             self.known(variable, places)?;
@@ -76,8 +76,8 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(())
     }
 
-    /// Whether the neighbours do not share a change that is still in a reading, whose value is
-    /// `level` deviations from what they say; or why this cannot be told.
+    /// Whether a reading still contains a change that the neighbours do not share, when its value
+    /// is `level` deviations from what they say; or why this is unknown.
     pub(super) fn judge(
         &mut self,
         of: Of,
@@ -93,7 +93,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(self.lasting(of, &course, level, &rule)?.map(|found| found.is_some()))
     }
 
-    /// Whether a reading may be doubtful for a jump in its own series.
+    /// Whether a reading may be doubtful because of a jump in its own series.
     pub(super) fn may_have_jumped(
         &mut self,
         (place, variable, series): Of,
@@ -170,7 +170,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(course.map(|(of, compared)| (of.ts_ms, compared)).collect())
     }
 
-    /// The change between two moments at a station and at those around it, nearest first.
+    /// The change between two moments at a station and at the stations around it, nearest first.
     fn near(
         &mut self,
         (place, variable, _): Of,
@@ -180,7 +180,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         let value = |ts_ms| course.iter().find(|of| of.0 == ts_ms).map_or(f64::NAN, |of| of.1);
         let held = |value, spot, unsure_hours| {
             let base = BaseQuality::Good;
-            Held { value, spot, base, unsure_hours }
+            NeighbourValue { value, spot, base, unsure_hours }
         };
         let (around, (_, rule)) = (self.of, self.variables[variable]);
         let (mut near, mut wanted): (Near, Vec<usize>) = (Vec::new(), Vec::new());
@@ -214,7 +214,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         }
     }
 
-    /// Explains what the check found about a reading.
+    /// Explains the result of the check for a reading.
     pub(super) fn explain(
         &mut self,
         of: Of,
@@ -229,7 +229,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         };
         let course = self.course(of, ts_ms, &rule)?;
         let found = self.lasting(of, &course, level, &rule)?;
-        // Where nothing lasts, the latest change is shown.
+        // If no change lasts, the latest change is shown.
         let lasting = found.ok().flatten();
         let before = course.len().checked_sub(2).map(|at| course[at]);
         let before = match lasting {
@@ -241,8 +241,9 @@ impl<'n, 'c> Changes<'n, 'c> {
             return Ok(checker.explain_change(variable, found, None, &[]));
         };
         let near = self.near(of, &course, (before.0, after.0))?;
-        let looked = Looked { before, after, level };
-        let held: Vec<(f64, Held)> = near.iter().map(|&(_, km, held)| (km, held)).collect();
+        let looked = ChangeInput { before, after, level };
+        let held: Vec<(f64, NeighbourValue)> =
+            near.iter().map(|&(_, km, held)| (km, held)).collect();
         let mut report = checker.explain_change(variable, found, Some(looked), &held);
         for neighbour in &mut report.neighbours {
             let station = &self.of.directory.stations[near[neighbour.place].0].station;

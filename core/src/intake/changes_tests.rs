@@ -1,4 +1,4 @@
-//! Changes of a station and of those around it, through the intake.
+//! Changes of a station and of the stations around it, through the intake.
 
 use super::super::tests::{DISAGREE, air, held, intake, key, report, stations, verdict};
 use crate::check::Check;
@@ -65,7 +65,7 @@ fn a_pressure_that_goes_off_by_five_is_doubtful() {
     assert_eq!(flagged(&store, Mslp, 3, 8), [0_i64; 0]);
 }
 
-/// A front that reaches all of them in the same hour is no fault of any.
+/// A front that reaches all stations in the same hour is not a fault of any.
 #[test]
 fn a_change_that_all_share_is_right() {
     let (intake, store) = intake();
@@ -80,7 +80,7 @@ fn a_change_that_all_share_is_right() {
 }
 
 /// As at Allentown (KABE) on 2024-08-03, which fell from 32.2 to 23.9 °C in 24 minutes: the wind
-/// rose in the outflow of a thunderstorm. A rise is not explained so.
+/// rose in the outflow of a thunderstorm. A rise is not explained in this way.
 #[test]
 fn a_fall_in_the_outflow_of_a_thunderstorm_is_right() {
     for (by, wind, expected) in
@@ -133,7 +133,7 @@ fn the_explanation_lists_the_changes_of_the_neighbours() {
     assert_eq!(store.directory().unwrap().stations.len(), 7);
 }
 
-/// A front without a shift of the wind: each series for itself sees a jump, and all agree.
+/// A front without a shift of the wind: each series by itself shows a jump, and all agree.
 #[test]
 fn a_jump_with_which_the_neighbours_agree_is_right() {
     let course = |place: usize, at: i64| {

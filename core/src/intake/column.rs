@@ -1,16 +1,18 @@
-//! The readings of a variable at a station, as they are compared with those of other stations.
+//! The readings of a variable at a station, in the form that is compared with other stations.
 
 use std::cell::Cell;
 
 use super::parts::Parts;
-use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Own, Spot, compared, counts};
+use crate::check::{
+    DISAGREE, NeighbourRule, NeighbourValue, OneSeries, Own, Spot, compared, counts,
+};
 use crate::derived::DERIVED_INPUTS;
 use crate::observation::{
     BaseQuality, IntervalType, Quality, ReasonQuality, SeriesId, SeriesKey, Variable,
 };
 use crate::time::HOUR_MS;
 
-/// A reading as it is compared.
+/// A reading in the form that is compared.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub ts_ms: i64,
@@ -19,9 +21,9 @@ pub(super) struct Reading {
     pub stored: Quality,
     /// The verdict of the station's own checks, if they ran.
     pub own: Option<Own>,
-    /// Whether it is to be compared already.
+    /// Whether it is already due for comparison.
     pub is_due: bool,
-    /// What is compared of the value, once it was asked for.
+    /// The number that is compared, once it has been needed.
     compared: Cell<Option<f64>>,
 }
 
@@ -36,7 +38,7 @@ impl Reading {
         self.value.is_finite() && says_something(self.verdict())
     }
 
-    /// Whether changes are judged from it: the value is one.
+    /// Whether changes are judged by it, because it has a real value.
     pub(super) fn is_of_a_course(&self) -> bool {
         self.value.is_finite() && self.verdict().base > BaseQuality::Error
     }
@@ -45,11 +47,11 @@ impl Reading {
 /// The readings of one variable at a station in a window.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// The series that are compared, most instantaneous first, and their readings.
+    /// The compared series, most instantaneous first, and their readings.
     pub series: Vec<(SeriesId, Vec<Reading>)>,
     variable: Variable,
     spot: Spot,
-    /// Whether other stations cannot be compared with them: an altitude is not known.
+    /// Whether other stations cannot be compared with them because an altitude is not known.
     is_mute: bool,
 }
 
@@ -82,7 +84,7 @@ impl Column {
         }
     }
 
-    /// What is compared of a reading: an altimeter setting takes a while to calculate.
+    /// The number of a reading that is compared; an altimeter setting takes a while to calculate.
     pub(super) fn compared(&self, of: &Reading) -> f64 {
         of.compared.get().unwrap_or_else(|| {
             let value = compared(self.variable, of.value, self.spot);
@@ -91,14 +93,14 @@ impl Column {
         })
     }
 
-    /// A reading as the check takes it.
-    pub(super) fn held(&self, of: &Reading) -> Held {
+    /// A reading in the form that the check takes.
+    pub(super) fn held(&self, of: &Reading) -> NeighbourValue {
         let base = of.verdict().base;
-        Held { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
+        NeighbourValue { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
     }
 
-    /// Returns what is compared at a moment, from the first series that has a value, and for how
-    /// many hours it is unsure.
+    /// Returns the number that is compared at a moment, from the first series that has a value, and
+    /// its uncertainty in hours.
     pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
         if self.is_mute {
             return None;
@@ -107,8 +109,8 @@ impl Column {
         self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared))
     }
 
-    /// Until when there surely is a value at every moment of a span; before it if there may be none
-    /// at its beginning.
+    /// The time until which there surely is a value at every moment of a span; before the span if
+    /// there may be none at its beginning.
     pub(super) fn until_ms(&self, span: (i64, i64), rule: &NeighbourRule) -> i64 {
         if self.is_mute {
             return i64::MIN;
@@ -118,7 +120,8 @@ impl Column {
     }
 }
 
-/// Until when readings give a value at every moment of a span: each does for some time around it.
+/// The time until which readings give a value at every moment of a span: each reading gives one for
+/// some time around it.
 fn until_ms(readings: &[Reading], (from_ms, to_ms): (i64, i64), beside_ms: i64) -> i64 {
     let first_ms = from_ms.saturating_sub(beside_ms);
     let from = readings.partition_point(|of| of.ts_ms < first_ms);
@@ -132,8 +135,8 @@ fn until_ms(readings: &[Reading], (from_ms, to_ms): (i64, i64), beside_ms: i64) 
     until_ms
 }
 
-/// Returns the value of readings at a moment: of the reading at it, or interpolated, or else the
-/// nearest. A tie is the earlier one's.
+/// Returns the value at a moment: the value of the reading at that moment, or an interpolated
+/// value, or else the nearest. On a tie, the earlier reading counts.
 fn value_at(
     readings: &[Reading],
     ts_ms: i64,
@@ -177,7 +180,7 @@ pub(super) fn is_compared(parts: &[Parts<'_, '_>], variable: Variable) -> Vec<us
     series
 }
 
-/// Whether the readings of a series are compared as those of a variable.
+/// Whether the readings of a series are compared as readings of a variable.
 pub(super) fn takes_part(key: &SeriesKey, variable: Variable) -> bool {
     // The text is compared last: this runs for every series of every station.
     key.variable == variable
@@ -187,9 +190,9 @@ pub(super) fn takes_part(key: &SeriesKey, variable: Variable) -> bool {
         && key.reported_unit == variable.unit().symbol()
 }
 
-/// Whether a reading with this verdict, without that of nearby stations, is compared with others.
-/// One that changed too much for its own series is: nearby stations decide whether that was right,
-/// so it does not depend on what they said.
+/// Whether a reading with this verdict, before the comparison with nearby stations, is compared
+/// with others. A reading that changed too much for its own series is compared: nearby stations
+/// decide whether the change was real. So the answer does not depend on what they said before.
 pub(super) fn says_something(verdict: Quality) -> bool {
     let changed = matches!(verdict.reason, ReasonQuality::Increase | ReasonQuality::Decrease);
     counts(verdict.base) || (verdict.base == BaseQuality::Doubtful && changed)

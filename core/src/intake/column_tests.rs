@@ -43,7 +43,7 @@ fn a_value_is_that_of_its_time_or_interpolated_or_near() {
     assert_eq!(value(&[], 0), None);
 }
 
-/// What is bad is passed over, as if it had not been reported.
+/// Bad readings are skipped, as if they had not been reported.
 #[test]
 fn doubtful_readings_are_passed_over() {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
@@ -55,7 +55,8 @@ fn doubtful_readings_are_passed_over() {
     assert_eq!(value(&with, 30), Some((13.0, 0.25)));
     assert_eq!(value(&with, 40), Some((14.0, 20.0 / 60.0 / 2.0)));
     assert_eq!(value(&[at(0, 10.0), at(30, f64::NAN)], 30), Some((10.0, 0.5)));
-    // What only its neighbours doubt counts: else one verdict would hang on another.
+    // A reading that only its neighbours doubt counts: otherwise one verdict would depend on
+    // another.
     let disagrees = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
     let kept = Reading { stored: disagrees, ..at(30, 90.0) };
     assert_eq!(value(&[at(0, 10.0), kept], 30), Some((90.0, 0.0)));
@@ -80,7 +81,7 @@ fn readings_without_gaps_give_a_value_throughout() {
     // None at the beginning.
     assert!(until_ms(&readings, (-46 * MINUTE_MS, 300), RULE.beside_ms) < -46 * MINUTE_MS);
     assert!(until_ms(&[], (0, 300), RULE.beside_ms) < 0);
-    // What is bad gives none.
+    // Bad readings give none.
     let nothing = [at(0, 10.0), at(60, f64::NAN), at(160, 12.0)];
     assert_eq!(until(&nothing, 0, 300), 45);
 }

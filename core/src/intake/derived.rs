@@ -7,7 +7,7 @@ use crate::observation::{BaseQuality, Quality, Variable};
 
 /// The series that a calculated one is derived from.
 pub(super) struct Inputs {
-    /// For each input variable, its series, the preferred one first.
+    /// For each input variable, its series, preferred series first.
     series: Vec<Vec<usize>>,
 }
 

@@ -35,7 +35,7 @@ pub struct ReadingExplanation {
     pub station_id: StationId,
     /// The series.
     pub type_id: SeriesId,
-    /// What the report says beside the value.
+    /// The qualifier of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qualifier: Option<Qualifier>,
     /// What the checks found.

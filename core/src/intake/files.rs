@@ -12,11 +12,11 @@ use crate::feed::{
 use crate::observation::{Station, StationId};
 use crate::store::{AlertReceipt, AlertStore, Receipt, Store, StoreError};
 
-/// A feed file, as far as it is known before it is read.
+/// What is known about a feed file before it is read.
 #[derive(Clone, Copy)]
 pub struct FeedFile<'a> {
-    /// Its name without folders and without a compression suffix: some kinds are detected by it,
-    /// and some feeds give the station only there.
+    /// Its name without folders and without a compression suffix: some kinds are detected by the
+    /// name, and some feeds give the station only there.
     pub name: &'a str,
     /// When it was received, milliseconds since 1970, or any time within two weeks of it: reports
     /// of some feeds give only the day of the month.
@@ -33,7 +33,7 @@ pub struct FeedFile<'a> {
 }
 
 impl<'a> FeedFile<'a> {
-    /// A file of which only the name and the time of receipt are known. Its kind is detected, no
+    /// A file with a known name and time of receipt, and nothing else. Its kind is detected, no
     /// time of a report is too late, and alerts are left out.
     pub fn new(name: &'a str, received_ms: i64) -> Self {
         let FileContext { name, received_ms, known } = FileContext::new(name, received_ms);
@@ -46,12 +46,12 @@ impl<'a> FeedFile<'a> {
 pub struct FileReceipt {
     /// The kind of the file.
     pub kind: Kind,
-    /// What was read. Of a file that was not read to the end, only the numbers of items and
+    /// The summary of reading. If a file was not read to its end, only the numbers of items and
     /// readings before that are known.
     pub summary: Summary,
-    /// What the store did with the readings and with the values derived from them.
+    /// The store's receipt for the readings and the values derived from them.
     pub readings: Receipt,
-    /// What the alert store did with the alerts.
+    /// The alert store's receipt for the alerts.
     pub alerts: AlertReceipt,
     /// Alerts that were left out because there is no store for them.
     pub alerts_left_out: u64,
@@ -64,7 +64,7 @@ pub struct FileReceipt {
     pub placed_elsewhere: Tally,
 }
 
-/// Why a feed file is not in a store, or not all of it.
+/// Why a feed file, or part of it, is not in a store.
 ///
 /// ```
 /// use mesonet::intake::{FeedFile, FileError};
@@ -84,7 +84,7 @@ pub enum FileError {
     /// Not even the first bytes can be read.
     #[error(transparent)]
     Start(FeedError),
-    /// The file cannot be read, or not to its end. What was read before that is stored.
+    /// The file cannot be read, or not to its end. The content read before that is stored.
     #[error("{cause}; stored before that: {receipt}")]
     Feed {
         /// Why.
@@ -92,7 +92,7 @@ pub enum FileError {
         /// What was stored.
         receipt: Box<FileReceipt>,
     },
-    /// The store failed, and nothing more was read. What it took before that is kept.
+    /// The store failed, and nothing more was read. The content that it took before that is kept.
     #[error("{cause}; stored before that: {receipt}")]
     Store {
         /// Why.
@@ -103,21 +103,21 @@ pub enum FileError {
 }
 
 impl Intake {
-    /// Reads a feed file of any kind into a store, in bounded memory however long it is: its
-    /// stations, its readings with what is derived from them, and their verdicts; its alerts go to
-    /// the alert store of `file`.
+    /// Reads a feed file of any kind and length into a store, in bounded memory: its stations, its
+    /// readings with derived values, and their verdicts. Its alerts go to the alert store of
+    /// `file`.
     ///
-    /// The description of a station is that of its newest report, else the one on record, else that
-    /// of [`FeedFile::known`]. A report whose station has no place in any of them, nor in an earlier
-    /// report of the file, is left out and counted. Where places may come later,
-    /// [`FileBatches::begin_again`] reads files twice.
+    /// The description of a station comes from its newest report, else from the record, else from
+    /// [`FeedFile::known`]. If none of these has a place, nor an earlier report of the file, the
+    /// report is left out and counted. Where places may come later, [`FileBatches::begin_again`]
+    /// reads files twice.
     ///
     /// Readings are appended in batches, so other readers of the store may see a part of the file.
     /// The same file a second time adds nothing. Compressed files must be unpacked by the caller.
     ///
     /// # Errors
-    /// The kind is unknown, the file cannot be read to its end, or the store fails. What was stored
-    /// before that stays, and the error says how much it is.
+    /// The kind is unknown, the file cannot be read to its end, or the store fails. The content
+    /// stored before that stays, and the error says how much it is.
     ///
     /// ```
     /// use mesonet::intake::{FeedFile, FileReceipt};

@@ -10,7 +10,7 @@ use crate::feed::metar_station;
 use crate::geo::LonLat;
 use crate::intake::AHEAD_MS;
 use crate::observation::Batch;
-use crate::store::{InFront, Judge, MemoryStore, Reader};
+use crate::store::{MemoryStore, Reader, ReaderWrapper, VerdictFn};
 use crate::time::DAY_MS;
 
 /// 2024-08-03T20:01:00Z.
@@ -57,7 +57,7 @@ fn a_bulletin_is_stored_as_far_as_its_stations_have_places() {
     assert_eq!((receipt.summary.read, receipt.summary.refused), (2, 0));
     assert_eq!(receipt.place_unknown.iter().collect::<Vec<_>>(), [("METAR CYXX", 1)]);
     assert_eq!(names(&store), ["Toronto"]);
-    // What is derived is added too.
+    // Derived values are added too.
     assert!(receipt.readings.added > 9, "{receipt:?}");
     let added = receipt.readings.added;
     assert_eq!(
@@ -84,8 +84,9 @@ fn without_any_place_nothing_is_stored_and_each_station_is_counted() {
 #[test]
 fn reports_from_the_future_are_left_out() {
     let store = MemoryStore::default();
-    // The reports are of 20:00. Those that say only the day are refused from a quarter of an hour on, for a
-    // clock that is ahead gives them a month; a table says the day itself.
+    // The reports are from 20:00. Reports that give only the day are refused from a quarter of an
+    // hour ahead on, because a clock that is ahead would give them a month; a table gives the date
+    // itself.
     let table = "raw_text,station_id,observation_time,latitude,longitude\n\
         CYYZ 032000Z 24012KT 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
     let of_reports_ms = RECEIVED_MS - 60_000;
@@ -147,7 +148,7 @@ fn of_a_file_that_is_cut_the_first_half_is_stored() {
     let whole = read(&store, &*bytes, &file).unwrap();
     assert!(whole.readings.unchanged > 0 && whole.readings.added > before / 2);
 
-    // Where even the start cannot be read, it is not the kind that is to blame.
+    // If even the start cannot be read, the kind is not to blame.
     let error = read(&store, io::BufReader::new(Cut(b"")), &file).unwrap_err();
     assert!(matches!(error, FileError::Start(FeedError::Io { .. })), "{error:?}");
 }
@@ -176,14 +177,14 @@ struct Refusing {
     sizes: Mutex<Vec<usize>>,
 }
 
-impl InFront for Refusing {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Refusing {
+    fn wrapped(&self) -> &dyn Reader {
         &self.store
     }
 }
 
 impl Store for Refusing {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut sizes = self.sizes.lock().unwrap();
         if sizes.len() == self.takes {
             return Err(StoreError::Full { path: "a".into(), cause: "no space".into() });

@@ -1,15 +1,15 @@
-//! The directions in which stations around a place hide it from all that are farther away.
+//! The directions in which stations around a place hide it from all stations that are farther away.
 //!
-//! A station hides a place from another one that is nearer to the station than to the place. On the sphere
-//! that is a half of it, so what holds at a distance in some direction holds farther away in that direction
-//! too.
+//! A station hides a place from another station if that one is nearer to the hiding station than to
+//! the place. On the sphere such positions form a hemisphere, so what holds at a distance in some
+//! direction also holds farther away in that direction.
 
 use crate::check::Spot;
 
 /// Number of equal parts of the horizon.
 pub(super) const SECTORS: usize = 32;
 
-/// More than what rounding makes of it, as a part of the unit sphere times km.
+/// A margin greater than the rounding error, as a part of the unit sphere times km.
 const SURE: f64 = 1e-6;
 
 /// A place, and the stations around it in the order in which they were added.
@@ -20,9 +20,9 @@ pub(super) struct Horizon {
     along: [[f64; 3]; 2],
     /// Sine and cosine of the middle of each sector.
     sectors: [(f64, f64); SECTORS],
-    /// Of half a sector.
+    /// Sine and cosine of half a sector.
     half: (f64, f64),
-    /// How far each station is upwards and in the two directions, km.
+    /// The offset of each station upwards and in the two directions, in km.
     stations: Vec<[f64; 3]>,
 }
 
@@ -30,7 +30,7 @@ impl Horizon {
     pub(super) fn new(place: Spot) -> Self {
         let place_km = place.place_km();
         let up = scaled(place_km, 1.0 / dot(place_km, place_km).sqrt());
-        // Any direction that is not upwards.
+        // Any direction other than upwards.
         let [x, y, z] = up;
         let aside = if z.abs() < 0.9 { [-y, x, 0.0] } else { [0.0, -z, y] };
         let first = scaled(aside, 1.0 / dot(aside, aside).sqrt());
@@ -52,8 +52,9 @@ impl Horizon {
         self.stations.push(parts);
     }
 
-    /// Returns for each sector which of the stations, of which there may be 64, surely hide the place from all that
-    /// is in it and at least so far away: a bit each. Distances are below 10,000 km.
+    /// Returns, for each sector, the stations that surely hide the place from everything in that
+    /// sector that is at least a distance away: one bit each, for up to 64 stations. Distances are
+    /// below 10,000 km.
     pub(super) fn hiding(&self, angle_rad: f64) -> [u64; SECTORS] {
         let (sin, cos) = libm::sincos(angle_rad);
         let mut hiding = [0; SECTORS];
@@ -87,7 +88,8 @@ mod tests {
     use crate::geo::{EARTH_RADIUS_KM, LonLat};
 
     proptest! {
-        /// Whatever is farther away than a distance is nearer to the stations that are said to hide the place.
+        /// Any position farther away than a distance is nearer to the stations that are said to
+        /// hide the place.
         #[test]
         fn what_is_hidden_is_nearer_to_what_hides_it(
             (lon, lat) in (-180.0..180.0_f64, -89.0..89.0_f64),
@@ -134,7 +136,7 @@ mod tests {
         }
         let beyond = horizon.hiding(0.11_f64.to_radians());
         assert!(beyond.iter().all(|mask| mask.count_ones() >= 3), "{beyond:x?}");
-        // From what is nearer than half way nothing is hidden.
+        // Nothing is hidden from positions nearer than half way.
         assert_eq!(horizon.hiding(0.04_f64.to_radians()), [0; SECTORS]);
     }
 }

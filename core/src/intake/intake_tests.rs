@@ -10,8 +10,8 @@ use crate::observation::{
     StationType, Variable,
 };
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::InFront;
-use crate::store::{Judge, MemoryStore, Selection, SeriesSlice, VisitWeather};
+use crate::store::ReaderWrapper;
+use crate::store::{MemoryStore, Selection, SeriesSlice, VerdictFn, VisitWeather};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 
 /// Noon on a day in August, far from the bounds of any season.
@@ -81,7 +81,7 @@ pub(super) fn held(
     held_of(store, 7)
 }
 
-/// The same of the first so many stations.
+/// The same for the first few stations.
 pub(super) fn held_of(
     store: &dyn Store,
     count: usize,
@@ -239,19 +239,19 @@ impl Reader for Looks<'_> {
     }
 }
 
-impl InFront for Watched {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Watched {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Watched {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.0.append(batch, &mut |record| judge(&Looks(record, &self.1)))
     }
 }
 
-/// A regression: a batch with a late report and one of today read all the years between.
+/// A regression: a batch with a late report and a report of today read all the years between.
 #[test]
 fn the_time_between_distant_reports_is_not_read() {
     const YEAR_MINUTES: i64 = 365 * 24 * 60;
@@ -265,8 +265,8 @@ fn the_time_between_distant_reports_is_not_read() {
     }
 }
 
-/// A regression: a record elsewhere was asked for each station, and for each moment at which a comparison
-/// changes what is said of calculated values: 43,000 times for the bundled sample.
+/// A regression: a remote record was asked for each station, and for each moment at which a
+/// comparison changes the verdict on calculated values: 43,000 times for the bundled sample.
 #[test]
 fn a_batch_of_many_stations_reads_them_together() {
     const STATIONS: usize = 120;
@@ -275,7 +275,8 @@ fn a_batch_of_many_stations_reads_them_together() {
     for place in 0..STATIONS {
         let sign = if place % 2 == 0 { 1.0 } else { -1.0 };
         let of_hour = |hour: i64| {
-            // Some are wrong throughout. Others change as nobody near them does, so that hours before matter.
+            // Some are wrong throughout. Others change unlike their neighbours, so that the hours
+            // before matter.
             let wrong = match place % 10 {
                 5 => 14.0,
                 0..3 if hour > 10 + place as i64 % 5 => 2.0 * sign,
@@ -287,7 +288,7 @@ fn a_batch_of_many_stations_reads_them_together() {
             ];
             report(place, hour * 60, 0, &values)
         };
-        // Some of long before, as an archive has them.
+        // Some from long before, as in an archive.
         reports.extend((0..30).chain([-9_000]).map(of_hour));
     }
     let (intake, store) = (Intake::default(), Watched::default());
@@ -309,7 +310,7 @@ fn any_reports() -> impl Strategy<Value = Vec<Report>> {
         2 => -20.0..45.0_f64,
         1 => prop::sample::select(vec![999.0, -99.9, 80.0, 0.0]),
     ];
-    // Some lie beyond what a verdict depends on, or nearly so.
+    // Some lie beyond the reach of a verdict, or nearly so.
     let day = prop_oneof![12 => Just(0), 1 => 6..9_i64, 1 => 13..16_i64, 1 => Just(400)];
     let minute = (day, -300..300_i64).prop_map(|(day, minute)| day * 24 * 60 + minute);
     let at = (0..7_usize, minute, 0..2_u8);

@@ -1,10 +1,10 @@
 //! Finds the verdicts that a batch changes.
 //!
 //! First, every station of the batch is judged by itself: from the reading before the batch, which
-//! may stick out now, to the last reading that the batch can affect. Then the readings that are
+//! may stick out now, to the last reading that the batch can affect. Then readings that are
 //! compared between stations, and are in the batch or have a new verdict, are compared with nearby
-//! stations, and those with them. Finally, calculated values are judged again where a nearby
-//! comparison changed a verdict.
+//! stations, and the nearby stations with them. Finally, calculated values are judged again where a
+//! nearby comparison changed a verdict.
 
 use std::collections::HashSet;
 
@@ -44,8 +44,8 @@ fn hull(spans: &[Span]) -> (i64, i64) {
     spans.iter().fold((i64::MAX, i64::MIN), extend)
 }
 
-/// How many of some spans are read together, each of another station: those within a day, and more as
-/// long as at most twice as much time is read as they need.
+/// How many of some spans, each of a different station, are read together: spans within a day, and
+/// more as long as the time read is at most twice what they need.
 fn at_once(spans: &[Span], around_ms: i64) -> usize {
     let read_ms = |(first_ms, last_ms): (i64, i64)| {
         i128::from(last_ms) - i128::from(first_ms) + 2 * i128::from(around_ms)
@@ -101,9 +101,9 @@ impl Judging<'_> {
         self.directory.stations.binary_search_by_key(&id, |known| known.station.id).ok()
     }
 
-    /// Visits stations with everything that the verdicts in their spans depend on. Those are read
-    /// together whose spans are near each other, the earliest first: a record elsewhere is asked a few
-    /// times only.
+    /// Visits stations with everything that the verdicts in their spans depend on. Stations whose
+    /// spans are near each other are read together, earliest first, so a remote record is asked
+    /// only a few times.
     pub(super) fn scan(
         &self,
         mut spans: Vec<Span>,
@@ -133,8 +133,8 @@ impl Judging<'_> {
         result
     }
 
-    /// Visits the stations of some moments with the readings around them, and with those moments of the
-    /// station that are near each other, in order.
+    /// Visits the stations of some moments with the readings around these moments, and with the
+    /// moments of the station that are near each other, in order.
     fn at_moments(
         &self,
         mut moments: Vec<(usize, i64)>,
@@ -155,8 +155,8 @@ impl Judging<'_> {
         })
     }
 
-    /// Returns the verdicts of readings whose own checks must run again, where they are not those in
-    /// the record.
+    /// Returns the verdicts of readings whose own checks must run again, if they differ from those
+    /// in the record.
     fn judge_again(
         &self,
         mut unknown: Vec<(Change, Tally, bool)>,
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn spans_of_several_stations_are_read_together() {
         let day = |place, days: i64| (place, days * DAY_MS, days * DAY_MS + HOUR_MS);
-        // Within a day, and at about the same time for longer.
+        // Spans within a day, and longer spans at about the same time.
         assert_eq!(at_once(&[day(0, 5), day(1, 5), day(2, 6)], HOUR_MS), 2);
         let same = |place| (place, 0, 29 * HOUR_MS);
         assert_eq!(at_once(&(0..3_000).map(same).collect::<Vec<_>>(), AROUND_MS), 3_000);

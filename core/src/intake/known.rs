@@ -1,4 +1,4 @@
-//! Stations that are compared with nearby ones, and what is known of their readings meanwhile.
+//! Stations that are compared with nearby stations, and the readings known so far.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use super::column::{Column, Reading};
 use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::Compared;
-use crate::check::{Checker, Held, NeighbourRule, Spot};
+use crate::check::{Checker, NeighbourRule, NeighbourValue, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::ClosedWindow;
@@ -20,28 +20,28 @@ pub(super) struct Neighbourhood<'a> {
     pub nearby: &'a Nearby,
 }
 
-/// The readings of a window that were read so far.
+/// The readings of a window that have been read so far.
 pub(super) struct Known<'c> {
     window: ClosedWindow,
     pub variables: Vec<(Variable, NeighbourRule)>,
-    /// Those whose own checks ran, by place.
+    /// The readings whose own checks ran, by station.
     own: Vec<&'c Compared>,
-    /// A column for each variable, by place.
+    /// A column for each variable, by station.
     pub columns: Vec<Option<Box<[Column]>>>,
-    /// The stations around a place that may have readings in the window, by place.
+    /// The stations around each station that may have readings in the window, by station.
     present: Vec<OnceCell<Box<Present>>>,
-    /// The stations that may have a value of a variable at a moment, for the last that was asked for.
+    /// The stations that may have a value of a variable at a moment, for the last request.
     current: RefCell<Option<Current>>,
 }
 
-/// A variable and a moment, and the stations that may have a value of it then.
+/// A variable and a moment, and the stations that may have a value of the variable then.
 type Current = ((usize, i64), Rc<[usize]>);
 
 /// The stations around one that may have readings in a window, nearest first, with their distances
-/// in km: found once, as most readings of the window have the same neighbours.
+/// in km. They are found once, because most readings of the window have the same neighbours.
 #[derive(Debug)]
 struct Present {
-    /// The first of them, which are usually enough.
+    /// The first stations, which are usually enough.
     few: Box<[(usize, f64)]>,
     more: OnceCell<Box<[(usize, f64)]>>,
 }
@@ -49,7 +49,8 @@ struct Present {
 /// How many stations are usually enough: the check takes the nearest twelve that have a value.
 const FEW: usize = 20;
 
-/// How many are remembered. Of a dense network all would be the square of their number.
+/// How many stations are remembered. In a dense network, remembering all would take the square of
+/// their number.
 pub(super) const MORE: usize = 128;
 
 /// The span that holds only one moment.
@@ -57,7 +58,7 @@ pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
     (ts_ms.saturating_sub(1), ts_ms.saturating_add(1))
 }
 
-/// A reading that is due: place, variable, series and index in the columns.
+/// A reading that is due: station, variable, series and index in the columns.
 pub(super) type Due = (usize, usize, usize, usize);
 
 impl Known<'_> {
@@ -69,26 +70,26 @@ impl Known<'_> {
         Some((*id, readings.get(at)?))
     }
 
-    /// A reading as the check takes it.
-    pub(super) fn held(&self, due: Due) -> Option<Held> {
+    /// A reading in the form that the check takes.
+    pub(super) fn held(&self, due: Due) -> Option<NeighbourValue> {
         let column = self.columns[due.0].as_ref()?.get(due.1)?;
         Some(column.held(self.reading(due)?.1))
     }
 
-    /// What is compared of a station at a moment, and for how many hours it is unsure.
+    /// The number of a station that is compared at a moment, and its uncertainty in hours.
     pub(super) fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
         // Without readings there are no columns.
         self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
     }
 
-    /// Until when a station surely has a value at every moment of a span; before it if it may have
-    /// none at its beginning.
+    /// The time until which a station surely has a value at every moment of a span; before the span
+    /// if it may have none at its beginning.
     pub(super) fn until_ms(&self, place: usize, variable: usize, span: (i64, i64)) -> i64 {
         let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
         column.map_or(i64::MIN, |column| column.until_ms(span, &self.variables[variable].1))
     }
 
-    /// Marks the readings of a station in a span as due, unless they are already.
+    /// Marks the readings of a station in a span as due, unless they are due already.
     pub(super) fn mark(
         &mut self,
         place: usize,
@@ -119,7 +120,8 @@ impl Known<'_> {
         }
     }
 
-    /// Whether a station may have readings after a moment that are not due yet, as far as it was read.
+    /// Whether a station may have readings after a moment that are not due yet, as far as the
+    /// station was read.
     pub(super) fn may_become_due(&self, place: usize, after_ms: i64) -> bool {
         let Some(columns) = &self.columns[place] else { return true };
         let series = || columns.iter().flat_map(|column| &column.series);
@@ -129,8 +131,8 @@ impl Known<'_> {
         })
     }
 
-    /// Marks later readings of a station as due if a large change there begins or ends within a span,
-    /// and may still be in them.
+    /// Marks later readings of a station as due if a large change there begins or ends within a
+    /// span, and may still affect them.
     pub(super) fn mark_later(
         &mut self,
         place: usize,
@@ -159,8 +161,8 @@ impl Known<'_> {
         self.variables.iter().position(|&(known, _)| known == variable)
     }
 
-    /// The readings of a series at a station between two moments, both included, from which changes
-    /// are judged: each with what is compared of it.
+    /// The readings of a series at a station between two moments, both included, by which changes
+    /// are judged: each with the number that is compared.
     pub(super) fn course(
         &self,
         (place, variable): (usize, usize),
@@ -183,7 +185,7 @@ impl Neighbourhood<'_> {
     }
 
     /// The stations nearest to one that may have readings in the window, nearest first, with their
-    /// distances in km: [`MORE`] at most.
+    /// distances in km; at most [`MORE`].
     pub(super) fn around<'k>(
         &'k self,
         known: &'k Known<'_>,
@@ -205,8 +207,8 @@ impl Neighbourhood<'_> {
         few.iter().copied().chain(more.into_iter().flatten().flatten())
     }
 
-    /// The stations around one that may have a value of a variable at a moment, as far as it is known, nearest
-    /// first, with their distances in km.
+    /// The stations around one that may have a value of a variable at a moment, as far as known,
+    /// nearest first, with their distances in km.
     pub(super) fn around_at<'k>(
         &'k self,
         known: &'k Known<'_>,
@@ -237,7 +239,7 @@ impl Neighbourhood<'_> {
                 .filter(|&(other, distance_km)| {
                     (from_km..=radius_km).contains(&distance_km)
                         && other != place
-                        // Of several that are equally far some may be among the first.
+                        // Some of several equally distant stations may be among the first.
                         && (distance_km > from_km || of_first.iter().all(|of| of.0 != other))
                 })
                 .collect();
@@ -263,7 +265,7 @@ impl Neighbourhood<'_> {
         }
     }
 
-    /// Nothing known yet of variables around a span; `None` if there is nothing to know.
+    /// An empty state for variables around a span; `None` if there is nothing to know.
     pub(super) fn known<'c>(
         &self,
         variables: &[Variable],
@@ -285,7 +287,7 @@ impl Neighbourhood<'_> {
         Some(Known { window, variables, own, columns, present, current: RefCell::default() })
     }
 
-    /// Reads stations that are not known yet.
+    /// Reads stations that have not been read yet.
     pub(super) fn read(
         &self,
         known: &mut Known<'_>,
@@ -337,8 +339,8 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
-    /// Whether a station can have a value of a variable at a moment, as far as the directory tells: it has a
-    /// series of it, and its last reading is near enough.
+    /// Whether a station can have a value of a variable at a moment, as far as the directory tells:
+    /// it has a series of the variable, and its last reading is near enough.
     fn may_have_value(&self, known: &Known<'_>, place: usize, variable: usize, ts_ms: i64) -> bool {
         let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
         let (variable, rule) = &known.variables[variable];

@@ -1,4 +1,5 @@
-//! Intake of readings: derives further values, stores them, and checks what they affect.
+//! Intake of readings: derives further values, stores them, and checks the readings that they
+//! affect.
 
 mod affected;
 #[cfg(feature = "feed")]
@@ -47,7 +48,7 @@ pub use station_quality::{
 /// Takes readings into a store, with derived values and verdicts.
 ///
 /// The verdicts in the store are a function of the readings in it: the same readings end up with
-/// the same verdicts, in whatever order and batches they came in.
+/// the same verdicts, in any order and any batches.
 ///
 /// ```
 /// use mesonet::{BaseQuality, Batch, ClosedWindow, Intake, LonLat, MemoryStore, Reader, StationId, Variable, feed};
@@ -112,9 +113,10 @@ impl Intake {
         &self.checker
     }
 
-    /// Derives what the reports allow, rounds calculated values by [`to_reported_resolution`] (after
-    /// everything is derived, so that no rounded value is an input), stores the batch, and checks every reading whose verdict may
-    /// have changed, at its stations and at nearby ones.
+    /// Derives all values that the reports allow, rounds calculated values by
+    /// [`to_reported_resolution`] (after everything is derived, so that no rounded value is an
+    /// input), stores the batch, and checks every reading whose verdict may have changed, at its
+    /// stations and at nearby stations.
     ///
     /// # Errors
     /// The whole batch is refused, or the store fails.
@@ -136,7 +138,7 @@ impl Intake {
         store.append(&batch, &mut |record| self.judge(record, &touched))
     }
 
-    /// Checks what the readings in these spans may have changed.
+    /// Checks the verdicts that the readings in these spans may have changed.
     fn judge(&self, record: &dyn Reader, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
         let directory = record.directory()?;
         let nearby = self.nearby(&directory);
@@ -146,7 +148,7 @@ impl Intake {
 
     /// Returns the stations and spans of a batch.
     fn touched(&self, batch: &Batch) -> Vec<Touched> {
-        // Farther apart, no reading affects the verdicts of both.
+        // If readings are farther apart, no reading affects the verdicts of both.
         let apart_ms = around_ms(&self.checker).saturating_mul(2).max(DAY_MS);
         let mut moments: Vec<(StationId, i64)> =
             batch.reports.iter().map(|report| (report.station, report.ts_ms)).collect();

@@ -6,35 +6,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::geo::LonLat;
 use crate::observation::StationId;
 
-/// How far from its station a report may be without being elsewhere: places are rounded, and instruments stand
-/// about an aerodrome.
+/// How far from its station a report may be without being elsewhere: places are rounded, and
+/// instruments are spread over an aerodrome.
 const NEAR_KM: f64 = 1.0;
 
-/// How far apart reports may be that confirm one another: what drifts or sails is that far at most between two of
-/// them, and two wrong places are farther apart.
+/// How far apart reports may be that confirm one another: a drifting or sailing station moves at
+/// most this far between two reports, and two wrong places are farther apart.
 const TOGETHER_KM: f64 = 100.0;
 
-/// Most stations and reports of each that are remembered. The memory of a station is small, and that of all
-/// bounded.
+/// The most stations that are remembered, and the most reports of each. So the memory of one
+/// station is small, and the memory of all is bounded.
 const MAX_STATIONS: usize = 10_000;
 const MAX_REPORTS: usize = 8;
 
-/// Places that single reports have given stations, which nothing has confirmed yet.
+/// Places that single reports have given for stations, and that nothing has confirmed yet.
 ///
-/// A report that is more than a kilometre from its station does not move it: a wrong place, such as 0° N 0° E,
-/// would take the station along. It moves when a report of another time is nearer to
-/// the new place than to the old one, and not more than 100 km from it, or when a table has it there.
+/// A report that is more than a kilometre from its station does not move the station: otherwise a
+/// wrong place, such as 0° N 0° E, would take the station along. The station moves when a report of
+/// another time is nearer to the new place than to the old one, and not more than 100 km from the
+/// new place, or when a table has the station there.
 ///
-/// Clones share what is remembered.
+/// Clones share the memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moves(Arc<Mutex<HashMap<StationId, Remembered>>>);
 
-/// What is remembered of a station.
+/// The memory of a station.
 #[derive(Clone, Debug, Default)]
 struct Remembered {
     /// The reports from elsewhere, with their times.
     elsewhere: Vec<(i64, LonLat)>,
-    /// The time of the newest report since the first of them that was from where the station is.
+    /// The time of the newest report, since the first of these, that was from the known place of
+    /// the station.
     here_ms: Option<i64>,
 }
 
@@ -43,14 +45,14 @@ struct Remembered {
 pub(super) enum Placed {
     /// It is near the station, or confirmed by a table.
     Here,
-    /// The station has moved, with this report and earlier ones: when, and to where, by time.
+    /// The station has moved, with this report and earlier ones: the moves, by time.
     Moved(Vec<(i64, LonLat)>),
-    /// It is elsewhere, and nothing confirms it. It is remembered.
+    /// It is elsewhere, and nothing confirms it. The report is remembered.
     Elsewhere,
 }
 
 impl Moves {
-    /// Takes note of a report from where its station is.
+    /// Notes a report from the known place of its station.
     pub(super) fn here(&self, id: StationId, ts_ms: i64) {
         if let Some(remembered) = self.all().get_mut(&id) {
             remembered.here_ms = remembered.here_ms.max(Some(ts_ms));
@@ -86,7 +88,7 @@ impl Moves {
             at_ms != ts_ms && there.distance_km(place) < within_km
         };
         if elsewhere.iter().any(confirms) {
-            // It was back between those that are older and this one.
+            // The station was back between the older reports and this one.
             let is_since =
                 |&(at_ms, _): &(i64, LonLat)| here_ms.is_none_or(|here_ms| at_ms > here_ms);
             let since = elsewhere.iter().filter(|one| confirms(one) && is_since(one));
@@ -104,7 +106,7 @@ impl Moves {
         Placed::Elsewhere
     }
 
-    // What is in it stands for itself at every moment.
+    // The content is consistent at every moment.
     fn all(&self) -> MutexGuard<'_, HashMap<StationId, Remembered>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -30,7 +30,8 @@ fn a_place_is_confirmed_by_another_report_or_a_table() {
     assert_eq!(placed(other, drifts(9.0), None), Placed::Moved(vec![drifts(5.0), drifts(9.0)]));
 }
 
-/// It moves with the first report of a place since the last from where it was.
+/// The station moves with the first report from the new place since the last report from the old
+/// one.
 #[test]
 fn a_report_from_the_old_place_in_between_begins_the_move_anew() {
     let (moves, id) = (Moves::default(), StationId::new("TEST", "A"));
@@ -44,7 +45,8 @@ fn a_report_from_the_old_place_in_between_begins_the_move_anew() {
     assert_eq!(placed(6, zero), Placed::Moved(vec![(6, zero), (8, zero)]));
 }
 
-/// A report from 0° N 0° E once moved its station without a word, and with it every row of its past.
+/// A past bug: a report from 0° N 0° E silently moved its station, and with it every row of its
+/// past.
 #[test]
 fn one_report_from_elsewhere_does_not_move_a_station() {
     let (store, intake) = (MemoryStore::default(), Intake::default());
@@ -85,7 +87,7 @@ fn push(intake: &Intake, store: &MemoryStore, reports: &[(i64, LonLat)]) {
 /// 2024-08-03T00:00:00Z.
 const START_MS: i64 = 1_722_643_200_000;
 
-/// Where the row of a minute is.
+/// The place of the row of a minute.
 fn place_at(store: &MemoryStore, minute: i64) -> LonLat {
     store.directory().unwrap().stations[0].station.coordinates_at(START_MS + minute * 60_000)
 }
@@ -101,7 +103,7 @@ fn a_station_moves_with_the_first_report_from_its_new_place() {
     push(&intake, &store, &[(35, old), (5, old), (15, new)]);
     let places = [0, 10, 29, 30, 40, 60].map(|minute| place_at(&store, minute));
     assert_eq!(places, [old, old, old, new, new, new]);
-    // What confirms the move may be older than what it confirms.
+    // The report that confirms a move may be older than the report that it confirms.
     for report in [(70, old), (80, old)] {
         push(&intake, &store, &[report]);
     }
@@ -124,8 +126,9 @@ fn what_drifts_has_its_course() {
 }
 
 proptest! {
-    /// A station that is at each of its places for two reports at least: each row has the place of its
-    /// report, however the reports are divided among pushes, and whatever comes again.
+    /// A station that stays at each of its places for at least two reports: each row has the place
+    /// of its report, however the reports are divided among pushes, and whichever reports come
+    /// again.
     #[test]
     fn rows_have_the_places_of_their_reports(
         stays in prop::collection::vec((0_u8..5, 2_usize..5), 1..8),

@@ -25,7 +25,8 @@ struct List {
 
 impl Nearby {
     /// How many are cached per station: the check takes the nearest twelve that have a value, and
-    /// looks at all of them where stations have none. In a dense network they are most of what is remembered.
+    /// looks at all of them where stations have none. In a dense network this cache is most of the
+    /// memory used.
     const REMEMBERED: usize = 128;
 
     fn new(directory: &Directory, radius_km: f64) -> Self {
@@ -35,7 +36,7 @@ impl Nearby {
         Self { index: Arc::clone(&directory.index), radius_km, lists, spots }
     }
 
-    /// Returns where a station is.
+    /// Returns the place of a station.
     pub(super) fn spot(&self, directory: &Directory, place: usize) -> Spot {
         self.spots[place].at_altitude(directory.stations[place].station.altitude_m)
     }
@@ -88,10 +89,10 @@ mod tests {
     use crate::geo::LonLat;
     use crate::observation::{Batch, Station, StationId};
     use crate::observation::{EarlierPlaces, Identifiers};
-    use crate::store::{MemoryStore, Reader, Store, unjudged};
+    use crate::store::{MemoryStore, Reader, Store, no_verdicts};
 
-    /// A network of stations on a spiral, each farther from the first than the previous one, with
-    /// gaps of at most a tenth of a degree.
+    /// A network of stations on a spiral. Each station is farther from the first than the previous
+    /// one, with gaps of at most a tenth of a degree.
     fn directory(stations: usize) -> Arc<Directory> {
         let station = |i: usize| {
             let (angle, degrees) = (i as f64 * 2.4, 0.004 * (i as f64 + 1.0));
@@ -111,12 +112,12 @@ mod tests {
         };
         let store = MemoryStore::default();
         let stations = (0..stations).map(station).collect();
-        store.append(&Batch { stations, reports: vec![] }, &mut unjudged).unwrap();
+        store.append(&Batch { stations, reports: vec![] }, &mut no_verdicts).unwrap();
         store.directory().unwrap()
     }
 
-    /// What is not cached is looked up: even in a dense network all stations within the radius are
-    /// found, each once, in order, and none beyond it.
+    /// Stations that are not cached are looked up: even in a dense network all stations within the
+    /// radius are found, each once, in order, and none beyond it.
     #[test]
     fn all_stations_in_the_radius_are_found_whatever_is_cached() {
         for stations in [2, 300, Nearby::REMEMBERED, Nearby::REMEMBERED + 1, Nearby::REMEMBERED + 2]

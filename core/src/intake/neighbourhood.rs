@@ -1,21 +1,23 @@
-//! Compares stations with nearby ones.
+//! Compares stations with nearby stations.
 //!
-//! Every reading is compared with what its neighbours measured at its time, so a reading changes
-//! what is said of others only between the readings before and after it. What it may change is
-//! found first, and then the readings of the stations that this depends on are read, nearest first,
-//! until there are enough.
+//! Every reading is compared with what its neighbours measured at its time. So a reading changes
+//! the comparison of other stations only between the readings before and after it. The comparisons
+//! that it may change are found first. Then the readings of the stations that these depend on are
+//! read, nearest first, until there are enough.
 
 use super::affected::Affected;
 use super::changes::Changes;
 use super::column::{Reading, takes_part};
 use super::known::{Due, Known, Neighbourhood, at_moment};
 use super::station::{Change, Compared};
-use crate::check::{CheckReport, Comparison, DISAGREE, Held, Own, StationSite, Tally, combined};
+use crate::check::{
+    CheckReport, Comparison, DISAGREE, NeighbourValue, Own, StationSite, Tally, combined,
+};
 use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
 use crate::store::StoreError;
 use crate::time::DAY_MS;
 
-/// How many readings are compared at once, if they are not of one moment.
+/// How many readings are compared at once, if they are at different moments.
 const AT_ONCE: usize = 20_000;
 
 /// The results of a comparison.
@@ -29,10 +31,10 @@ pub(super) struct Findings {
 }
 
 /// A neighbour's value at the time of a reading: place, distance in km, value.
-type Near = (usize, f64, Held);
+type Near = (usize, f64, NeighbourValue);
 
-/// A reading that was compared with its neighbours: the result, how many deviations it is from what
-/// they say, and whether that is so near that they agree.
+/// A reading that was compared with its neighbours: the result, its distance from what they say in
+/// deviations, and whether it is near enough that they agree.
 #[derive(Clone, Copy)]
 struct ComparedOne {
     due: Due,
@@ -51,13 +53,13 @@ fn has_jumped(verdict: Quality) -> bool {
         && matches!(verdict.reason, ReasonQuality::Increase | ReasonQuality::Decrease)
 }
 
-/// The distances of neighbours, as the check takes them.
+/// The distances of neighbours, in the form that the check takes.
 fn distances(near: &[Near]) -> impl Iterator<Item = (usize, f64)> + '_ {
     near.iter().enumerate().map(|(i, &(_, distance_km, _))| (i, distance_km))
 }
 
 impl Neighbourhood<'_> {
-    /// Compares readings with nearby ones, and those with them.
+    /// Compares readings with nearby readings, and the nearby readings with them.
     pub(super) fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
         compared.sort_unstable_by_key(|of| (of.ts_ms, of.place));
         let mut findings = Findings::default();
@@ -83,7 +85,7 @@ impl Neighbourhood<'_> {
         variables.dedup();
         let from_ms = now.iter().map(|of| of.after_ms.min(of.ts_ms)).min().unwrap_or(0);
         let to_ms = now.iter().map(|of| of.before_ms.max(of.ts_ms)).max().unwrap_or(0);
-        // Later readings may still have a change in them.
+        // Later readings may still contain a change.
         let back_ms = self.back_ms(&variables);
         let to_ms = to_ms.saturating_add(back_ms);
         let Some(mut known) = self.known(&variables, (from_ms, to_ms), all) else { return Ok(()) };
@@ -114,8 +116,8 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
-    /// Marks the readings of stations as due that have a changed one among their nearest values,
-    /// reading the stations that are nearer as it takes.
+    /// Marks as due the readings of stations that have a changed reading among their nearest
+    /// values. Reads the nearer stations as needed.
     fn mark_affected(
         &self,
         known: &mut Known<'_>,
@@ -134,7 +136,7 @@ impl Neighbourhood<'_> {
                         let nearer = self.around(known, of.place).take_while(is_nearer);
                         nearer.take(nearest).count() < nearest
                     };
-                    // Found for the first reading that is not due yet: mostly all are.
+                    // Found for the first reading that is not due yet; mostly all readings are due.
                     if *is_surely.get_or_insert_with(has_few) {
                         return true;
                     }
@@ -151,7 +153,7 @@ impl Neighbourhood<'_> {
                         }
                     }
                     let is_near = nearer + wanted.len() - from < nearest;
-                    // Otherwise it depends on those that are not known yet.
+                    // Otherwise the answer depends on stations that are not known yet.
                     if is_near || nearer >= nearest {
                         wanted.truncate(from);
                     }
@@ -166,7 +168,7 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
-    /// Finds what each of some readings is compared with, reading more stations as it takes.
+    /// Finds the values that each of some readings is compared with. Reads more stations as needed.
     fn settle(
         &self,
         known: &mut Known<'_>,
@@ -174,7 +176,7 @@ impl Neighbourhood<'_> {
         mut conclude: impl FnMut(&Known<'_>, Due, &[Near]),
     ) -> Result<(), StoreError> {
         let mut near = Vec::new();
-        // Where few stations have values, the next time more are read at once.
+        // If few stations have values, more are read at once the next time.
         for round in 0_u32.. {
             if due.is_empty() {
                 break;
@@ -193,7 +195,7 @@ impl Neighbourhood<'_> {
     }
 
     /// Finds the values that a reading is compared with, nearest first. If stations must be read
-    /// first, adds them to those that are wanted and returns false: in each round twice as many.
+    /// first, adds them to the wanted stations and returns false; each round adds twice as many.
     fn gather(
         &self,
         known: &Known<'_>,
@@ -218,7 +220,7 @@ impl Neighbourhood<'_> {
             } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
             {
                 let (base, spot) = (BaseQuality::Good, self.spot(other));
-                near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
+                near.push((other, distance_km, NeighbourValue { value, spot, base, unsure_hours }));
             }
         }
         wanted.len() == already
@@ -233,8 +235,9 @@ impl Neighbourhood<'_> {
         Some(ComparedOne { due, tally, level, agrees })
     }
 
-    /// Whether [`conclude`](Self::conclude) will probably ask for the readings of the hours before, which are
-    /// then read for all stations at once. It may be wrong: what is missing is read for that station alone.
+    /// Whether [`conclude`](Self::conclude) will probably need the readings of the hours before,
+    /// which are then read for all stations at once. The guess may be wrong: missing readings are
+    /// then read for that station alone.
     fn needs_changes(&self, known: &Known<'_>, one: &ComparedOne) -> bool {
         let ComparedOne { due, tally, level, agrees } = *one;
         let Some(rule) = self.checker.change_rule(known.variables[due.1].0) else { return false };
@@ -266,7 +269,7 @@ impl Neighbourhood<'_> {
         agrees &= tally.tripped().is_none();
         let concluded = match own {
             Some(own) => Some(combined(tally, source, given(own, agrees))),
-            // Agreement may have cleared a jump, or does so now.
+            // Agreement may have cleared a jump before, or clears it now.
             None if !agrees && changes.may_have_jumped((place, due.1, series), ts_ms)? => None,
             None if agrees && has_jumped(stored) => None,
             None => self.revised(place, variable, reading, tally),
@@ -285,7 +288,7 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
-    /// How far before a reading its verdict depends on readings of other stations.
+    /// How far back the verdict on a reading depends on readings of other stations.
     pub(super) fn back_ms(&self, variables: &[Variable]) -> i64 {
         let back_ms = |&variable: &Variable| {
             let rule = self.checker.change_rule(variable)?;
@@ -315,7 +318,7 @@ impl Neighbourhood<'_> {
         } else if stored.base == BaseQuality::Unknown && tally.ran() {
             Some(Quality::GOOD)
         } else if stored == Quality::GOOD && !tally.ran() {
-            // This check alone may have made it Good.
+            // Only this check may have made it Good.
             self.checker.is_judged_alone(variable, &site, of.ts_ms).then_some(stored)
         } else {
             Some(stored)
@@ -349,8 +352,8 @@ impl Neighbourhood<'_> {
         })
     }
 
-    /// Explains the results of the checks of values and of changes for a reading, none if it is not
-    /// compared; and whether nearby stations agree with it.
+    /// Explains the results of the checks of values and of changes for a reading, and whether
+    /// nearby stations agree with it. There are no results if the reading is not compared.
     pub(super) fn explain(
         &self,
         place: usize,

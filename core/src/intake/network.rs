@@ -19,7 +19,7 @@ const AT_ONCE: usize = 50_000;
 pub struct NetworkStation<'a> {
     /// Where it is.
     pub site: StationSite,
-    /// Its series, each with a key of its own.
+    /// Its series, each with a different key.
     pub series: &'a [SeriesReadings<'a>],
 }
 
@@ -43,7 +43,7 @@ pub enum NetworkError {
     Columns {
         /// Place of the station in the list.
         station: usize,
-        /// What is wrong with it.
+        /// The fault.
         error: CheckError,
     },
     /// A series that the station has already.
@@ -57,7 +57,7 @@ pub enum NetworkError {
     /// A station that is not among those given.
     #[error("station {station} is not among the stations given")]
     NoStation {
-        /// The place that was asked for.
+        /// The requested index.
         station: usize,
     },
     /// The readings cannot be held together.
@@ -65,15 +65,15 @@ pub enum NetworkError {
     Store(#[from] StoreError),
 }
 
-/// The verdicts of a station: for each series, of its readings in their order.
+/// The verdicts of a station: for each series, the verdicts on its readings in order.
 pub type StationVerdicts = Vec<Vec<Quality>>;
 
 impl Intake {
-    /// Runs all checks, those of the neighbours too, over the readings of a network, and returns the
-    /// verdicts of each station in the order given.
+    /// Runs all checks, including the neighbour checks, over the readings of a network, and returns
+    /// the verdicts of each station in the order given.
     ///
-    /// They are those of a service that takes in the same readings and no others. A value that is
-    /// not finite is Missing.
+    /// A service that takes in the same readings and no others gives the same verdicts. A value
+    /// that is not finite is Missing.
     ///
     /// # Errors
     /// The columns of a series differ in length, its times do not ascend, or a station has a series
@@ -107,11 +107,12 @@ impl Intake {
         verdicts(&store, stations, &ids)
     }
 
-    /// Explains the verdict that [`check_network`](Self::check_network) gives a reading: given are the
-    /// places of the station, of its series and of the reading. Neighbours are named by their places.
+    /// Explains the verdict that [`check_network`](Self::check_network) gives a reading. The
+    /// arguments are the indices of the station, of its series and of the reading. Neighbours are
+    /// named by their indices.
     ///
     /// # Errors
-    /// What `check_network` refuses, or there is no such reading.
+    /// The errors of `check_network`, or there is no such reading.
     ///
     /// ```
     /// use mesonet::check::{Check, SeriesReadings, StationSite};
@@ -143,7 +144,7 @@ impl Intake {
         let alone = alone.map_err(|error| NetworkError::Columns { station, error })?;
         let one = &of.series[series];
         let found = self.explain(&store, ids[station], one.key.id(), one.ts_ms[reading])?;
-        // A missing value is in no store.
+        // A store does not hold missing values.
         Ok(found.map_or(alone, |found| found.explanation))
     }
 
@@ -178,7 +179,7 @@ impl Intake {
     }
 }
 
-/// A station that has no name but its place in the list.
+/// A station named by its position in the list.
 fn described((index, of): (usize, &NetworkStation<'_>)) -> Station {
     let (network, native_id) = ("NETWORK", index.to_string());
     Station {
@@ -195,7 +196,7 @@ fn described((index, of): (usize, &NetworkStation<'_>)) -> Station {
     }
 }
 
-/// The moments at which a station has readings, of all stations in the order of time.
+/// The moments with readings, of all stations, in order of time.
 fn moments(stations: &[NetworkStation<'_>]) -> Vec<(usize, i64)> {
     let of_station = |(station, of): (usize, &NetworkStation<'_>)| {
         let times = of.series.iter().flat_map(|series| series.ts_ms);

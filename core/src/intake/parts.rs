@@ -54,7 +54,7 @@ impl<'s, 'a> Parts<'s, 'a> {
         slice.quality[at].quality()
     }
 
-    /// Returns what the report says beside the value of a reading.
+    /// Returns the qualifier of a reading.
     pub(super) fn qualifier(&self, reading: usize) -> Option<Qualifier> {
         let (slice, at) = self.place(reading);
         Qualifier::of_code(slice.qualifier[at])

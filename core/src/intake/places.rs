@@ -10,25 +10,26 @@ use crate::geo::LonLat;
 use crate::observation::{Station, StationId, StationType, is_other_place};
 use crate::store::Directory;
 
-/// Most stations without a place that are told apart; of further ones, a later place is not noticed.
+/// The most stations without a place that are tracked. For further stations, a later place is not
+/// noticed.
 const MAX_UNPLACED: usize = 1_000_000;
 
-/// What is known about stations, while reports are read in.
+/// The facts known about stations while reports are read.
 ///
-/// The description of a station is that of its newest report, field by field: a missing field
-/// erases nothing, and an older report only fills in what is not known yet. Of two reports of one
-/// time, the greater value counts, so that the order of the reports does not matter.
+/// The description of a station comes from its newest report, field by field. A missing field
+/// erases nothing, and an older report only fills in fields that are not known yet. If two reports
+/// have the same time, the greater value counts, so that the order of the reports does not matter.
 #[derive(Debug)]
 pub(super) struct Places {
     directory: Arc<Directory>,
     met: HashMap<StationId, Met>,
-    /// Stations of which a report was left out because their place was unknown.
+    /// Stations with a report that was left out because their place was unknown.
     unplaced: HashSet<StationId>,
     late: HashSet<StationId>,
     moves: Moves,
 }
 
-/// What a report says of its station that the record does not have.
+/// What a report says of its station in addition to the record.
 pub(super) struct Said<'p> {
     /// The station as it is known now, if that changed.
     pub changed: Option<&'p Station>,
@@ -50,7 +51,7 @@ struct Met {
     since: Since,
 }
 
-/// The times of the reports that a station's description is from.
+/// The times of the reports from which the description of a station comes.
 #[derive(Clone, Copy, Debug)]
 struct Since {
     name_ms: i64,
@@ -67,7 +68,7 @@ impl Places {
         Self { directory, met, unplaced, late, moves }
     }
 
-    /// Remembers with others which reports have placed their stations elsewhere.
+    /// Shares the memory of reports that have placed their stations elsewhere.
     pub(super) fn remember_in(&mut self, moves: &Moves) {
         self.moves = moves.clone();
     }
@@ -79,13 +80,13 @@ impl Places {
         met().or_else(on_record).cloned().or_else(|| table(id))
     }
 
-    /// The stations of which a place, or what values are derived with, became known only after
-    /// reports of them.
+    /// The stations with a place, or with facts needed for derived values, that became known only
+    /// after some of their reports.
     pub(super) fn late(&self) -> &HashSet<StationId> {
         &self.late
     }
 
-    /// Notes a report. Returns the station if the record does not have it as it is now, and whether the report
+    /// Notes a report. Returns the station if it differs from the record, and whether the report
     /// places it elsewhere; an error if its place is unknown.
     pub(super) fn report(
         &mut self,
@@ -142,13 +143,13 @@ impl Since {
 }
 
 impl Met {
-    /// What values are derived with.
+    /// The facts that derived values need.
     fn derived_with(&self) -> (Option<f64>, f64, Option<StationType>) {
         (self.station.altitude_m, self.station.sensor_height_m, self.station.station_type)
     }
 
-    /// What to do with the place of a report: one that is not older than the known place moves a station
-    /// on record only if something confirms it.
+    /// What to do with the place of a report. A place that is not older than the known place moves
+    /// a station on record only if something confirms it.
     fn placed(
         &self,
         is_on_record: bool,
@@ -170,8 +171,8 @@ impl Met {
         moves.placed(id, known, (ts_ms, place), in_table)
     }
 
-    /// Takes over what a report says about the station; returns whether that changed anything. What is older
-    /// than a move stays where it was.
+    /// Takes over what a report says about the station; returns whether that changed anything.
+    /// Readings older than a move stay where they were.
     fn say(&mut self, said: &FeedStation, ts_ms: i64, placed: Placed) -> bool {
         let Self { station, since } = self;
         let has_past = since.place_ms > i64::MIN;
@@ -241,7 +242,7 @@ impl Met {
     }
 }
 
-/// Whether a place is another one, or the same one more precisely.
+/// Whether a place is a different one, or the same place given more precisely.
 fn is_elsewhere(known: LonLat, said: LonLat) -> bool {
     let precision = |place: LonLat| decimals(place.lon()).max(decimals(place.lat()));
     is_other_place(known, said) || precision(said) > precision(known)
@@ -258,7 +259,7 @@ fn decimals(degrees: f64) -> u8 {
 mod tests {
     use super::*;
 
-    /// The station, if the record does not have it as it is after a report.
+    /// The station after a report, if it differs from the record.
     fn report<'p>(
         places: &'p mut Places,
         id: StationId,

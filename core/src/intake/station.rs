@@ -20,7 +20,7 @@ pub(super) struct Change {
     pub verdict: Quality,
 }
 
-/// A reading to be compared with nearby stations, or they with it.
+/// A reading to be compared with nearby stations, or the nearby stations with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared {
     pub ts_ms: i64,
@@ -51,7 +51,7 @@ struct Station<'p, 's, 'a> {
     ranges: Vec<Range<usize>>,
     begin: Vec<usize>,
     verdict: Vec<Quality>,
-    /// What the station's own checks say.
+    /// The results of the station's own checks.
     own_of: Vec<Own>,
     /// Whether nearby stations decide the verdict on a reading.
     open: Vec<bool>,
@@ -70,8 +70,8 @@ impl Station<'_, '_, '_> {
 }
 
 impl Judged {
-    /// Judges what the readings of a station between two moments may have changed. The slices cover
-    /// everything that the verdicts depend on.
+    /// Judges the readings whose verdicts may have changed because of a station's readings between
+    /// two moments. The slices cover everything that the verdicts depend on.
     pub(super) fn judge(
         &mut self,
         checker: &Checker,
@@ -148,7 +148,8 @@ impl Judged {
                     (station.verdict[column], of.stored(reading), of.source(reading));
                 let ts_ms = of.ts_ms(reading);
                 let is_new = (first_ms..=last_ms).contains(&ts_ms);
-                // The rule of changes, if a new reading may be part of one that is still in this.
+                // The check of changes is needed if a new reading may be part of a change that this
+                // reading still contains.
                 let follows = checker.change_rule(variable).filter(|rule| {
                     ts_ms > last_ms && ts_ms <= last_ms.saturating_add(rule.back_ms())
                 });
@@ -156,18 +157,19 @@ impl Judged {
                     let from_ms = first_ms.saturating_sub(rule.within_ms);
                     let at = |reading| (of.ts_ms(reading), of.value(reading));
                     let mut course = of.before(from_ms)..reading + 1;
-                    // Without the new readings the changes between them were one.
+                    // Without the new readings, the changes between them were a single change.
                     course.any(|next| next > 0 && rule.may_be_large(at(next - 1), at(next)))
                 };
                 if !is_new && !follows.is_some_and(may_have_changed) {
                     let disagreed = stored == DISAGREE && source != DISAGREE;
-                    // It was compared before, with the same stations; but a change that they did
-                    // not share may have gone with a correction.
+                    // The reading was compared before, with the same stations. But a correction may
+                    // have removed a change that they did not share.
                     if disagreed && own.base > BaseQuality::Doubtful && follows.is_none() {
                         station.verdict[column] = DISAGREE;
                         continue;
                     }
-                    // What they may clear is not settled by its own checks.
+                    // A verdict that neighbours may clear is not settled by the station's own
+                    // checks.
                     if own == stored && station.own_of[column].cleared == own {
                         continue;
                     }

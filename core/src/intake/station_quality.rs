@@ -1,5 +1,5 @@
-//! What is known of the quality of a station over days: the verdicts on its readings, and what its
-//! neighbours say about it.
+//! The quality of a station over days: the verdicts on its readings, and the comparison with its
+//! neighbours.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct VariableQuality {
     pub variable: &'static str,
     /// The verdicts on its readings, of all its series, by month.
     pub months: Vec<MonthOfVerdicts>,
-    /// What the neighbours say; absent if no reading could be compared with any.
+    /// The comparison with neighbours; absent if no reading could be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<AgainstNeighbours>,
 }
@@ -48,11 +48,11 @@ pub struct MonthOfVerdicts {
     pub month: String,
     /// The number of readings.
     pub readings: u64,
-    /// Each verdict that occurred, the worst first.
+    /// Each verdict that occurred, worst first.
     pub verdicts: Vec<VerdictRate>,
 }
 
-/// How often a verdict was given.
+/// The number of times that a verdict was given.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictRate {
@@ -64,8 +64,9 @@ pub struct VerdictRate {
     pub share: f64,
 }
 
-/// Differences of a station from what its neighbours say, station minus neighbours, in the unit of
-/// the variable, rounded to hundredths; of station pressures, between altimeter settings.
+/// Differences of a station from its neighbours, station minus neighbours, in the unit of the
+/// variable, rounded to hundredths. For station pressures, the differences are between altimeter
+/// settings.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgainstNeighbours {
@@ -75,16 +76,16 @@ pub struct AgainstNeighbours {
     pub compared: u64,
     /// The mean of the differences.
     pub mean_difference: f64,
-    /// Their median, which a few wrong readings do not move.
+    /// Their median; a few wrong readings do not move it.
     pub median_difference: f64,
-    /// Their standard deviation; 0 for a single one.
+    /// Their standard deviation; 0 for a single difference.
     pub spread: f64,
-    /// The median of the differences in standard deviations: beyond 3 or so, the station and not
-    /// its weather is unlike its neighbours.
+    /// The median of the differences in standard deviations. Beyond 3 or so, it is the station that
+    /// is unlike its neighbours, not its weather.
     pub median_standardized_difference: f64,
-    /// The share that the check of the neighbours calls Doubtful, from 0 to 1.
+    /// The share that the neighbour check calls Doubtful, from 0 to 1.
     pub share_flagged: f64,
-    /// The same for each day in UTC that has any.
+    /// The same for each day in UTC that has readings.
     pub days: Vec<DayAgainstNeighbours>,
 }
 
@@ -100,18 +101,18 @@ pub struct DayAgainstNeighbours {
     pub mean_difference: f64,
     /// Their median.
     pub median_difference: f64,
-    /// The share that the check of the neighbours calls Doubtful, from 0 to 1.
+    /// The share that the neighbour check calls Doubtful, from 0 to 1.
     pub share_flagged: f64,
 }
 
-/// The longest window of a report, 31 days: the neighbours are read for each of them.
+/// The longest window of a report, 31 days: the neighbours are read for each day.
 pub const STATION_QUALITY_MAX_MS: i64 = 31 * DAY_MS;
 
 impl Intake {
     /// Reports on the quality of a station in a window: the rate of each verdict by variable and
-    /// month, and what the neighbours say about each variable that is compared with them. The
-    /// neighbours are compared again, as for an explanation, so that differences below the
-    /// threshold show too: a barometer that is 2 hPa off is not Doubtful, but its median says so.
+    /// month, and the comparison with neighbours of each variable that is compared. The comparison
+    /// is made again, as for an explanation, so differences below the threshold show too: a
+    /// barometer that is 2 hPa off is not Doubtful, but its median shows the error.
     ///
     /// Returns `None` if there is no such station. A window longer than
     /// [`STATION_QUALITY_MAX_MS`] is cut at its start.
@@ -178,7 +179,7 @@ impl Intake {
         }))
     }
 
-    /// Compares the readings of a station with its neighbours, one day after the other.
+    /// Compares the readings of a station with its neighbours, one day after another.
     fn comparisons(
         &self,
         store: &dyn Reader,
@@ -324,7 +325,7 @@ fn share(part: f64, whole: f64) -> f64 {
     libm::rint(part / whole * 10_000.0) / 10_000.0
 }
 
-/// The median of some numbers, of which there is at least one.
+/// The median of at least one number.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let (low, high) = ((values.len() - 1) / 2, values.len() / 2);

@@ -32,7 +32,7 @@ fn of<'a>(quality: &'a StationQuality, name: &str) -> &'a VariableQuality {
     quality.variables.iter().find(|of| of.variable == name).unwrap()
 }
 
-/// As of KCWN, KSQI and KPRN in the reports of October 2022, whose pressures are 5 to 15 hPa off.
+/// Like KCWN, KSQI and KPRN in the reports of October 2022, whose pressures are 5 to 15 hPa off.
 #[test]
 fn a_barometer_that_is_off_is_found_and_its_neighbours_are_not_blamed() {
     let biased = quality(-5.0, 3);
@@ -78,7 +78,7 @@ fn an_unknown_station_has_no_quality_and_an_empty_window_no_variables() {
     assert_eq!(quality.variables, []);
 }
 
-/// The days are those of the end of the window: no more than a report may have are read.
+/// The days are those at the end of the window: no more days are read than a report may have.
 #[test]
 fn a_long_window_is_cut_at_its_start() {
     let (intake, store) = two_days(0.0);

@@ -1,4 +1,5 @@
-//! One cell of a run: its values with their decimals, and its winds as the caller wants them.
+//! One cell of a run: its values with their decimals, and its winds along the axes that the caller
+//! wants.
 
 use crate::geo::LonLat;
 use crate::grid::Rotation;
@@ -10,8 +11,7 @@ pub enum Winds<'a> {
     /// The axes that the model uses: `wind_rotation` gives their rotation.
     #[default]
     AsTheyAre,
-    /// True east and north. The products that are wind components come in pairs, the eastward one
-    /// first.
+    /// True east and north. The products that are wind components come in pairs, eastward first.
     Earth(&'a [[String; 2]]),
 }
 
@@ -36,13 +36,13 @@ impl<'a> Cell<'a> {
         Ok(Self { run, row, column, winds, rotation })
     }
 
-    /// Returns where the centre of the cell lies.
+    /// Returns the centre of the cell.
     pub(super) fn centre(&self) -> CellCentre {
         let at = self.run.grid().position(self.row, self.column).ok();
         CellCentre { lat: at.map(LonLat::lat), lon: at.map(LonLat::lon) }
     }
 
-    /// Returns the rotation that would still turn the winds it returns to true north.
+    /// Returns the rotation that remains to turn the returned winds to true north.
     pub(super) fn rotation(&self) -> Rotation {
         match self.winds {
             Winds::AsTheyAre => self.rotation,
@@ -74,8 +74,8 @@ impl<'a> Cell<'a> {
         Ok(values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect())
     }
 
-    /// Rounds values to the decimals of their packing: 272.1 instead of 272.09999999999997. Values
-    /// that were rotated get two more, as they are not multiples of a step.
+    /// Rounds values to the decimals of their packing: 272.1 instead of 272.09999999999997. Rotated
+    /// values get two more decimals, because they are not multiples of a step.
     fn fill(
         &self,
         product: RunProduct<'_>,
@@ -144,8 +144,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Returns both components of a wind by their names, of the same member of an ensemble. A run may
-/// have been laid out without one of them, or with other levels: then there is no wind to turn.
+/// Returns both components of a wind by their names, for the same ensemble member. A run may have
+/// been laid out without one of them, or with different levels: then there is no wind to turn.
 pub(crate) fn components<'a>(
     run: &'a Run,
     names: [&str; 2],

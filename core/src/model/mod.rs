@@ -1,5 +1,5 @@
-//! Runs of numerical weather models: kept on disk, and asked for values at a place, over time, and as
-//! map tiles.
+//! Runs of numerical weather models: kept on disk, and queried for values at a place, for series
+//! over time, and for map tiles.
 //!
 //! | What | Items |
 //! | --- | --- |
@@ -10,7 +10,7 @@
 //! | Sources, their products and hours | `Catalogue` (feature `model-delivery`) |
 //! | From GRIB2 files to runs | `Delivery` (feature `model-delivery`) |
 //!
-//! A series of the forecast at one cell, and where that cell lies:
+//! A series of the forecast at one cell, and the position of that cell:
 //!
 //! ```
 //! use mesonet::model::{self, CellCentre, Fields, Series, SeriesEntry, SeriesItem, SeriesValue};
@@ -31,7 +31,7 @@
 //! # Ok::<(), model::RunStoreError>(())
 //! ```
 //!
-//! What the products endpoint lists, with the packing of the tiles:
+//! The list of the products endpoint, with the packing of the tiles:
 //!
 //! ```
 //! use mesonet::model::{self, ProductEncoding};

@@ -31,7 +31,7 @@ pub struct Point {
     pub row: usize,
     /// The column of the native grid.
     pub col: usize,
-    /// The centre of the cell; null if the grid's definition runs over a pole there.
+    /// The centre of the cell; null if the definition of the grid extends beyond a pole there.
     #[serde(flatten)]
     pub centre: CellCentre,
     /// The entry of each field, in the requested order.
@@ -49,7 +49,7 @@ pub struct Series {
     pub row: usize,
     /// The column of the native grid.
     pub col: usize,
-    /// The centre of the cell; null if the grid's definition runs over a pole there.
+    /// The centre of the cell; null if the definition of the grid extends beyond a pole there.
     #[serde(flatten)]
     pub centre: CellCentre,
     /// The number of hours of the run.
@@ -100,7 +100,7 @@ pub enum PointEntry {
         unit: String,
         /// The value.
         value: Option<f64>,
-        /// What else is to be said of it.
+        /// Further facts about the value.
         #[serde(flatten)]
         about: About,
     },
@@ -112,24 +112,24 @@ pub enum PointEntry {
         levels_hpa: Vec<f64>,
         /// One value for each level.
         values: Vec<Option<f64>>,
-        /// What else is to be said of them.
+        /// Further facts about the values.
         #[serde(flatten)]
         about: About,
     },
 }
 
-/// What is only said of some fields.
+/// Facts that apply only to some fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct About {
-    /// The member, of an ensemble.
+    /// The ensemble member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u8>,
-    /// The interval, of a statistic over one.
+    /// The interval, for a statistic over an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<AnswerInterval>,
 }
 
-/// The interval of a value that is a statistic over one.
+/// The interval of a value that is a statistic.
 ///
 /// ```
 /// use mesonet::{Iso8601, model};
@@ -173,7 +173,7 @@ pub struct SeriesEntry {
     pub unit: String,
     /// The levels of a pressure-level product: the requested one, or all.
     pub levels_hpa: Option<Vec<f64>>,
-    /// The member, of an ensemble.
+    /// The ensemble member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u8>,
     /// The items by time; hours that are not published yet are left out.
@@ -190,7 +190,7 @@ pub struct SeriesItem {
     /// The value, or the values of all levels.
     #[serde(flatten)]
     pub value: SeriesValue,
-    /// The interval, of a statistic over one.
+    /// The interval, for a statistic over an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<AnswerInterval>,
 }
@@ -206,7 +206,7 @@ pub enum SeriesValue {
     Levels(Vec<Option<f64>>),
 }
 
-/// The value, or those of all levels with commas between them; `missing` for one that is missing.
+/// The value, or the values of all levels with commas between them; `missing` for a missing value.
 impl fmt::Display for SeriesValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = match self {
@@ -231,9 +231,9 @@ pub struct Product {
     pub name: String,
     /// The unit of its values.
     pub unit: String,
-    /// Its levels; null for a product of a single level.
+    /// Its levels; null for a single-level product.
     pub levels_hpa: Option<Vec<f64>>,
-    /// Its members, of an ensemble; 0 is the control.
+    /// Its ensemble members; 0 is the control.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<u8>,
     /// How its tiles represent values.
@@ -346,7 +346,7 @@ pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreErro
             let interval = AnswerInterval::of(run, product, hour);
             series.push(SeriesItem { hour, valid_time, value, interval });
         }
-        // The level must exist even if no hour is asked for.
+        // The level must exist even if the request contains no hour.
         let levels_hpa = match levels_hpa {
             Some(levels) if one => {
                 let chosen = levels.get(level);
@@ -387,7 +387,7 @@ pub fn products(run: &RunDefinition) -> Vec<Product> {
     each_once.map(listed).collect()
 }
 
-/// Returns the entries of fields, each once, in the order of their first mention.
+/// Returns the entries of the fields, each once, in the order of first mention.
 fn fields<T>(
     run: &Run,
     (names, member): (&[&str], Option<u8>),
@@ -419,7 +419,7 @@ fn hours_between(
     Ok(published.filter(|&hour| (from..=to).contains(&valid_ms[hour])).collect())
 }
 
-/// Returns when the newest of some hours was published.
+/// Returns the time when the newest of some hours was published.
 fn available_at(run: &Run, hours: impl Fn(usize) -> bool) -> Option<Iso8601> {
     let published = run.published().iter().filter(|published| hours(published.hour));
     published.map(|published| published.published_ms).max().map(Iso8601)

@@ -111,7 +111,7 @@ fn what_the_run_does_not_have_is_refused() {
     let level = "level 2 is out of range: it must be 0 to 1";
     assert_eq!(asked_point(&["u"], Some(2)).unwrap_err(), level);
     assert_eq!(asked_series(&["u"], Some(2), None, None).unwrap_err(), level);
-    // Even if there is no hour to look at.
+    // This holds even if there is no hour to look at.
     assert_eq!(asked_series(&["u"], Some(2), Some(i64::MAX), None).unwrap_err(), level);
     assert_eq!(
         asked_series(&["u"], None, Some(VALID_MS), Some(VALID_MS - 1000)).unwrap_err(),

@@ -1,9 +1,9 @@
-//! The questions about a run: at a point, and over time.
+//! Queries on a run: at a point, and over time.
 
 use crate::geo::LonLat;
 use crate::model::{ProductDefinition, Run, RunStoreError, Winds};
 
-/// A question about one cell of a model's native grid at one hour.
+/// A query for one cell of a model's native grid at one hour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PointQuery<'a> {
@@ -18,16 +18,16 @@ pub struct PointQuery<'a> {
     /// The index into the levels of pressure-level products; `None` for whole columns. It has no
     /// effect on single-level products.
     pub level: Option<usize>,
-    /// The pressure of the level, in place of its index: products may have different levels.
+    /// The pressure of the level, instead of its index: products may have different levels.
     pub level_hpa: Option<f64>,
-    /// The member of an ensemble; `None` for the first, which is the control if the run has it. It
-    /// has no effect on products that are not of members.
+    /// The ensemble member; `None` for the first, which is the control if the run has it. It has no
+    /// effect on products without members.
     pub member: Option<u8>,
     /// The axes that wind components are given along.
     pub winds: Winds<'a>,
 }
 
-/// A question about one cell over the hours of a run.
+/// A query for one cell over the hours of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SeriesQuery<'a> {
@@ -150,7 +150,8 @@ impl<'a> SeriesQuery<'a> {
         Ok(Self::new(run.grid().nearest(at)?, fields))
     }
 
-    /// Returns the greatest possible number of values in the answer: those of all hours of the run.
+    /// Returns the greatest possible number of values in the answer: the values of all hours of the
+    /// run.
     ///
     /// # Errors
     /// If the run does not have a field.
@@ -168,8 +169,8 @@ impl<'a> SeriesQuery<'a> {
 }
 
 impl ProductDefinition {
-    /// Returns the index of a level that is asked for by index or by pressure; `None` for all
-    /// levels. A single-level product has no other than level 0.
+    /// Returns the index of a level that is given by index or by pressure; `None` for all levels. A
+    /// single-level product only has level 0.
     ///
     /// # Errors
     /// If the product has no level of this pressure.

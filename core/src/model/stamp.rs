@@ -58,7 +58,7 @@ impl FromStr for RunStamp {
         let parsed = NaiveDateTime::parse_from_str(text, FORMAT);
         let run =
             parsed.ok().and_then(|time| Self::from_ms(time.and_utc().timestamp_millis()).ok());
-        // Blanks and missing zeros would give one run several spellings.
+        // Otherwise blanks and missing zeros would give one run several spellings.
         run.filter(|run| run.to_string() == text).ok_or_else(|| RunStampError(text.to_owned()))
     }
 }

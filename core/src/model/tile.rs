@@ -1,4 +1,4 @@
-//! The maps of the model service: a product at an hour and level as a tile.
+//! The map tiles of the model service: a product at an hour and level as a tile.
 
 use std::cell::RefCell;
 
@@ -6,11 +6,11 @@ use crate::grid::{TILE_SIDE, TileAddress, TilePlan, TileSampling, WindComponent}
 use crate::model::cell::components;
 use crate::model::{Run, RunLevel, RunProduct, RunStoreError};
 
-/// The most cells of a part of a grid that is copied, 8 MB. Of a larger part only the cells that
-/// pixels need are read, which is slower per cell, but they are few.
+/// The most cells of a part of a grid that is copied, 8 MB. In a larger part, only the cells that
+/// pixels need are read; this is slower per cell, but they are few.
 const MAX_PART: usize = 1 << 22;
 
-/// A question about a tile of a product.
+/// A query for a tile of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TileQuery<'a> {
@@ -20,19 +20,19 @@ pub struct TileQuery<'a> {
     pub product: &'a str,
     /// The index into its levels; 0 for a single-level product.
     pub level: usize,
-    /// The member of an ensemble; `None` for the first, which is the control if the run has it.
+    /// The ensemble member; `None` for the first, which is the control if the run has it.
     pub member: Option<u8>,
     /// The tile.
     pub address: TileAddress,
     /// How its pixels get their values.
     pub sampling: TileSampling,
-    /// The wind that the product is a component of: which component, and the names of both, the
-    /// eastward one first.
+    /// The wind that the product is a component of: the component, and the names of both
+    /// components, eastward first.
     pub wind: Option<(WindComponent, [&'a str; 2])>,
 }
 
 impl<'a> TileQuery<'a> {
-    /// A query for a tile of a product at an hour: its first level, sampled as by default.
+    /// A query for a tile of a product at an hour: its first level, with the default sampling.
     pub fn new(hour: usize, product: &'a str, address: TileAddress) -> Self {
         let sampling = TileSampling::default();
         Self { hour, product, level: 0, member: None, address, sampling, wind: None }
@@ -91,7 +91,7 @@ pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError>
     let TileQuery { hour, product, level, member, address, sampling, wind } = *query;
     let product = run.product_of(product, member)?;
     let encoding = product.definition().encoding;
-    // Checked even for a tile outside the grid: what is asked for must exist.
+    // This is checked even for a tile outside the grid: the product, hour and level must exist.
     let own = product.level(hour, level)?;
     let plan = TilePlan::new(run.grid(), address, sampling);
     let mut tile = vec![encoding.nodata(); TILE_SIDE * TILE_SIDE];
@@ -120,7 +120,7 @@ pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError>
     Ok(tile)
 }
 
-/// Reads the part of a level that a tile is made from.
+/// Reads the part of a level for a tile.
 fn part(
     plan: &TilePlan,
     product: RunProduct<'_>,

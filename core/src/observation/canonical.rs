@@ -9,7 +9,7 @@ use crate::unit::{Conversion, Resolution, Unit, Vocabulary};
 /// variable if that is certain, and otherwise as reported, with their unit.
 ///
 /// Values are kept as reported if their unit is ambiguous, unknown, or measures another quantity
-/// than the variable. No value is ever guessed; the `reportedUnit` of a series names its unit.
+/// than the variable. No unit is ever guessed; the `reportedUnit` of a series names its unit.
 ///
 /// Build it once per series or column and apply it to each value.
 ///

@@ -1,4 +1,4 @@
-//! Translates quality flags of other schemes to ours and back.
+//! Translates quality flags of other schemes to mesonet's codes and back.
 
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
@@ -21,7 +21,7 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality};
 /// ```
 #[derive(Debug)]
 pub struct Crosswalk<F: 'static> {
-    /// For each base quality, the first row is the one that is written.
+    /// For each base quality, the first row is written.
     rows: &'static [(F, BaseQuality)],
 }
 

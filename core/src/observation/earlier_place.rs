@@ -18,7 +18,7 @@ pub(crate) fn is_other_place(one: LonLat, other: LonLat) -> bool {
 /// A place where a station was before it moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EarlierPlace {
-    /// The first moment at which it was elsewhere, milliseconds since 1970.
+    /// The first moment at which the station was elsewhere, milliseconds since 1970.
     pub until_ms: i64,
     /// Where it was.
     pub coordinates: LonLat,
@@ -27,9 +27,9 @@ pub struct EarlierPlace {
 /// The places where a station was before it moved, the oldest first: at most
 /// [`MAX`](Self::MAX).
 ///
-/// Of more, the two successive ones that are nearest to each other count as one, the later. So the
-/// course of a buoy becomes coarser with the years, and a station that was moved a few times keeps
-/// all of its places.
+/// If there are more, the two successive places that are nearest to each other are merged into the
+/// later one. So the course of a buoy becomes coarser with the years, and a station that was moved
+/// a few times keeps all of its places.
 ///
 /// ```
 /// use mesonet::LonLat;
@@ -46,7 +46,7 @@ pub struct EarlierPlace {
 pub struct EarlierPlaces(Vec<EarlierPlace>);
 
 impl EarlierPlaces {
-    /// Most places that are kept.
+    /// The most places that are kept.
     pub const MAX: usize = 64;
 
     /// Returns the places that a store has kept; `None` if they are not in the order of their times, each
@@ -61,14 +61,14 @@ impl EarlierPlaces {
         &self.0
     }
 
-    /// Whether the station has always been where it is.
+    /// Whether the station has always been where it is now.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The place at a time, if it is an earlier one.
     pub(crate) fn at(&self, ts_ms: i64) -> Option<&EarlierPlace> {
-        // Most readings are of now.
+        // Most readings are from the present.
         self.0.last().filter(|last| ts_ms < last.until_ms)?;
         self.0.get(self.0.partition_point(|place| place.until_ms <= ts_ms))
     }
@@ -80,7 +80,7 @@ impl EarlierPlaces {
         }
     }
 
-    /// Keeps no place that is as the next one, and not too many, before a last one.
+    /// Drops places that equal the next one, and limits their number, before a last place.
     pub(super) fn settle(&mut self, last: LonLat) {
         let next = |places: &[EarlierPlace], at: usize| {
             places.get(at + 1).map_or(last, |next: &EarlierPlace| next.coordinates)

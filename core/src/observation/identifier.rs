@@ -1,4 +1,4 @@
-//! The ids by which others know a station.
+//! The ids that others give a station.
 
 use std::fmt;
 
@@ -54,8 +54,8 @@ impl fmt::Display for IdScheme {
     }
 }
 
-/// The ids of a station, each once, by scheme and then by id. A station may have several of one
-/// scheme: an aerodrome that is given another indicator keeps the old one.
+/// The ids of a station, each once, by scheme and then by id. A station may have several ids of one
+/// scheme: an aerodrome with a new indicator keeps the old one.
 ///
 /// ```
 /// use mesonet::observation::{IdScheme, Identifiers};
@@ -74,7 +74,8 @@ impl fmt::Display for IdScheme {
 pub struct Identifiers(Vec<(IdScheme, String)>);
 
 impl Identifiers {
-    /// Adds an id, without the space around it. Returns whether it is new; an empty one is not.
+    /// Adds an id, without the space around it. Returns whether the id is new; an empty id is never
+    /// added.
     pub fn add(&mut self, scheme: IdScheme, id: &str) -> bool {
         let id = id.trim();
         let place = self.0.binary_search_by(|(of, known)| (*of, known.as_str()).cmp(&(scheme, id)));

@@ -1,8 +1,8 @@
-//! What a report says about a value beside the number: a trace, at least, less than.
+//! What a report says about a value in addition to the number: a trace, at least, less than.
 
-/// What a report says about a value that its number alone does not: `P0000`, `10+`, `M1/4SM`.
+/// What a report says about a value in addition to its number: `P0000`, `10+`, `M1/4SM`.
 ///
-/// The value of the reading is the number that the report gives, and of a trace it is 0.
+/// The value of the reading is the number in the report; for a trace it is 0.
 ///
 /// ```
 /// use mesonet::Variable;

@@ -183,7 +183,7 @@ impl TryFrom<(u8, u8)> for Quality {
 }
 
 /// A verdict in one byte, as columns hold it: the base in the high four bits, the reason in the low
-/// four. Codes rank by their bases, so the minimum of many codes is one of the worst.
+/// four. The bytes rank by base, so the minimum of many bytes has the worst base.
 ///
 /// ```
 /// use mesonet::{BaseQuality, Quality, ReasonQuality};
@@ -330,7 +330,7 @@ macro_rules! code_conversions {
         }
     };
 }
-// Literals are i32 where nothing else decides.
+// Literals are i32 unless something else decides.
 code_conversions!(BaseQuality: u8, i32, i64);
 code_conversions!(ReasonQuality: u8, i32, i64);
 

@@ -11,26 +11,26 @@ pub struct Reading {
     pub value: f64,
     /// The verdict.
     pub quality: Quality,
-    /// What the report says about the value beside the number; mostly `None`.
+    /// What the report says about the value in addition to the number; mostly `None`.
     pub qualifier: Option<Qualifier>,
 }
 
 impl Reading {
-    /// Returns a reading whose report says nothing beside the number, and nobody has checked.
+    /// Returns an unchecked reading without a qualifier.
     pub fn unchecked(series: SeriesKey, value: f64) -> Self {
         Self { series, value, quality: Quality::UNCHECKED, qualifier: None }
     }
 }
 
-/// What a station reports about one moment.
+/// The report of a station for one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The station.
     pub station: StationId,
     /// Time of the report, milliseconds since 1970 (UTC).
     pub ts_ms: i64,
-    /// 0 for a first report, higher for each correction of it. A reading is replaced by one of the
-    /// same or a higher revision, so a late copy of the first report does not undo a correction.
+    /// 0 for a first report, higher for each correction of it. A reading of the same or a higher
+    /// revision replaces a reading, so a late copy of the first report does not undo a correction.
     pub revision: u8,
     /// Present-weather descriptions; `None` if the report says nothing about the weather.
     pub present_weather: Option<Vec<String>>,

@@ -173,8 +173,8 @@ impl SeriesKey {
         self
     }
 
-    /// Returns the id of the series on the wire: 31 bits of the UUID v5 of the key, so that every
-    /// server gives the same id, also after a restart.
+    /// Returns the id of the series on the wire: 31 bits of the UUID v5 of the key, so every server
+    /// gives the same id, even after a restart.
     pub fn id(&self) -> SeriesId {
         let Self { variable, interval_type, interval_minutes, calculated, .. } = self;
         let text = format!(
@@ -190,11 +190,11 @@ impl SeriesKey {
         self.reported_unit == self.variable.unit().symbol()
     }
 
-    /// Returns the rank by which a grid cell chooses among current series: those in the unit of the
-    /// variable before those kept as reported; then those of the station before those of a bucket,
-    /// such as a single sensor; then instantaneous first, then the
-    /// shortest, then Average, Median, Max, Min, Cumulative, Unknown, then reported before
-    /// calculated, then the lowest id.
+    /// Returns the rank by which a grid cell chooses among current series: first, series in the
+    /// unit of the variable before series kept as reported; then series of the station before
+    /// series of a bucket, such as a single sensor; then instantaneous first, then the shortest;
+    /// then Average, Median, Max, Min, Cumulative, Unknown; then reported before calculated; then
+    /// the lowest id.
     pub fn preference(&self) -> SeriesPreference {
         SeriesPreference(
             [!self.is_in_unit(), !self.bucket.is_empty()],

@@ -43,7 +43,7 @@ impl StationId {
         self.0.as_bytes()
     }
 
-    /// Returns the id whose bytes a store has kept.
+    /// Returns the id from the bytes that a store has kept.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }
@@ -101,21 +101,22 @@ pub struct Station {
     pub name: String,
     /// Exposure class, if known.
     pub station_type: Option<StationType>,
-    /// Where it is now. Its readings of the past may be from an earlier place.
+    /// Where the station is now. Past readings may be from an earlier place.
     pub coordinates: LonLat,
     /// Height of the wind sensor above ground in metres, not altitude; 0 if the network supplies
     /// none.
     pub sensor_height_m: f64,
     /// Altitude of the station above mean sea level in metres, if known.
     pub altitude_m: Option<f64>,
-    /// The ids by which others know it, as its reports give them.
+    /// The ids that others give the station, as its reports state them.
     pub identifiers: Identifiers,
-    /// Where it was before it moved; what is older than its first move was at the first of them.
+    /// Where the station was before it moved. Readings older than its first move are from the first
+    /// of these places.
     pub earlier_places: EarlierPlaces,
 }
 
 impl Station {
-    /// Returns the station's ids of all schemes, its native id among them as the provider's.
+    /// Returns the station's ids of all schemes, including its native id as the provider's.
     ///
     /// ```
     /// use mesonet::{LonLat, feed::FeedStation, observation::IdScheme};

@@ -1,4 +1,4 @@
-//! Stations that move, while what is known of their past stays.
+//! Stations that move, while their past places stay known.
 
 use std::collections::BTreeMap;
 
@@ -24,10 +24,10 @@ impl Station {
         self.earlier_places.at(ts_ms).map_or(self.coordinates, |place| place.coordinates)
     }
 
-    /// Moves the station from a time on, milliseconds since 1970; what is older stays where it was. A
-    /// time before the last move counts as that of the last move.
+    /// Moves the station from a time on, milliseconds since 1970; older readings stay where they
+    /// were. A time before the last move counts as the time of the last move.
     ///
-    /// A difference of no more than 0.01° is no move: the same place is given more precisely, or
+    /// A difference of no more than 0.01° is not a move: the same place is given more precisely, or
     /// rounded.
     pub fn move_to(&mut self, place: LonLat, from_ms: i64) {
         if is_other_place(self.coordinates, place) {
@@ -47,10 +47,10 @@ impl Station {
 
     /// Returns the station as a store has it after a newer description.
     ///
-    /// No description takes an id or an earlier place away. One that knows of moves is joined with what
-    /// is known, by the times of the moves, so that two may come in any order. One that knows of none,
-    /// or of the same, and has another place moves the station after its newest report, whose time is
-    /// `newest_ms`.
+    /// No description takes away an id or an earlier place. A description with moves is merged with
+    /// what is known, by the times of the moves, so two descriptions may come in any order. A
+    /// description with no moves, or with the same moves, and another place moves the station after
+    /// its newest report, whose time is `newest_ms`.
     ///
     /// ```
     /// use mesonet::{LonLat, feed::metar_station};
@@ -74,7 +74,7 @@ impl Station {
                 Some(newest_ms) => {
                     station.move_to(newer.coordinates, newest_ms.saturating_add(1));
                 }
-                // Nothing was ever there.
+                // The station was never there.
                 None => station.coordinates = newer.coordinates,
             }
             return station;

@@ -22,7 +22,7 @@ fn station(place: LonLat) -> Station {
     }
 }
 
-/// Until when, and the longitude, of each earlier place, and the longitude now.
+/// The end time and longitude of each earlier place, and the present longitude.
 fn track(station: &Station) -> (Vec<(i64, f64)>, f64) {
     let places = station.earlier_places.as_slice().iter();
     (
@@ -89,14 +89,15 @@ fn a_description_without_moves_takes_none_away() {
     let table = station(at(2.0, 50.0));
     let now = known.described_as(&table, Some(500));
     assert_eq!(now, known);
-    // It has another place: since after the newest report. Again and again, it is that once.
+    // The description has another place, which counts from after the newest report. Repeating it
+    // changes nothing.
     let table = Station { name: "Alpha".to_owned(), ..station(at(3.0, 50.0)) };
     let mut now = known.described_as(&table, Some(500));
     for newest_ms in [600, 700] {
         now = now.described_as(&table, Some(newest_ms));
     }
     assert_eq!((track(&now), &*now.name), ((vec![(100, 1.0), (501, 2.0)], 3.0), "Alpha"));
-    // Of a station that never reported nothing is from an earlier place.
+    // A station that never reported has nothing from an earlier place.
     let never = station(at(1.0, 50.0)).described_as(&table, None);
     assert_eq!(track(&never), (vec![], 3.0));
 }
@@ -111,7 +112,7 @@ fn a_late_description_does_not_undo_a_move() {
     for station in [second.described_as(&late, Some(900)), late.described_as(&second, Some(900))] {
         assert_eq!(track(&station), track(&second));
     }
-    // Two that each know of a move of their own.
+    // Two descriptions, each with a move of its own.
     let mut other = first.clone();
     other.move_to(at(4.0, 50.0), 150);
     for station in [second.described_as(&other, None), other.described_as(&second, None)] {
@@ -138,9 +139,9 @@ proptest! {
                 expected.push((ts_ms, f64::from(lon)));
             }
         }
-        // Each knows of a move at least: one that knows of none is a table's.
+        // Each has at least one move: a description without moves comes from a table.
         prop_assume!(sides.iter().all(|side| !side.earlier_places.is_empty()));
-        // A move that one of them has not seen as such is not known.
+        // A move that no description contains is not known.
         let known = |ts_ms| sides.iter().any(|side| {
             ts_ms == i64::MIN || side.earlier_places.as_slice().iter().any(|place| place.until_ms == ts_ms)
         });

@@ -1,4 +1,4 @@
-//! What the map needs from stations: markers and details.
+//! The data on stations that the map needs: markers and details.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first}
 use crate::store::{Reader, Selection, StationRecord, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 
-/// How far back the `qualities` of a station look.
+/// How far back the `qualities` of a station reach.
 pub const QUALITIES_SPAN_MS: i64 = 12 * HOUR_MS;
 
 /// A station with its details at one moment.
@@ -35,10 +35,10 @@ pub struct StationDetail {
     /// The station and what its reports say about it.
     pub record: Arc<StationRecord>,
     /// The distinct base qualities of the latest reading of each series of a map variable over the
-    /// last [`QUALITIES_SPAN_MS`], worst first; empty where there was none.
+    /// last [`QUALITIES_SPAN_MS`], worst first; empty if there was no reading.
     pub qualities: Vec<BaseQuality>,
     /// Whether another station of its network has the same name. The name is then shown with the
-    /// native id, as `NAME (id)`: a name is to be unique within a network.
+    /// native id, as `NAME (id)`: a name must be unique within a network.
     pub shares_name: bool,
 }
 
@@ -53,8 +53,8 @@ pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, St
     Ok(details)
 }
 
-/// The details of some of the stations on record, by ascending id, as of an instant. Unknown ones are
-/// left out, and repeated ones count once.
+/// The details of some of the stations on record, by ascending id, as of an instant. Unknown
+/// stations are left out, and repeated stations count once.
 ///
 /// # Errors
 /// If the store cannot read.
@@ -94,7 +94,7 @@ pub fn detail(
     Ok(details_of(store, &[id], now_ms)?.pop())
 }
 
-/// Notes of stations whether another of `all` in the same network has the same name.
+/// Notes for each station whether another of `all` in the same network has the same name.
 fn mark_shared_names(all: &[Arc<StationRecord>], details: &mut [StationDetail]) {
     if let [detail] = details {
         let own = detail.record.station.network_and_name();
@@ -172,7 +172,7 @@ mod wire {
         qualities: &'a [BaseQuality],
         /// An addition to the interface: the ids by scheme.
         identifiers: Ids,
-        /// An addition too: where it was before it moved.
+        /// Another addition: the places before the station moved.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         earlier_places: Vec<Earlier>,
     }

@@ -1,4 +1,4 @@
-//! The rows of a table as series: which rows belong together, and in which order.
+//! The rows of a table as series: the rows that belong together, and their order.
 
 use super::RaggedError;
 
@@ -7,7 +7,7 @@ use super::RaggedError;
 /// memory is taken for the greatest of them.
 ///
 /// # Errors
-/// If a key comes again after others.
+/// If a key appears again after other keys.
 ///
 /// ```
 /// use mesonet::query::{RaggedError, offsets_of_keys};
@@ -17,7 +17,7 @@ use super::RaggedError;
 /// assert_eq!(split, Err(RaggedError::Split { row: 3, before: 1 }));
 /// ```
 pub fn offsets_of_keys(keys: &[u32]) -> Result<Vec<i64>, RaggedError> {
-    // For each key the row behind its run; 0 for one that has not come.
+    // For each key, the row behind its run; 0 for a key that has not appeared.
     let mut ends = vec![0; keys.iter().max().map_or(0, |&most| most as usize + 1)];
     let mut offsets = vec![0];
     let mut begin = 0;
@@ -33,8 +33,8 @@ pub fn offsets_of_keys(keys: &[u32]) -> Result<Vec<i64>, RaggedError> {
     Ok(offsets)
 }
 
-/// Returns the rows of a table in the order of series: by key, then by time, and rows of the same
-/// key and time as they stand. `keys` and `ts_ms` have the same length.
+/// Returns the rows of a table in the order of series: by key, then by time; rows of the same key
+/// and time keep their order. `keys` and `ts_ms` have the same length.
 ///
 /// ```
 /// use mesonet::query::order_of_rows;

@@ -1,5 +1,5 @@
-//! What an endpoint asks of a store: readings on a time grid or as a snapshot, the details of stations,
-//! and the readings of one series.
+//! The queries of endpoints to a store: readings on a time grid or as a snapshot, the details of
+//! stations, and the readings of one series.
 //!
 //! | Question | Items |
 //! | --- | --- |

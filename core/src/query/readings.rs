@@ -11,14 +11,14 @@ use crate::query::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, 
 use crate::store::{Reader, Selection, SeriesSlice, StoreError};
 use crate::time::{ClosedWindow, Step, TimeError};
 
-/// Which stations a query covers.
+/// The stations that a query covers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scope {
     /// All stations on record.
     Everywhere,
     /// The stations in a box.
     Box(BBox),
-    /// The given stations; unknown ones are left out, repeated ones count once.
+    /// The given stations; unknown stations are left out, repeated stations count once.
     Stations(Vec<StationId>),
 }
 
@@ -30,7 +30,7 @@ pub struct ReadingsQuery {
     pub window: ClosedWindow,
     /// The stations.
     pub scope: Scope,
-    /// The variables, in the order of the answer; a repeated one counts once.
+    /// The variables, in the order of the answer; a repeated variable counts once.
     pub names: Vec<Variable>,
     /// The spacing of a grid; `None` asks for a snapshot.
     pub step: Option<Step>,
@@ -109,7 +109,7 @@ pub struct Cell {
     pub age_s: u32,
     /// The verdict.
     pub quality: Quality,
-    /// What the report says beside the value.
+    /// The qualifier of the value.
     pub qualifier: Option<Qualifier>,
 }
 
@@ -119,7 +119,7 @@ pub struct Cell {
 /// requested names, then by series id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings {
-    /// The stations that have any reading, sorted by id, each with the end of its cells.
+    /// The stations with readings, sorted by id, each with the end of its cells.
     pub stations: Vec<(StationId, usize)>,
     /// The cells, station by station.
     pub cells: Vec<Cell>,
@@ -326,7 +326,7 @@ impl<'a> StationGrid<'a> {
         let name_of = |slice: &SeriesSlice<'_>| self.names.place(slice.series.key.variable);
         let mut slices: Vec<&SeriesSlice<'_>> = slices.iter().collect();
         // Each slice of a series is a candidate of its own. Later slices come first, so an earlier
-        // one fills only the positions before them.
+        // slice fills only the positions before them.
         slices.sort_unstable_by_key(|slice| {
             (name_of(slice), slice.series.preference, Reverse(slice.ts_ms[0]))
         });

@@ -5,7 +5,7 @@ use crate::geo::LonLat;
 use crate::observation::{Batch, IntervalType, Reading, Report, SeriesKey, Station};
 use crate::observation::{EarlierPlaces, Identifiers};
 use crate::query::CURRENT_AGE_MS;
-use crate::store::{MemoryStore, Store, unjudged};
+use crate::store::{MemoryStore, Store, no_verdicts};
 use crate::time::{HOUR_MS, MINUTE_MS};
 
 const TEMPERATURE: Variable = Variable::AirTemperature;
@@ -52,7 +52,7 @@ fn mean_wind(minutes: i32) -> SeriesKey {
 
 fn store(stations: Vec<Station>, reports: Vec<Report>) -> MemoryStore {
     let store = MemoryStore::default();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     store
 }
 

@@ -3,7 +3,7 @@
 use super::time_grid::{Positions, TimeGridLengthError};
 use crate::lengths::check_lengths;
 
-/// The columns of many series, one after the other.
+/// The columns of many series, one after another.
 ///
 /// ```
 /// use mesonet::query::Ragged;
@@ -21,7 +21,7 @@ pub struct Ragged<'a> {
     offsets: &'a [i64],
 }
 
-/// Columns that are not those of series.
+/// Columns that do not form series.
 ///
 /// ```
 /// use mesonet::query::{Ragged, RaggedError};
@@ -37,10 +37,10 @@ pub enum RaggedError {
     /// Columns of different lengths.
     #[error("lengths must match: got {0}")]
     Lengths(String),
-    /// Without an offset there is no series and no end of one.
+    /// Without an offset there is no series and no end of a series.
     #[error("offsets must hold at least the 0 at which the first series begins")]
     NoOffset,
-    /// An offset that is not where a series begins or ends.
+    /// An offset at which no series can begin or end.
     #[error(
         "offsets must ascend from 0 to the number of readings, {readings}; offset {index} is {got}"
     )]
@@ -52,7 +52,7 @@ pub enum RaggedError {
         /// The number of readings.
         readings: usize,
     },
-    /// A reading from before the one in front of it.
+    /// A reading that is earlier than the one before it.
     #[error(
         "times must ascend within a series; reading {reading} of series {series} is earlier than the one before"
     )]
@@ -62,15 +62,15 @@ pub enum RaggedError {
         /// The index of the reading in its series.
         reading: usize,
     },
-    /// A table in which other rows stand between those of a series.
+    /// A table with other rows between the rows of a series.
     #[error(
         "the rows of a series must stand together; row {row} has the key of row {before}, and \
          others are between them"
     )]
     Split {
-        /// The row at which the series goes on.
+        /// The row at which the series continues.
         row: usize,
-        /// The last of its rows before.
+        /// The previous row of the series.
         before: usize,
     },
 }
@@ -81,7 +81,7 @@ impl<'a> Ragged<'a> {
     ///
     /// # Errors
     /// The columns differ in length, the offsets do not ascend from 0 to that length, or the times
-    /// of a series descend somewhere. Equal times are taken; the last of them counts.
+    /// of a series descend somewhere. Equal times are allowed; the last of them counts.
     pub fn new(
         ts_ms: &'a [i64],
         value: &'a [f64],
@@ -150,7 +150,7 @@ impl RaggedColumns {
     /// Takes the columns of [`Ragged::new`].
     ///
     /// # Errors
-    /// Those of [`Ragged::new`].
+    /// The errors of [`Ragged::new`].
     pub fn new(ts_ms: Vec<i64>, value: Vec<f64>, offsets: Vec<i64>) -> Result<Self, RaggedError> {
         Ragged::new(&ts_ms, &value, &offsets)?;
         Ok(Self { ts_ms, value, offsets })
@@ -162,7 +162,7 @@ impl RaggedColumns {
     }
 }
 
-/// Where the cells of a grid are written: series after series, a place for each position.
+/// The output for the cells of a grid: series after series, one place per position.
 ///
 /// ```
 /// use mesonet::query::GridCells;
@@ -191,7 +191,7 @@ impl GridCells<'_> {
 /// A reading whose value is NaN fills its cell like any other.
 ///
 /// # Errors
-/// If the cells have not a place for each series and position: nothing is written.
+/// If the cells do not have one place per series and position; nothing is written.
 ///
 /// ```
 /// use mesonet::query::{GridCells, Positions, Ragged, resample};

@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub ts_ms: i64,
     pub value: f64,
     pub quality: QualityCode,
-    /// The verdict that it came in with.
+    /// The verdict with which it came in.
     pub source: QualityCode,
     /// The revision of its report.
     pub revision: u8,
@@ -72,7 +72,7 @@ impl StationRows {
     }
 
     /// Visits the next `count` rows, or a few more, because rows of the same time stay together.
-    /// Returns whether they were the last.
+    /// Returns whether these were the last rows.
     pub(crate) fn walk(
         &mut self,
         store: &dyn Reader,
@@ -149,7 +149,7 @@ impl StationRows {
     }
 }
 
-/// What only the export asks for.
+/// Methods for the export only.
 #[cfg(feature = "export")]
 impl StationRows {
     /// Restricts the walk to rows after a position.

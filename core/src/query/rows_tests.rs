@@ -4,7 +4,7 @@ use super::*;
 use crate::geo::LonLat;
 use crate::observation::{Batch, IntervalType, Quality, Reading, Report, SeriesKey, Station};
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::{MemoryStore, Store, VisitWeather, unjudged};
+use crate::store::{MemoryStore, Store, VisitWeather, no_verdicts};
 
 fn key(minutes: i32) -> SeriesKey {
     SeriesKey::new(Variable::WindSpeed, IntervalType::Average, minutes)
@@ -84,7 +84,7 @@ fn store(readings: &[(i64, i32)]) -> MemoryStore {
     });
     let batch = Batch { stations: vec![station], reports: reports.collect() };
     let store = MemoryStore::default();
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     store
 }
 

@@ -13,7 +13,7 @@ const READINGS_AT_ONCE: usize = 16_384;
 /// The readings of the series of one station that match a request.
 ///
 /// Readings of several series are mixed in one list, sorted by time, then by series id. When
-/// serialized, the fields that describe a series are those of the first one, by id, that has a
+/// serialized, the fields that describe a series are those of the first series, by id, that has a
 /// reading in the window.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub struct SeriesReading {
     pub series: u32,
     /// The verdict.
     pub quality: Quality,
-    /// What the report says beside the value.
+    /// The qualifier of the value.
     pub qualifier: Option<Qualifier>,
 }
 

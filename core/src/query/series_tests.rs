@@ -4,7 +4,7 @@ use crate::observation::{
     BaseQuality, Batch, IntervalType, Reading, Report, SeriesKey, Station, Variable,
 };
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::{MemoryStore, Store, unjudged};
+use crate::store::{MemoryStore, Store, no_verdicts};
 
 fn bucket(label: &'static str) -> SeriesKey {
     SeriesKey {
@@ -41,7 +41,7 @@ fn store(readings: &[(i64, SeriesKey)]) -> (MemoryStore, StationId) {
     });
     let store = MemoryStore::default();
     let batch = Batch { stations: vec![station], reports: reports.collect() };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     (store, id)
 }
 

@@ -108,7 +108,7 @@ pub struct Coarsening {
     pub requested_step: i64,
     /// How many times the requested step is used.
     pub factor: i64,
-    /// The cap that needed the greater factor; positions if both needed the same.
+    /// The cap that required the greater factor; positions if both required the same.
     pub limited_by: LimitedBy,
     /// The number of cells of the answer: stations × names × positions.
     pub cells: u64,
@@ -123,7 +123,7 @@ pub struct TimeGrid {
     pub step: Step,
     /// Its positions.
     pub positions: Positions,
-    /// Present if the step is not the requested one.
+    /// Present if the step differs from the requested one.
     pub coarsening: Option<Coarsening>,
 }
 
@@ -239,10 +239,10 @@ impl Pick {
 /// Fills the cells of one variable at one station from the station's series.
 ///
 /// `candidates` are the instants of the series, each ascending, in the order of
-/// [`SeriesPreference`](crate::observation::SeriesPreference). A series is *current* at a position if its newest
-/// reading there is at most [`CURRENT_AGE_MS`] old: the first current series wins. If none is
-/// current, the newest reading wins, on a tie that of the first series. A reading older than
-/// `max_age_ms` fills nothing.
+/// [`SeriesPreference`](crate::observation::SeriesPreference). A series is *current* at a position
+/// if its newest reading there is at most [`CURRENT_AGE_MS`] old: the first current series wins. If
+/// no series is current, the newest reading wins; on a tie, the reading of the first series. A
+/// reading older than `max_age_ms` fills nothing.
 ///
 /// `picks` and `scratch` have one place per position.
 ///

@@ -9,7 +9,8 @@ pub(super) struct Walk<'a> {
     stride: Stride,
 }
 
-/// How the next position is reached. Each is the fastest where it is used; all find the same.
+/// How the next position is reached. Each way is the fastest where it is used; all give the same
+/// result.
 enum Stride {
     /// Instant by instant: a position passes one or two, if any.
     Single,
@@ -21,12 +22,12 @@ enum Stride {
 
 /// How many instants are compared at once.
 const BLOCK: usize = 8;
-/// What is not found in so many instants is searched for.
+/// If this many instants do not suffice, a search follows.
 const MOST_IN_BLOCKS: usize = 32;
 
 impl<'a> Walk<'a> {
-    /// Takes ascending instants, and of the positions for which they will be counted the first, the
-    /// last and the number.
+    /// Takes ascending instants, and the first, the last and the number of the positions for which
+    /// they will be counted.
     pub(super) fn new(ts_ms: &'a [i64], ends_ms: [i64; 2], positions: u64) -> Self {
         let near = |&ts_ms: &i64| {
             let after_ms = ends_ms.map(|at_ms| ts_ms.checked_sub(at_ms));
@@ -54,14 +55,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Compares without a branch for each instant, which could not be predicted.
+/// Compares without a branch per instant, because such a branch could not be predicted.
 fn in_blocks(ts_ms: &[i64], at_ms: i64) -> usize {
     let mut count = 0;
     while count < MOST_IN_BLOCKS
         && let Some(block) = ts_ms[count..].first_chunk::<BLOCK>()
     {
-        // By the sign of a difference: without extensions the processor's vectors have no comparison
-        // of 64 bits.
+        // The comparison uses the sign of a difference: without extensions, the processor's vectors
+        // cannot compare 64-bit numbers.
         let below = |&ts_ms: &i64| ts_ms.wrapping_sub(at_ms).wrapping_sub(1).cast_unsigned() >> 63;
         let in_block = block.iter().map(below).sum::<u64>() as usize;
         count += in_block;

@@ -47,7 +47,7 @@ proptest! {
         prop_assert_eq!(walked(&ts_ms, positions), counted(&ts_ms, positions));
     }
 
-    /// A long series of which a position passes more than the blocks hold.
+    /// A long series in which a position passes more instants than the blocks hold.
     #[test]
     fn what_is_farther_than_the_blocks_is_found(gap in 1_i64..200, days in 1_i64..20) {
         let ts_ms: Vec<i64> = (0..2_000).map(|index| index * gap * MINUTE_MS).collect();

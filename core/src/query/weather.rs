@@ -4,8 +4,8 @@ use crate::observation::StationId;
 use crate::store::{Reader, StoreError};
 use crate::time::ClosedWindow;
 
-/// The most reports of an answer: ten years of hourly ones, or eleven months of one every five
-/// minutes.
+/// The most reports of an answer: ten years of hourly reports, or eleven months of a report every
+/// five minutes.
 pub const MAX_WEATHER_REPORTS: usize = 100_000;
 
 /// The present weather of the reports of one station in a window, ascending in time.
@@ -44,8 +44,8 @@ pub struct StationWeather {
 pub struct WeatherReport {
     /// Time of the report, milliseconds since 1970.
     pub ts_ms: i64,
-    /// The present weather in words, one for each group of the report; empty if the report says that
-    /// there is none.
+    /// The present weather in words, one text for each group of the report; empty if the report
+    /// says that there is none.
     pub present_weather: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The products of a deployment, and the fields that they are read from: data, not code.
+//! The products of a deployment, and the source fields of each: data, not code.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub struct Catalogue {
     products: BTreeMap<String, Product>,
 }
 
-/// A product: what it is, how it is packed, and the fields that it is read from.
+/// A product: its description, its packing, and its source fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     name: String,
@@ -197,7 +197,7 @@ impl Product {
         }
         let product = Self { name, title, unit, encoding, overviews, fields };
         if product.no_echo().is_some() && overviews == Resampling::Average {
-            // The mean of an echo and of none is no value.
+            // The mean of an echo and of no echo is not a meaningful value.
             return Err("overviews must be max or nearest where \"no echo\" is a value".to_owned());
         }
         Ok(product)
@@ -223,7 +223,7 @@ impl Product {
         self.encoding
     }
 
-    /// Returns how the smaller copies of a file are made.
+    /// Returns the method that makes the smaller copies of a file.
     pub fn overviews(&self) -> Resampling {
         self.overviews
     }
@@ -233,8 +233,8 @@ impl Product {
         &self.fields
     }
 
-    /// Returns the value that stands for "no echo" where a radar sees, if its fields have one:
-    /// [`Parameter::no_echo`](crate::grib::Parameter::no_echo).
+    /// Returns the value that stands for "no echo" within the coverage of a radar, if its fields
+    /// have such a value: [`Parameter::no_echo`](crate::grib::Parameter::no_echo).
     pub fn no_echo(&self) -> Option<f32> {
         self.fields.iter().find_map(|field| field.parameter.no_echo())
     }
@@ -248,11 +248,11 @@ impl Product {
         durations
     }
 
-    /// Returns the lengths of time for which a field is one of this product.
+    /// Returns the lengths of time for which a field belongs to this product.
     ///
-    /// A rule applies to a field of a single forecast or analysis, of its parameter and level; if the field states an interval, its
-    /// length must be exactly that of the rule. So a field of an instant may stand for an interval
-    /// by its parameter alone.
+    /// A rule applies to a field of a single forecast or analysis with the rule's parameter and
+    /// level. If the field states an interval, its length must be exactly that of the rule. So a
+    /// field for an instant may stand for an interval by its parameter alone.
     ///
     /// # Errors
     /// If the metadata of the field cannot be read.

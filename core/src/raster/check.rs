@@ -14,7 +14,7 @@ use super::seal::{self, ITEM, SEAL_BYTES, Seal};
 use crate::grib;
 use crate::time::parse_instant;
 
-/// The tag that says in every file where its pixels lie: GeoKeyDirectoryTag.
+/// The tag that gives the position of the pixels in every file: GeoKeyDirectoryTag.
 const TAG_GEO_KEYS: u16 = 34735;
 
 /// The length of an unpacked tile.
@@ -168,7 +168,7 @@ fn check_images<R: Read + Seek>(
     Ok(())
 }
 
-/// Unpacks a tile, which has a checksum of its own at its end.
+/// Unpacks a tile; each tile has its own checksum at its end.
 fn check_tile<R: Read + Seek>(file: &mut R, offset: u64, length: u64) -> Result<(), RasterError> {
     file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
     let most = TILE_BYTES + 1;

@@ -1,9 +1,9 @@
 //! The file of a raster: a Cloud Optimized GeoTIFF.
 //!
-//! Everything that says where tiles lie comes first, then the tiles, those of the smallest copy
-//! before the others: a reader needs one request for the beginning and one for each tile. Each tile
-//! is preceded by its length and followed by a repetition of its last four octets, as the first
-//! octets after the header promise (the layout that GDAL's COG driver writes and looks for).
+//! The positions of all tiles come first, then the tiles themselves, smallest copy first: a reader
+//! needs one request for the beginning and one for each tile. Each tile is preceded by its length
+//! and followed by a repetition of its last four octets, as the first octets after the header
+//! promise (the layout that GDAL's COG driver writes and looks for).
 
 use std::collections::HashMap;
 use std::io::{Cursor, Write};
@@ -30,8 +30,8 @@ pub(super) const TAG_GDAL_METADATA: u16 = 42112;
 
 const LITTLE: ByteOrder = ByteOrder::LittleEndian;
 
-/// What the layout of the file promises. Its stated length is that of the text after its first
-/// line.
+/// The text that promises the layout of the file. Its stated length is that of the text after its
+/// first line.
 const LAYOUT: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
     BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
 
@@ -44,8 +44,8 @@ struct Image {
 impl Raster {
     /// Writes the raster as a Cloud Optimized GeoTIFF: tiles of 512 × 512, copies of half the size
     /// down to a single tile, Deflate over horizontal differences; scale, offset, unit and times as
-    /// GDAL reads them. At its end is its checksum, which
-    /// [`File::check`](super::File::check) verifies.
+    /// GDAL reads them. A checksum is at the end of the file; [`File::check`](super::File::check)
+    /// verifies it.
     ///
     /// # Errors
     /// If the output fails.

@@ -1,4 +1,4 @@
-//! What can be wrong with a raster.
+//! The errors of a raster.
 
 use crate::grib::GribError;
 
@@ -17,7 +17,7 @@ pub enum RasterError {
     /// The file cannot be written.
     #[error("the GeoTIFF cannot be written: {0}")]
     Tiff(String),
-    /// A file does not hold what was written.
+    /// A file differs from what was written.
     #[error("{0}")]
     Damaged(String),
     /// A file cannot be read.

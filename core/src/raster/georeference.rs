@@ -1,6 +1,6 @@
-//! Where the pixels of a raster lie: GeoTIFF keys and transform of a grid.
+//! The position of the pixels of a raster: GeoTIFF keys and transform of a grid.
 //!
-//! A value of a field is that of a point; its pixel is the cell around the point. Rows run south
+//! The value of a field belongs to a point; its pixel is the cell around the point. Rows run south
 //! and columns east.
 
 use geotiff_core::geokeys::{self, GeoKeyDirectory, GeoKeyValue};
@@ -12,7 +12,8 @@ use crate::grib;
 use crate::grib::GridGeometry;
 use crate::grid::Projection;
 
-/// Where the pixels of a raster lie, and how the grid's rows and columns are rearranged for it.
+/// The position of the pixels of a raster, and the rearrangement of the grid's rows and columns for
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Georeference {
     /// The north-western corner of the north-western pixel.
@@ -93,8 +94,8 @@ impl Georeference {
         Ok(georeference)
     }
 
-    /// Longitudes and latitudes are those of WGS 84, whatever Earth a field assumes: that is how
-    /// producers mean the positions on their maps. A map keeps its sphere.
+    /// Longitudes and latitudes are those of WGS 84, whatever Earth a field assumes: producers mean
+    /// the positions on their maps in this way. A map keeps its sphere.
     fn keys(&self) -> GeoKeyDirectory {
         const USER_DEFINED: u16 = 32767;
         const METRE: u16 = 9001;
@@ -194,7 +195,7 @@ fn within_180(western: f64, step: f64, columns: usize) -> (f64, usize) {
     if !around {
         return (western, 0);
     }
-    // Columns from 180° E on, including one that lies there except for rounding.
+    // Columns from 180° E on, including a column that is off 180° E only by rounding.
     let before = libm::ceil((180.0 - western) / step - 1e-6) as usize;
     if before >= columns {
         return (western, 0);
@@ -215,7 +216,7 @@ mod tests {
     fn longitudes_begin_within_180_degrees() {
         assert_eq!(within_180(230.0, 0.5, 100), (-130.0, 0));
         assert_eq!(within_180(-12.0, 0.025, 1121), (-12.0, 0));
-        // Across the antimeridian, but not around the globe: it goes on beyond 180°.
+        // Across the antimeridian, but not around the globe: the longitudes continue beyond 180°.
         assert_eq!(within_180(170.0, 1.0, 20), (170.0, 0));
     }
 

@@ -152,7 +152,7 @@ impl Raster {
         self.loss.clamped
     }
 
-    /// Returns the greatest difference that the packing made to any other value.
+    /// Returns the greatest change that the packing made to any other value.
     pub fn max_error(&self) -> f64 {
         self.loss.max_error
     }

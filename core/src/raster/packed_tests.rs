@@ -64,7 +64,7 @@ fn with_packing(message: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
 fn a_field_of_one_value_makes_the_file_that_its_pixels_would_make() {
     let packed = file("nam211_prmsl_simple.grib2.gz");
     let catalogue = catalogue("7:0.3.1", 0.5);
-    // As it is, a reference of 101325 Pa, and one beyond what can be packed.
+    // Unchanged, with a reference of 101325 Pa, and with a reference that is too large to pack.
     for (reference, clamped) in [(None, 0), (Some(101_325_f32), 0), (Some(2e6), 65 * 93)] {
         let message = with_packing(&packed, |section| {
             section[19] = 0;
@@ -93,7 +93,7 @@ fn a_field_of_one_value_makes_the_file_that_its_pixels_would_make() {
         };
         assert_eq!(cog(&raster), cog(&expanded));
     }
-    // Other fields are not constant, and cost what their cells cost.
+    // Other fields are not constant; they cost as much as their cells.
     let field = grib::fields(&packed).next().unwrap().unwrap();
     assert_eq!(field.one_value(grib::MAX_POINTS), Ok(None));
     assert!(field.work_cells().unwrap() > (1 << 18) + 65 * 93);

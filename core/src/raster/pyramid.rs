@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-/// How four pixels become one. Pixels without a value do not count; if none has one, the result has
-/// none.
+/// How four pixels become one. Pixels without a value do not count; if no pixel has a value, the
+/// result has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resampling {
@@ -12,7 +12,7 @@ pub enum Resampling {
     Average,
     /// The greatest of them, so that small, strong features stay visible.
     Max,
-    /// The north-western one, for categories.
+    /// The north-western pixel, for categories.
     Nearest,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Level {
 /// The packed values of a raster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Samples {
-    /// All values are this one: a constant field takes no memory for its pixels.
+    /// All values are the same: a constant field takes no memory for its pixels.
     All(i16),
     /// Row by row.
     Each(Vec<i16>),

@@ -12,7 +12,7 @@ const MARK: &[u8; 8] = b"CRC-32C:";
 /// The length of mark and checksum.
 pub(super) const SEAL_BYTES: u64 = 12;
 
-/// The metadata item that announces it.
+/// The metadata item that announces the checksum.
 pub(super) const ITEM: (&str, &str) = ("CHECKSUM", "CRC-32C");
 
 /// An output that gets a seal at its end.
@@ -38,10 +38,10 @@ impl<W: Write> Sealed<W> {
     }
 }
 
-/// What the end of a file says.
+/// The result of reading the end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// No seal: it was written before there were seals, or it was cut.
+    /// No seal: the file was written before there were seals, or it was cut.
     None,
     Whole,
     Broken,

@@ -15,7 +15,7 @@ use super::embedded::names::ALERTS;
 use crate::alert;
 use crate::time::DAY_MS;
 
-/// How long an alert without an end is kept after it was sent, if alerts expire at all.
+/// How long an alert without an end is kept after it was sent, if alerts expire.
 const OPEN_MS: i64 = 30 * DAY_MS;
 
 /// A snapshot of the alerts on record.
@@ -48,11 +48,11 @@ impl AddAssign for AlertReceipt {
     }
 }
 
-/// A store of alerts, in memory, and kept in a database if there is one.
+/// A store of alerts in memory, and in a database if there is one.
 ///
 /// Messages are identified by their id, and duplicates count once. If two messages with the same id
-/// differ, the one sent later is kept, regardless of arrival order; if both were sent at the same
-/// moment, the one that says more, as when a message comes in two feeds.
+/// differ, the one sent later is kept, regardless of arrival order. If both were sent at the same
+/// moment, as when a message comes in two feeds, the one that says more is kept.
 ///
 /// ```
 /// use mesonet::alert;
@@ -72,9 +72,9 @@ pub struct AlertStore {
     writer: Mutex<Writer>,
     /// Why the alerts cannot be read.
     failure: Option<StoreError>,
-    /// Why those that can be read are not to be relied on.
+    /// Why the alerts that can be read are not reliable.
     gap: Option<StoreError>,
-    /// How many alerts cannot be read, and how much is wrong in all.
+    /// How many alerts cannot be read, and how many faults there are in all.
     damage: (u64, usize),
 }
 
@@ -84,10 +84,11 @@ struct Writer {
     kept: Option<Box<dyn KeptAlerts>>,
 }
 
-/// Where an [`AlertStore`] keeps its alerts beside memory: a file, or a database of another crate.
+/// The place where an [`AlertStore`] keeps its alerts in addition to memory: a file, or a database
+/// of another crate.
 pub trait KeptAlerts: Send + fmt::Debug {
-    /// Writes messages, all or none, each in place of one with its id. They are kept when this
-    /// returns.
+    /// Writes messages, all or none. Each replaces a message with its id. The messages are kept
+    /// when this returns.
     ///
     /// # Errors
     /// They cannot be written.
@@ -108,14 +109,14 @@ impl AlertRecord {
 }
 
 impl AlertStore {
-    /// Opens `alerts.sqlite` in a folder, creating it if needed. Also returns what is damaged in
-    /// it; the rest is read. If changes are missing that were acknowledged, as from a file that was
+    /// Opens `alerts.sqlite` in a folder, creating it if needed. Also returns the damage found in
+    /// it; the rest is read. If acknowledged changes are missing, for example because the file was
     /// deleted or replaced by an older one, the store takes alerts in but has a
-    /// [failure](Self::failure) until that is acknowledged by
-    /// [`EmbeddedStore::verify`](crate::store::EmbeddedStore::verify).
+    /// [failure](Self::failure) until
+    /// [`EmbeddedStore::verify`](crate::store::EmbeddedStore::verify) acknowledges the loss.
     ///
-    /// The folder is that of an [`EmbeddedStore`](crate::store::EmbeddedStore), whose lock keeps other
-    /// processes out. The alert store has no lock of its own.
+    /// The folder belongs to an [`EmbeddedStore`](crate::store::EmbeddedStore), whose lock keeps
+    /// other processes out. The alert store has no lock of its own.
     ///
     /// # Errors
     /// The file was written by another version, or cannot be read or written.
@@ -133,7 +134,7 @@ impl AlertStore {
         Ok((store, faults))
     }
 
-    /// Creates a store of alerts that are kept elsewhere too, with those that are there.
+    /// Creates a store of alerts that are also kept elsewhere, with the alerts that are there.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -169,7 +170,7 @@ impl AlertStore {
     }
 
     /// Creates a stand-in for a file that cannot be read. It holds no alerts and refuses new ones
-    /// with this error, so that readings can be served meanwhile.
+    /// with this error, so that readings can still be served.
     ///
     /// ```
     /// use mesonet::alert;
@@ -184,8 +185,8 @@ impl AlertStore {
         Self { failure: Some(failure), damage: (0, 1), ..Self::default() }
     }
 
-    /// Returns why the alerts cannot be read, or are not to be relied on as a whole; `None` if they
-    /// can.
+    /// Returns why the alerts cannot be read, or are not reliable as a whole; `None` if there is no
+    /// such reason.
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref().or(self.gap.as_ref())
     }
@@ -201,7 +202,7 @@ impl AlertStore {
         self.damage.0
     }
 
-    /// Returns how much was wrong when the store was opened.
+    /// Returns how many faults there were when the store was opened.
     pub fn faults(&self) -> usize {
         self.damage.1
     }
@@ -210,7 +211,7 @@ impl AlertStore {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Reads the alerts in a folder without writing a byte, also while a process writes to it.
+    /// Reads the alerts in a folder without writing a byte, even while a process writes to it.
     /// Returns no alerts if there is no file.
     ///
     /// # Errors
@@ -227,9 +228,9 @@ impl AlertStore {
         Arc::clone(&self.record.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Exchanges the alerts of a store in memory for others, such as those that another process has
-    /// on disk now. Returns whether anything has changed. A store that is kept elsewhere too is
-    /// left as it is.
+    /// Replaces the alerts of a store in memory, for example with those that another process has on
+    /// disk now. Returns whether anything has changed. A store that is also kept elsewhere is left
+    /// unchanged.
     ///
     /// ```
     /// use mesonet::alert;
@@ -256,7 +257,8 @@ impl AlertStore {
         true
     }
 
-    /// Adds messages, all or none. If they are kept elsewhere too, they are there when this returns.
+    /// Adds messages, all or none. If the alerts are also kept elsewhere, the messages are there
+    /// when this returns.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -337,7 +339,7 @@ impl AlertStore {
         *record = Arc::new(writer.record(record.generation + 1));
     }
 
-    // The file is changed in transactions, and the messages after them: a panic leaves no partial
+    // The file is changed in transactions, and the messages after that: a panic leaves no partial
     // change.
     fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -368,8 +370,8 @@ fn is_newer(message: &alert::Message, known: &alert::Message) -> bool {
     match message.sent_ms.cmp(&known.sent_ms) {
         std::cmp::Ordering::Greater => true,
         std::cmp::Ordering::Less => false,
-        // Any total order will do: arrival order must not matter. The longer one says more: it may
-        // be the same message, kept before all of its fields were read.
+        // Any total order will do, because arrival order must not matter. The longer message says
+        // more: the shorter one may be the same message, stored before all of its fields were read.
         std::cmp::Ordering::Equal => {
             let order = |message: &alert::Message| {
                 let text = format!("{message:?}");

@@ -140,7 +140,7 @@ mod on_disk {
         assert_eq!(*store.record().messages[0], older);
         assert_eq!(older.parts[0].severity, None);
         assert_eq!(store.append(vec![full.clone()]).unwrap().replaced, 1);
-        // What is newer is not replaced by what is older.
+        // A newer message is not replaced by an older one.
         assert_eq!(store.append(vec![older]).unwrap().known, 1);
         drop(store);
         assert_eq!(*open(folder.path()).record().messages[0], full);

@@ -46,7 +46,7 @@ impl Columns {
     }
 }
 
-/// Readings of a station that were taken out of a store, to be read again in parts.
+/// Readings of a station that were taken from a store, to be read again in parts.
 ///
 /// ```
 /// # use mesonet::{Intake, MemoryStore, Reader, intake::FeedFile};
@@ -78,8 +78,8 @@ pub struct StationReadings {
 }
 
 impl StationReadings {
-    /// The readings in a span of time (milliseconds since 1970, its end excluded), as a store hands them
-    /// out: a slice for each series that has any, by the ids of the series.
+    /// The readings in a span of time (milliseconds since 1970, end excluded), as a store hands
+    /// them out: one slice for each series with readings, by the ids of the series.
     pub fn slices(&self, span_ms: &Range<i64>) -> impl Iterator<Item = SeriesSlice<'_>> {
         self.series.iter().filter_map(move |(series, columns)| {
             let at = |end_ms: i64| columns.ts_ms.partition_point(|&ts_ms| ts_ms < end_ms);
@@ -87,7 +87,7 @@ impl StationReadings {
         })
     }
 
-    /// Adds what a store hands out of the station, which is later than what was added before.
+    /// Adds what a store hands out for the station; this must be later than what was added before.
     pub fn add(&mut self, slices: &[SeriesSlice<'_>]) {
         for slice in slices {
             let series = || Ok::<_, Infallible>(Arc::clone(slice.series));

@@ -1,5 +1,5 @@
-//! What every store must do, as functions over the trait: the same suite runs against each, also
-//! against stores of other crates (feature `conformance`).
+//! The rules of every store, as functions over the trait. The same suite runs against each store,
+//! also against stores of other crates (feature `conformance`).
 //!
 //! ```
 //! use mesonet::MemoryStore;
@@ -23,8 +23,8 @@ use proptest::prelude::*;
 #[cfg(test)]
 use super::MemoryStore;
 use super::{
-    Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts, latest_slices,
-    unjudged,
+    Reader, Receipt, Selection, SeriesSlice, Store, StoreError, VerdictFn, Verdicts, latest_slices,
+    no_verdicts,
 };
 use crate::geo::LonLat;
 use crate::observation::{
@@ -101,24 +101,26 @@ fn held(store: &dyn Store) -> Vec<(String, i64, f64)> {
 }
 
 fn the_newer_ingest_wins(store: &dyn Store) {
-    let first = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut unjudged).unwrap();
+    let first = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut no_verdicts).unwrap();
     assert_eq!(first, Receipt { added: 1, ..Receipt::default() });
-    let second = store.append(&batch(vec![report("A", 10, 0, 2.0)]), &mut unjudged).unwrap();
+    let second = store.append(&batch(vec![report("A", 10, 0, 2.0)]), &mut no_verdicts).unwrap();
     assert_eq!(second, Receipt { replaced: 1, ..Receipt::default() });
     assert_eq!(held(store), [("A".to_owned(), 10, 2.0)]);
 }
 
 fn a_late_copy_does_not_undo_a_correction(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 10, 1, 1.5)]), &mut unjudged).unwrap();
-    let late = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 10, 1, 1.5)]), &mut no_verdicts).unwrap();
+    let late = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut no_verdicts).unwrap();
     assert_eq!(late, Receipt { overtaken: 1, ..Receipt::default() });
-    store.append(&batch(vec![report("A", 10, 2, 1.7)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 10, 2, 1.7)]), &mut no_verdicts).unwrap();
     assert_eq!(held(store), [("A".to_owned(), 10, 1.7)]);
 }
 
 fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
     for minute in [30, 10, 20, 40, 0] {
-        store.append(&batch(vec![report("A", minute, 0, minute as f64)]), &mut unjudged).unwrap();
+        store
+            .append(&batch(vec![report("A", minute, 0, minute as f64)]), &mut no_verdicts)
+            .unwrap();
     }
     let times: Vec<_> = held(store).iter().map(|&(_, ts_ms, _)| ts_ms).collect();
     assert_eq!(times, [0, 10, 20, 30, 40]);
@@ -131,7 +133,7 @@ fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
 fn an_invalid_batch_is_refused_entirely(store: &dyn Store) {
     let unknown = batch(vec![report("A", 10, 0, 1.0), report("X", 10, 0, 1.0)]);
     assert_eq!(
-        store.append(&unknown, &mut unjudged).unwrap_err().to_string(),
+        store.append(&unknown, &mut no_verdicts).unwrap_err().to_string(),
         format!(
             "report 1 of the batch is for station {}, which is not on record",
             StationId::new("TEST", "X")
@@ -139,7 +141,7 @@ fn an_invalid_batch_is_refused_entirely(store: &dyn Store) {
     );
     let not_finite = batch(vec![report("A", 10, 0, 1.0), report("B", 10, 0, f64::NAN)]);
     assert_eq!(
-        store.append(&not_finite, &mut unjudged).unwrap_err().to_string(),
+        store.append(&not_finite, &mut no_verdicts).unwrap_err().to_string(),
         "report 1 of the batch has NaN for airTemperature; a value must be finite"
     );
     assert_eq!(store.directory().unwrap().stations.len(), 0);
@@ -156,11 +158,11 @@ fn no_description_takes_an_identifier_away(store: &dyn Store) {
     };
     let (icao, wmo) = ((IdScheme::Icao, "CYYZ"), (IdScheme::Wmo, "71624"));
     for ids in [&[icao][..], &[], &[wmo], &[]] {
-        store.append(&described(ids), &mut unjudged).unwrap();
+        store.append(&described(ids), &mut no_verdicts).unwrap();
     }
-    // A description that says less than is known is not news.
+    // A description that says less than is already known is not news.
     let generation = store.directory().unwrap().generation;
-    store.append(&described(&[icao]), &mut unjudged).unwrap();
+    store.append(&described(&[icao]), &mut no_verdicts).unwrap();
     let directory = store.directory().unwrap();
     let record = directory.get(StationId::new("TEST", "A")).unwrap();
     assert_eq!(record.station.identifiers.iter().collect::<Vec<_>>(), [icao, wmo]);
@@ -169,7 +171,7 @@ fn no_description_takes_an_identifier_away(store: &dyn Store) {
 
 fn the_window_holds_both_its_ends(store: &dyn Store) {
     let reports = (0..10).map(|ts_ms| report("A", ts_ms, 0, 0.0)).collect();
-    store.append(&batch(reports), &mut unjudged).unwrap();
+    store.append(&batch(reports), &mut no_verdicts).unwrap();
     let ids = [StationId::new("TEST", "A"), StationId::new("TEST", "unknown")];
     let selection = Selection {
         stations: &ids,
@@ -194,10 +196,10 @@ fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
         report
     };
     let first = vec![both("A", 10, 0, 1.0), report("A", 30, 0, 3.0), both("B", 10, 0, -0.0)];
-    store.append(&batch(first), &mut unjudged).unwrap();
+    store.append(&batch(first), &mut no_verdicts).unwrap();
     // A late reading and two corrections, of which one is the latest.
     let more = vec![report("A", 20, 0, 2.0), both("A", 10, 1, 1.5), report("A", 30, 1, 3.5)];
-    store.append(&batch(more), &mut unjudged).unwrap();
+    store.append(&batch(more), &mut no_verdicts).unwrap();
     let (station, series) = (StationId::new("TEST", "A"), temperature().id());
     let verdicts = Verdicts { station, series, ts_ms: vec![30], quality: vec![Quality::GOOD] };
     store.append(&Batch::default(), &mut |_| Ok(vec![verdicts.clone()])).unwrap();
@@ -237,17 +239,19 @@ fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
 }
 
 fn generations_show_what_changed(store: &dyn Store) {
-    store.append(&batch(vec![]), &mut unjudged).unwrap();
+    store.append(&batch(vec![]), &mut no_verdicts).unwrap();
     let first = store.directory().unwrap();
-    store.append(&batch(vec![]), &mut unjudged).unwrap();
+    store.append(&batch(vec![]), &mut no_verdicts).unwrap();
     let same = store.directory().unwrap();
     assert_eq!(same.generation, first.generation);
-    store.append(&batch(vec![report("A", 1, 0, 1.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 1, 0, 1.0)]), &mut no_verdicts).unwrap();
     let reported = store.directory().unwrap();
     assert!(reported.generation > first.generation);
     assert_eq!(reported.places_generation, first.places_generation);
     let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
-    store.append(&Batch { stations: vec![moved.clone()], reports: vec![] }, &mut unjudged).unwrap();
+    store
+        .append(&Batch { stations: vec![moved.clone()], reports: vec![] }, &mut no_verdicts)
+        .unwrap();
     let directory = store.directory().unwrap();
     assert!(directory.places_generation > first.places_generation);
     assert_eq!(directory.get(moved.id).unwrap().station.coordinates, moved.coordinates);
@@ -284,7 +288,7 @@ fn data_already_on_record_changes_nothing(store: &dyn Store) {
     let first = store.append(&whole, &mut { good }).unwrap();
     assert_eq!(first, Receipt { added: 3, replaced: 1, revised: 2, ..Receipt::default() });
     let (before, directory) = (held(store), store.directory().unwrap());
-    for judge in [&mut unjudged as &mut Judge<'_>, &mut { good }] {
+    for judge in [&mut no_verdicts as &mut VerdictFn<'_>, &mut { good }] {
         let again = store.append(&whole, judge).unwrap();
         assert_eq!(again, Receipt { unchanged: 4, ..Receipt::default() });
         let now = store.directory().unwrap();
@@ -296,7 +300,7 @@ fn data_already_on_record_changes_nothing(store: &dyn Store) {
     let mut doubted = report("B", 10, 0, 0.0);
     let append = |report: &Report| {
         let batch = Batch { stations: vec![], reports: vec![report.clone()] };
-        store.append(&batch, &mut unjudged).unwrap()
+        store.append(&batch, &mut no_verdicts).unwrap()
     };
     let replaced = Receipt { replaced: 1, ..Receipt::default() };
     assert_eq!(append(&doubted), replaced);
@@ -328,7 +332,7 @@ fn a_qualifier_is_part_of_a_reading(store: &dyn Store) {
         report.readings[0].qualifier = qualifier;
         report
     };
-    let append = |report: Report| store.append(&batch(vec![report]), &mut unjudged).unwrap();
+    let append = |report: Report| store.append(&batch(vec![report]), &mut no_verdicts).unwrap();
     let (trace, less) = (Some(Qualifier::Trace), Some(Qualifier::LessThan));
     for (ts_ms, qualifier) in [(10, None), (20, trace), (30, None), (40, Some(Qualifier::AtLeast))]
     {
@@ -341,15 +345,15 @@ fn a_qualifier_is_part_of_a_reading(store: &dyn Store) {
     assert_eq!(append(qualified(30, 0, less)), Receipt { replaced: 1, ..Receipt::default() });
     assert_eq!(append(qualified(20, 0, trace)), Receipt { overtaken: 1, ..Receipt::default() });
     assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
-    // A verdict leaves it as it is.
+    // A verdict leaves the qualifier unchanged.
     let (station, series) = (StationId::new("TEST", "A"), temperature().id());
     let verdicts = Verdicts { station, series, ts_ms: vec![40], quality: vec![Quality::GOOD] };
     store.append(&Batch::default(), &mut |_| Ok(vec![verdicts.clone()])).unwrap();
     assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
 }
 
-/// Reports of different times leave the same record, in any order and in any batches: a property,
-/// tested with a number of cases, each of which takes two empty stores.
+/// Reports of different times leave the same record, in any order and in any batches. This property
+/// is tested with a number of cases; each case takes two empty stores.
 ///
 /// # Panics
 /// The rule is broken.
@@ -368,9 +372,9 @@ pub fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn(
     });
     proptest!(ProptestConfig::with_cases(cases), |((in_order, shuffled, size) in ordered)| {
         let (one, other) = (new_store(), new_store());
-        one.append(&batch(in_order), &mut unjudged).unwrap();
+        one.append(&batch(in_order), &mut no_verdicts).unwrap();
         for reports in shuffled.chunks(size) {
-            other.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
+            other.append(&batch(reports.to_vec()), &mut no_verdicts).unwrap();
         }
         prop_assert_eq!(held(&one), held(&other));
         prop_assert_eq!(&one.directory().unwrap().stations, &other.directory().unwrap().stations);
@@ -387,18 +391,19 @@ fn two_series_with_one_id_are_never_mixed(store: &dyn Store) {
     let [one, other] = [of_bucket("A", "14914"), of_bucket("B", "25892")];
     assert_eq!(one.readings[0].series.id(), other.readings[0].series.id());
     let refused = |reports: Vec<Report>| {
-        let error = store.append(&batch(reports), &mut unjudged).unwrap_err();
+        let error = store.append(&batch(reports), &mut no_verdicts).unwrap_err();
         assert!(matches!(error, StoreError::SeriesIdTaken { .. }), "{error}");
     };
     refused(vec![one.clone(), other.clone()]);
-    store.append(&batch(vec![one.clone()]), &mut unjudged).unwrap();
+    store.append(&batch(vec![one.clone()]), &mut no_verdicts).unwrap();
     refused(vec![other]);
     // The same series again is no collision.
-    let receipt = store.append(&batch(vec![one.clone(), one]), &mut unjudged).unwrap();
+    let receipt = store.append(&batch(vec![one.clone(), one]), &mut no_verdicts).unwrap();
     assert_eq!(receipt, Receipt { unchanged: 2, ..Receipt::default() });
 }
 
-/// A rule that a store keeps; given an empty one, it panics if the store breaks the rule.
+/// A rule that a store keeps: a function that takes an empty store and panics if the store breaks
+/// the rule.
 pub type Rule = fn(&dyn Store);
 
 /// Passes the names of the rules on to another macro.
@@ -429,7 +434,7 @@ macro_rules! with_rules {
 
 macro_rules! table {
     (; $($rule:ident,)*) => {
-        /// The rules with their names, but for [`any_order_gives_the_same_record`].
+        /// The rules with their names, except [`any_order_gives_the_same_record`].
         pub const RULES: &[(&str, Rule)] = &[$((stringify!($rule), $rule),)*];
     };
 }

@@ -1,4 +1,4 @@
-//! A store with the readings that it no longer holds, from elsewhere.
+//! A store combined with readings that it no longer holds, which come from elsewhere.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use crate::time::{ClosedWindow, DAY_MS};
 
 /// Readings that a store no longer holds, kept elsewhere.
 pub trait Past: Send + Sync {
-    /// Visits the readings of a station in a span of time, its end excluded: once, if there are any,
-    /// in the form in which [`Reader::scan`] hands them out. Readings that are known to be missing are
-    /// in the returned [`Damage`].
+    /// Visits the readings of a station in a span of time, end excluded: once, if there are any, in
+    /// the same form as [`Reader::scan`]. The returned [`Damage`] lists readings that are known to
+    /// be missing.
     ///
     /// # Errors
     /// They cannot be read.
@@ -27,8 +27,8 @@ pub trait Past: Send + Sync {
     ) -> Result<Damage, StoreError>;
 }
 
-/// A store whose readings from before [`Reader::held_from_ms`] come from elsewhere. Whoever reads it
-/// finds all readings, as if nothing had been dropped. It has the present weather of the store only.
+/// A store whose readings from before [`Reader::held_from_ms`] come from elsewhere. A caller finds
+/// all readings, as if nothing had been dropped. Present weather comes only from the store.
 ///
 /// ```
 /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
@@ -66,7 +66,7 @@ impl Continued {
     /// Longest window of the past that is read at once.
     const SPAN_MS: i64 = 4 * DAY_MS;
 
-    /// Puts the past before a store.
+    /// Puts past readings in front of a store.
     pub fn new(store: Arc<dyn Store>, past: Arc<dyn Past>) -> Self {
         Self { store, past }
     }
@@ -90,7 +90,7 @@ impl Continued {
                 };
                 let mut all: Vec<SeriesSlice<'_>> = past.iter().filter(wanted).copied().collect();
                 all.extend(held.iter().filter_map(|slice| slice.since(held_ms)));
-                // Stable: what is earlier stays first.
+                // The sort is stable: earlier parts stay first.
                 all.sort_by_key(|slice| slice.series.id);
                 if !all.is_empty() {
                     visit(&all);
@@ -109,8 +109,9 @@ impl Continued {
         if after_ms <= held_ms {
             return of_past(held_ms, &[]);
         }
-        // The cutoff may move while the store is read. It is asked for again after the store has
-        // begun: what was dropped until then is in the past, and the store's part starts there.
+        // The cutoff may move while the store is read. So it is asked for again after the scan of
+        // the store has begun: readings dropped by then come from the past, and the store's part
+        // starts at the cutoff.
         let mut joined = None;
         let mut damage = self.store.scan(selection, &mut |_, slices| {
             joined = Some(self.store.held_from_ms().and_then(|held_ms| of_past(held_ms, slices)));

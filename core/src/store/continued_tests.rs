@@ -8,7 +8,7 @@ use crate::observation::{
     Batch, EarlierPlaces, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station,
     Variable,
 };
-use crate::store::{InFront, Judge, MemoryStore, Receipt, unjudged};
+use crate::store::{MemoryStore, ReaderWrapper, Receipt, VerdictFn, no_verdicts};
 
 const VARIABLES: [Variable; 2] = [Variable::AirTemperature, Variable::WindSpeed];
 
@@ -48,11 +48,11 @@ fn store(readings: &[(usize, i64, usize)]) -> Arc<MemoryStore> {
         stations: vec![station(0), station(1)],
         reports: readings.iter().map(report).collect(),
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     Arc::new(store)
 }
 
-/// A store that has dropped what is older than an instant, which moves whenever it is looked at.
+/// A store that has dropped readings older than an instant; the instant moves at each look.
 struct Forgetful {
     all: Arc<MemoryStore>,
     from_ms: AtomicI64,
@@ -93,7 +93,7 @@ impl Reader for Forgetful {
 }
 
 impl Store for Forgetful {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Ok(Receipt::default())
     }
 }
@@ -101,8 +101,8 @@ impl Store for Forgetful {
 /// All readings, also those that the store holds.
 struct Kept(Arc<MemoryStore>);
 
-impl InFront for Kept {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Kept {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.0
     }
 }
@@ -130,7 +130,7 @@ fn before(mut slice: SeriesSlice<'_>, end_ms: i64) -> SeriesSlice<'_> {
 
 type Found = Vec<(usize, Vec<(i32, i64, f64)>)>;
 
-/// What a reader hands out. A series may come in any number of slices.
+/// The readings that a reader hands out. A series may come in any number of slices.
 fn found(reader: &dyn Reader, variables: &[Variable], window: ClosedWindow) -> Found {
     let stations = [StationId::new("TEST", "B"), StationId::new("TEST", "A")];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What an answer lacks because part of the store is damaged.
+//! The parts missing from an answer because part of the store is damaged.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,12 +24,12 @@ impl Damage {
         self.0.len() as u64
     }
 
-    /// Adds what another answer lacks; each block counts once.
+    /// Adds the damage of another answer; each block counts once.
     pub fn join(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Adds a block of a file, by numbers that no other file and block of the store has.
+    /// Adds a block of a file, by numbers that are unique in the store.
     pub fn add(&mut self, file: i64, block: u32) {
         self.0.insert((file, block));
     }

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord,
-    StationSeries, Store, StoreError, Verdicts, VisitWeather, described,
+    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries,
+    Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -20,7 +20,7 @@ use crate::time::ClosedWindow;
 ///
 /// ```
 /// use mesonet::{Batch, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report, SeriesKey, Station, StationId, Store, Variable};
-/// use mesonet::store::unjudged;
+/// use mesonet::store::no_verdicts;
 /// let id = StationId::new("METAR", "CYYZ");
 /// let station = Station {
 ///     id,
@@ -44,7 +44,7 @@ use crate::time::ClosedWindow;
 ///     station: id, ts_ms: 0, revision: 0, present_weather: None, readings: vec![reading],
 /// };
 /// let store = MemoryStore::default();
-/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut unjudged)?;
+/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut no_verdicts)?;
 /// assert_eq!(receipt.added, 1);
 /// assert_eq!(store.directory()?.stations.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,7 +85,7 @@ type Said = (u8, Vec<String>);
 struct Before {
     /// By index of the station.
     stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
-    /// What was replaced, and how often, by index of the station.
+    /// The replaced readings, and how many times, by index of the station.
     readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
     /// By index of the station and time: revision and words, if there were any.
     weather: HashMap<(usize, i64), Option<Said>>,
@@ -95,24 +95,24 @@ struct Before {
 struct StationData {
     /// Shared with directories handed out: a change copies it.
     record: Arc<StationRecord>,
-    /// Time and revision of the report that the record's weather is from.
+    /// Time and revision of the report that the weather in the record is from.
     weather_of: (i64, u8),
-    /// Time and revision of each report that says something of the weather, and its words;
-    /// ascending in time.
+    /// Time and revision of each report that mentions the weather, and its words; ascending in
+    /// time.
     weather: Vec<(i64, u8, Vec<String>)>,
     /// Parallel to `record.series`.
     columns: Vec<Columns>,
 }
 
 impl Store for MemoryStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut record = self.write();
         record.check(batch)?;
         let before = record.generation;
         let mut receipt = record.apply(batch);
         let verdicts = judge(&View { store: self, record: &record })?;
         receipt.revised = record.revise(&verdicts);
-        // The judge has already seen a directory of this generation, from before its verdicts.
+        // The judge has already seen a directory of this generation, made before its verdicts.
         record.generation += u64::from(record.generation == before && receipt.revised > 0);
         Ok(receipt)
     }
@@ -411,7 +411,7 @@ impl Record {
 }
 
 impl Stored {
-    /// Whether another reading came in the same, whatever its verdict is now.
+    /// Whether another reading came in with the same content, regardless of its present verdict.
     fn came_as(self, other: Self) -> bool {
         (self.value.to_bits(), self.source, self.revision, self.qualifier)
             == (other.value.to_bits(), other.source, other.revision, other.qualifier)

@@ -1,6 +1,6 @@
 //! Stores of readings, behind one small trait in domain types.
 //!
-//! The same query code over this trait serves from memory, from disk and from a cluster.
+//! The same query code over this trait serves readings from memory, from disk and from a cluster.
 
 #[cfg(feature = "alert")]
 mod alerts;
@@ -12,8 +12,8 @@ pub mod copy;
 mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
-mod in_front;
 mod memory;
+mod reader_wrapper;
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -29,8 +29,8 @@ pub use embedded::{
     EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
     Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
 };
-pub use in_front::InFront;
 pub use memory::MemoryStore;
+pub use reader_wrapper::ReaderWrapper;
 
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -38,7 +38,8 @@ use crate::observation::{
 };
 use crate::time::ClosedWindow;
 
-/// Takes the present weather of a report: the index of its station in the list, the time, the revision and the words.
+/// A callback that takes the present weather of a report: the index of its station in the list, the
+/// time, the revision and the words.
 pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
 
 /// The reading side of a record of stations and readings.
@@ -49,9 +50,10 @@ pub trait Reader {
     /// The store cannot be read.
     fn directory(&self) -> Result<Arc<Directory>, StoreError>;
 
-    /// Visits the readings of stations in a window: once for each station that has any, in the
-    /// order of the selection, with the index of the station there and its series sorted by id,
-    /// without those that have no reading in the window. Unknown stations are skipped.
+    /// Visits the readings of stations in a window: once for each station with readings, in the
+    /// order of the selection. The visitor receives the index of the station in the selection, and
+    /// its series sorted by id; series without a reading in the window are left out. Unknown
+    /// stations are skipped.
     ///
     /// A series comes in one slice, or in several consecutive ones that ascend in time. No slice is
     /// empty.
@@ -67,8 +69,8 @@ pub trait Reader {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError>;
 
-    /// Visits stations like [`scan`](Self::scan), with the last reading of each series in the window
-    /// and no other. A store that can find those without reading the window does so.
+    /// Visits stations like [`scan`](Self::scan), but only with the last reading of each series in
+    /// the window. A store that can find these without reading the window does so.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -105,10 +107,10 @@ pub trait Reader {
         })
     }
 
-    /// Visits the present weather of the reports of stations in a window. Stations come in the order
-    /// of the list, and the reports of each ascend in time; of one time the report that holds is visited. A
-    /// report that says that there is none has no words; one that says nothing is not visited. An unknown station
-    /// has no reports.
+    /// Visits the present weather of the reports of stations in a window. Stations come in the
+    /// order of the list, and the reports of each ascend in time. If several reports have the same
+    /// time, the one in force is visited. A report of no weather has no words; a report that does
+    /// not mention the weather is not visited. An unknown station has no reports.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -120,14 +122,15 @@ pub trait Reader {
     ) -> Result<Damage, StoreError>;
 
     /// Returns the instant before which readings are no longer held, because they were too old to
-    /// keep; `i64::MIN` if none were dropped. It moves back only if a clock was wrong, or by order.
+    /// keep; `i64::MIN` if none were dropped. It moves back only if a clock was wrong, or if the
+    /// operator orders it.
     ///
     /// # Errors
     /// The store cannot be read.
     fn held_from_ms(&self) -> Result<i64, StoreError>;
 
-    /// Returns the longest window that is scanned in little memory, however many readings it has.
-    /// A walk through years keeps to it.
+    /// Returns the longest window that can be scanned in little memory, however many readings it
+    /// has. A walk through years should not exceed it.
     fn longest_scan_ms(&self) -> i64 {
         i64::MAX
     }
@@ -142,30 +145,30 @@ pub trait Reader {
 /// - A reading that is already on record, with the same value, qualifier, source verdict and revision,
 ///   changes nothing, keeps its verdict, and is not written again.
 /// - The present weather of every report is kept by the same rules; receipts do not count it.
-/// - What a call has appended is visible to every later call; no reader sees a part of it.
+/// - An appended batch is visible to every later call; no reader sees only a part of it.
 pub trait Store: Reader + Send + Sync {
     /// Adds stations and reports, and the verdicts of `judge` on them.
     ///
-    /// `judge` sees the record with the batch in it, which nobody else does yet, and returns the
-    /// verdicts that differ from those in the record: on readings of the batch, and on older ones.
-    /// Values and the sources' own verdicts stay; a verdict on a missing reading is ignored.
-    /// [`unjudged`] leaves all verdicts as they are; an empty batch only judges.
+    /// `judge` sees the record with the batch in it, before anyone else. It returns the verdicts
+    /// that differ from those in the record, on readings of the batch and on older readings. Values
+    /// and the sources' own verdicts stay; a verdict on a missing reading is ignored. [`no_verdicts`]
+    /// leaves all verdicts unchanged; an empty batch only judges.
     ///
     /// # Errors
     /// A report is for a station that is not on record, a value is not finite, or two series have
     /// the same id. Or the store cannot be read or written, or the judge fails. Nothing is changed
     /// then.
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError>;
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError>;
 }
 
 /// A function that finds the verdicts on a batch, and the changed verdicts on older readings.
-pub type Judge<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
+pub type VerdictFn<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
 
-/// A judge that leaves all verdicts as they are.
+/// A judge that leaves all verdicts unchanged.
 ///
 /// # Errors
 /// None.
-pub fn unjudged(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
+pub fn no_verdicts(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     Ok(Vec::new())
 }
 
@@ -215,9 +218,9 @@ pub struct SeriesSlice<'a> {
     pub quality: &'a [QualityCode],
     /// The verdicts that the readings came in with.
     pub source: &'a [QualityCode],
-    /// The revisions of the reports that they are from.
+    /// The revisions of the reports that the readings are from.
     pub revision: &'a [u8],
-    /// What the reports say beside the values, as codes:
+    /// The qualifiers of the values, as codes:
     /// [`Qualifier::of_code`](crate::observation::Qualifier::of_code).
     pub qualifier: &'a [u8],
 }
@@ -267,7 +270,7 @@ pub fn latest_slices<'s, 'a>(
 /// # let store = MemoryStore::default();
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Judge, Receipt, Verdicts};
+/// use mesonet::store::{VerdictFn, Receipt, Verdicts};
 /// use mesonet::{BaseQuality, Batch, IntervalType, Quality, ReasonQuality, SeriesKey};
 /// use mesonet::{StationId, Store, Variable};
 /// // Someone found out that the thermometer was broken.
@@ -278,7 +281,7 @@ pub fn latest_slices<'s, 'a>(
 ///     ts_ms: vec![1_722_715_200_000],
 ///     quality: vec![broken],
 /// };
-/// let judge: &mut Judge<'_> = &mut |_| Ok(vec![verdicts.clone()]);
+/// let judge: &mut VerdictFn<'_> = &mut |_| Ok(vec![verdicts.clone()]);
 /// let receipt: Receipt = store.append(&Batch::default(), judge)?;
 /// assert_eq!(receipt, Receipt { revised: 1, ..Receipt::default() });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -303,14 +306,14 @@ pub struct Receipt {
     /// Readings that replaced an older one.
     pub replaced: usize,
     /// Readings that were already there, with the same value, qualifier, source verdict and
-    /// revision. If a batch has several for one time, the last decides, and the others count the
-    /// same way.
+    /// revision. If a batch has several readings for one time, the last one decides, and the others
+    /// count the same way.
     pub unchanged: usize,
     /// Readings that were already overtaken by a higher revision.
     pub overtaken: usize,
-    /// Readings from before the retention cutoff, which were not taken.
+    /// Readings from before the retention cutoff; they were not taken in.
     pub expired: usize,
-    /// Verdicts that the judge changed, on readings of the batch or older ones.
+    /// Verdicts that the judge changed, on readings of the batch or on older readings.
     pub revised: usize,
 }
 
@@ -374,7 +377,7 @@ pub enum StoreError {
     Full {
         /// The file or folder.
         path: String,
-        /// What the system said.
+        /// The message of the system.
         cause: String,
     },
     /// A file that cannot be read or written.
@@ -382,16 +385,16 @@ pub enum StoreError {
     Storage {
         /// The file or folder.
         path: String,
-        /// What the system said, or what is wrong with it.
+        /// The message of the system, or the fault of the file.
         cause: String,
     },
-    /// A database of another program that cannot be reached or refuses. What is on record stays; it
-    /// may be there again at the next call.
+    /// A database of another program that cannot be reached or refuses. The record is unchanged;
+    /// the database may be available again at the next call.
     #[error("{path}: {cause}")]
     Unavailable {
         /// The database.
         path: String,
-        /// What it, or the network, said.
+        /// The message of the database, or of the network.
         cause: String,
     },
     /// A folder that another store has open.
@@ -399,7 +402,7 @@ pub enum StoreError {
     Locked {
         /// The folder.
         path: String,
-        /// Who has it open: the number and the program of a process, if it says so.
+        /// The process that has it open: its number and program, if known.
         holder: String,
     },
     /// A folder that holds data but no catalogue. Nothing was changed.

@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use super::table::{AMBIGUOUS, TABLE, WORDS};
 use super::{Unit, UnitError};
 
-/// Longest text that is looked up; longer ones are unknown. The longest in feeds are below 50
-/// bytes.
+/// Longest text that is looked up; longer texts are unknown. The longest texts in feeds are below
+/// 50 bytes.
 ///
 /// ```
 /// use mesonet::Unit;
@@ -112,11 +112,11 @@ impl Unit {
     /// Returns what a text means in a vocabulary, or in all of them together.
     ///
     /// Without a vocabulary, a text that is a different unit in two of them is ambiguous. It can
-    /// also be ambiguous within one: `C` is degrees Celsius and coulombs in WMO's table C-6. A text that
-    /// a vocabulary does not have is what it is in all others, if that is one unit; but in UCUM and the
-    /// CF conventions, which make units by rules, it is unknown. Case
-    /// matters, except for the spelled-out names of [`Vocabulary::Plain`]. Surrounding spaces are
-    /// ignored; ˚ and º are accepted as degree signs.
+    /// also be ambiguous within one: `C` is degrees Celsius and coulombs in WMO's table C-6. A text
+    /// that a vocabulary does not have means what it means in all others, if that is one unit. In
+    /// UCUM and the CF conventions, which make units by rules, it is unknown instead. Case matters,
+    /// except for the spelled-out names of [`Vocabulary::Plain`]. Surrounding spaces are ignored; ˚
+    /// and º are accepted as degree signs.
     ///
     /// A prefix chooses the vocabulary: `wmoUnit:`, `wmo:`, `unit:` and
     /// `http://codes.wmo.int/common/unit/` are WMO's, `uc:` is UCUM. A text with the prefix of a
@@ -155,7 +155,7 @@ impl Unit {
         }
         let exact = INDEX.get(&*text).and_then(|units| match vocabulary {
             Some(vocabulary) => units[vocabulary as usize],
-            // All are the same, as a test of the table asserts.
+            // All units are the same, as a test of the table asserts.
             None => units.iter().copied().flatten().next(),
         });
         let word = || {
@@ -164,7 +164,8 @@ impl Unit {
         };
         match (exact.or_else(word), vocabulary) {
             (Some(unit), _) => Resolution::Exact(unit),
-            // Others may write what this vocabulary does not, if it means one thing to all.
+            // Other vocabularies may supply a text that this one lacks, if it means one thing in
+            // all of them.
             (None, Some(one)) if named.is_none() && one.is_a_list() => Self::resolve(&text, None),
             (None, _) => Resolution::Unknown,
         }

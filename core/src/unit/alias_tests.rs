@@ -78,12 +78,12 @@ fn a_text_that_is_one_unit_to_all_is_that_in_each_vocabulary() {
             assert_eq!(found, Resolution::Exact(unit), "{text} in {}", vocabulary.name());
         }
     }
-    // What is several things to some is not guessed.
+    // A text that is ambiguous to some is not guessed.
     for text in ["F", "C", "nm", "deg", "'"] {
         let found = Unit::resolve(text, Some(Vocabulary::Swob));
         assert!(matches!(found, Resolution::Ambiguous(_)), "{text}: {found:?}");
     }
-    // Nor what rules may make another unit of.
+    // Nor is a text that rules may turn into another unit.
     for text in ["mph", "kph", "mb", "nmi"] {
         for vocabulary in [Vocabulary::Cf, Vocabulary::Ucum] {
             assert_eq!(Unit::resolve(text, Some(vocabulary)), Resolution::Unknown, "{text}");

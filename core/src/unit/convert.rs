@@ -75,7 +75,7 @@ impl Conversion {
     /// depth: 1 kg/m² is 1 mm, the density of water being 1000 kg/m³ by convention.
     ///
     /// Precipitation is measured either way (WMO-No. 8, volume I, 6.1.2). This is not for fallen
-    /// snow, whose depth is not that of its water.
+    /// snow: its depth differs from the depth of its water.
     ///
     /// # Errors
     /// The units have other different dimensions: [`UnitError::Dimension`].

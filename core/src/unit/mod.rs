@@ -234,7 +234,7 @@ impl Unit {
         self.row().zero
     }
 
-    /// Returns the definition that the size is from.
+    /// Returns the source of the size.
     pub const fn definition(self) -> &'static str {
         self.row().definition
     }
@@ -313,7 +313,7 @@ pub enum UnitError {
     Ambiguous {
         /// The text that was given.
         got: String,
-        /// What it may stand for.
+        /// The units that it may stand for.
         units: &'static [Unit],
     },
     /// An unknown vocabulary name.

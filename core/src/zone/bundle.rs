@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::geo::{COORDINATE_DECIMALS, GeoError, GeometryError, LonLat, MultiPolygon, Polygon};
 use crate::zone::{Code, Kind, Zone, ZoneCodeError, Zones};
 
-/// Increases when the layout of a bundle or the JSON of a zone changes: either gives the same zones
-/// a new geography version.
+/// Increases when the layout of a bundle or the JSON of a zone changes. Either change gives the
+/// same zones a new geography version.
 const FORMAT: u32 = 3;
 
 /// Namespace of the geography versions. It must never change, because all versions would.

@@ -64,8 +64,8 @@ impl Code {
         !self.is_clc() && self.0[2] == b'C'
     }
 
-    /// Whether it names all counties of a state, or all zones of a state or of waters: its number is
-    /// 000.
+    /// Whether it names all counties of a state, or all zones of a state or of waters, with the
+    /// number 000.
     ///
     /// ```
     /// use mesonet::zone::Code;
@@ -78,7 +78,8 @@ impl Code {
         !self.is_clc() && self.0[3] == b'0' && self.0[4] == b'0' && self.0[5] == b'0'
     }
 
-    /// Whether it is another code, or a [whole](Self::is_whole) that the other is of.
+    /// Whether it equals another code, or is a [whole](Self::is_whole) that the other code belongs
+    /// to.
     pub fn covers(self, other: Self) -> bool {
         self == other || self.is_whole() && self.0[..3] == other.0[..3]
     }
@@ -213,11 +214,11 @@ impl FromStr for Kind {
 
 /// A zone that alerts are issued for. Fields that its source does not give are absent.
 ///
-/// It serializes as a GeoJSON Feature: `clcCode`, which has the code of a zone of either country,
-/// `ugcCode` (of the United States alone), `kind`, `nameEn`, `nameFr`,
-/// `areaKm2`, `centroid` and `retired` (if it is) are properties, and the geometry is null if no
-/// polygon is known. Both names are always there: where only one language has a name it serves both,
-/// and where none has, the code does.
+/// It serializes as a GeoJSON Feature. Its properties are `clcCode`, which has the code of a zone
+/// of either country, `ugcCode` (of the United States alone), `kind`, `nameEn`, `nameFr`,
+/// `areaKm2`, `centroid` and `retired` (if it is). The geometry is null if no polygon is known.
+/// Both names are always present: if only one language has a name, it serves both; if neither has,
+/// the code does.
 ///
 /// ```
 /// use mesonet::{LonLat, zone};
@@ -250,7 +251,7 @@ pub struct Zone {
     pub area_km2: Option<f64>,
     /// Outline.
     pub geometry: Option<MultiPolygon>,
-    /// Whether its code is out of use. Alerts of the time when it was in use name it still.
+    /// Whether its code is out of use. Alerts from the time when it was in use still name it.
     pub is_retired: bool,
 }
 

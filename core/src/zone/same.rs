@@ -2,8 +2,8 @@
 
 use super::Code;
 
-/// Numbers of the states and territories (FIPS 5-2), and of the waters off them, which have zones
-/// in place of counties (47 CFR 11.31(f)).
+/// Numbers of the states and territories (FIPS 5-2), and of the waters off their coasts, which have
+/// zones in place of counties (47 CFR 11.31(f)).
 const STATES: [(&str, &str); 74] = [
     ("01", "ALC"),
     ("02", "AKC"),
@@ -86,8 +86,8 @@ impl Code {
     /// or a zone of the waters `SS`. `None` if it is not six digits or there is no such state.
     ///
     /// `P` is a part of the county, as northwest, or 0 for all of it. The outline of a part is not
-    /// known, so it stands for the county. With county 000 it is the
-    /// [whole](Self::is_whole) of the state.
+    /// known, so it stands for the county. With county 000 the code is the [whole](Self::is_whole)
+    /// of the state.
     ///
     /// ```
     /// use mesonet::zone::Code;

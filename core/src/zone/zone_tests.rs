@@ -179,7 +179,7 @@ fn a_zone_has_a_name_in_both_languages() {
     assert_eq!(names(None, None), pair("041320", "041320"));
 }
 
-/// A zone out of use is found by its code, which old alerts name, and at no place; a newer
+/// A zone out of use is found by its code, which old alerts name, but not by place; a newer
 /// description takes it into use again.
 #[test]
 fn a_retired_zone_is_found_by_its_code_alone() {

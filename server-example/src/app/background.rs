@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::state::State;
 
-/// How long it waits after a failure, for example a full disk.
+/// How long background work waits after a failure, for example a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Share of one core that background work may take: one part in this many.
+/// Background work may take one part in this many of a core.
 const SHARE: u32 = 10;
 
-/// Repeats background work until the server stops: off the threads that serve connections, with the
-/// pause that each round asks for, and at least that of `rest` after what a round took.
+/// Repeats background work until the server stops. It runs off the threads that serve connections.
+/// After each round comes the pause that the round asks for, or a longer one by [`rest`].
 pub async fn repeat<T: Send + 'static, E: Display>(
     state: Arc<State>,
     mut own: T,

@@ -13,8 +13,8 @@ use crate::auth::{OfPlan, credential};
 use crate::http::error::ApiError;
 use crate::state::State;
 
-/// Finds out who sends a request, before anything else looks at it. An invalid token is refused on
-/// every endpoint, also where none is needed.
+/// Finds out who sends a request, before anything else looks at the request. An invalid token is
+/// refused on every endpoint, even where no token is needed.
 pub async fn identify(
     Shared(state): Shared<Arc<State>>,
     mut request: Request,

@@ -1,4 +1,4 @@
-//! API keys that other processes issue and revoke: those of a running server are kept the newest.
+//! Keeps the API keys of a running server up to date with what other processes issue and revoke.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use super::background::repeat;
 use crate::state::State;
 use mesonet_service::keys::LOOK;
 
-/// Starts what keeps the keys of a server the newest. What goes wrong is logged once.
+/// Starts the task that keeps the keys of a server up to date. A failure is logged once.
 pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
-    // A record in ClickHouse is waited for, which costs no core.
+    // With a record in ClickHouse the task only waits, which takes no core.
     beside.spawn(repeat(
         Arc::clone(state),
         None::<String>,
@@ -20,16 +20,16 @@ pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
         |state, trouble| {
             let Some(keys) = &state.credentials.keys else { return Ok::<_, Infallible>(LOOK) };
             match keys.renew() {
-                Ok(_) => {
+                Ok(()) => {
                     if trouble.take().is_some() {
-                        tracing::info!("the API keys are the newest again");
+                        tracing::info!("the API keys are up to date again");
                     }
                 }
                 Err(error) => {
                     let text = error.to_string();
                     if trouble.as_ref() != Some(&text) {
                         tracing::error!(
-                            "the API keys that are known go on, also those that were revoked since: {text}"
+                            "the known API keys stay valid, even those that were revoked since: {text}"
                         );
                     }
                     *trouble = Some(text);

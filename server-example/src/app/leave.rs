@@ -1,25 +1,25 @@
-//! How a server goes: it reloads until it is told to stop, and takes its leave before it does.
+//! How a server stops: it reloads until it is told to stop, and then gives proxies time to notice.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::reload::reload;
-use crate::app::signals::{Signals, Told};
+use crate::app::signals::{SignalAction, Signals};
 use crate::config::Flags;
 use crate::connections::Certificate;
 use crate::state::State;
 
-/// How long answers under way may take once the server is told to stop.
+/// How long answers in flight may take once the server is told to stop.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// Reloads at SIGHUP, until another signal tells to stop and the time to leave is over.
+/// Reloads at SIGHUP, until another signal says to stop and the time to leave is over.
 pub async fn until_told_to_stop(
     mut signals: Signals,
     state: Arc<State>,
     flags: Flags,
     certificate: Option<Arc<Certificate>>,
 ) {
-    while signals.next().await == Told::Reload {
+    while signals.next().await == SignalAction::Reload {
         let (state, flags) = (Arc::clone(&state), flags.clone());
         let certificate = certificate.clone();
         let reloaded = move || reload(&state, &flags, certificate.as_deref());
@@ -31,12 +31,12 @@ pub async fn until_told_to_stop(
     let leave_s = state.config().leave_s;
     if leave_s > 0 {
         tracing::info!("leaving: stops in {leave_s} s");
-        let again = async { while signals.next().await == Told::Reload {} };
-        // Who is told twice stops at once.
+        let again = async { while signals.next().await == SignalAction::Reload {} };
+        // A server that is told twice stops at once.
         let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
     }
     tracing::info!("stopping");
-    // What is being read in may end by itself first.
+    // Files that are being taken in may end by themselves first.
     tokio::spawn(async move {
         tokio::time::sleep(SHUTDOWN_GRACE / 2).await;
         state.services.stop();

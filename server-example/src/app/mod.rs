@@ -6,14 +6,14 @@
 //! | The start, and what runs beside the requests | `serve.rs` |
 //! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
-//! | What a running server takes anew: settings, certificate | `reload.rs` |
+//! | What a running server reloads: settings, certificate | `reload.rs` |
 //! | The folder that is watched | `watch.rs` |
 //! | From fetched files to the store | `into_store.rs` |
 //! | API keys that others issue and revoke | `key_renewal.rs` |
-//! | Who sends a request, and how many that one may send | `identify.rs`, `rate.rs` |
+//! | Who sends a request, and how many requests a client address may send | `identify.rs`, `rate.rs` |
 //! | `/metrics` | `figures/` |
 //! | How far back a running server keeps its record | `retention.rs` |
-//! | The log and the figures of requests | `request_line.rs` |
+//! | The log and the metrics of requests | `request_line.rs` |
 
 mod background;
 mod figures;
@@ -35,4 +35,4 @@ mod signals;
 mod watch;
 
 pub use router::app;
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, judge_sample, serve};

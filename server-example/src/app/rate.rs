@@ -1,4 +1,4 @@
-//! The rate of each address.
+//! The rate of each client address.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::limits::{ClientAddr, Peer, Turn};
 use crate::routes::push::is_permitted;
 use crate::state::State;
 
-/// Lets a request through, makes it wait for its turn, or refuses it. A request without a connection,
-/// as in a test within the process, is not counted.
+/// Lets a request through, makes it wait for its turn, or refuses it. A request without a
+/// connection, as in a test in the same process, is not counted.
 pub async fn limit(
     Shared(state): Shared<Arc<State>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let Some(&Peer(peer)) = request.extensions().get() else { return next.run(request).await };
-    let party = ClientAddr::of(state.hops.load().client(peer, request.headers()));
-    // From here on the request counts for the address behind the proxies.
-    request.extensions_mut().insert(party);
+    let client_addr = ClientAddr::of(state.hops.load().client(peer, request.headers()));
+    // From here on the request counts for the client address behind the proxies.
+    request.extensions_mut().insert(client_addr);
     if is_permitted(&state, &request) {
         return next.run(request).await;
     }
-    let turn = state.rate.take(party, Instant::now());
+    let turn = state.rate.take(client_addr, Instant::now());
     state.services.metrics.limited(turn);
     match turn {
         Turn::Now => {}

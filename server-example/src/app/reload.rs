@@ -1,4 +1,4 @@
-//! What a running server takes anew: its settings and its certificate.
+//! What a running server reloads: its settings and its certificate.
 
 use mesonet::Iso8601;
 
@@ -7,7 +7,8 @@ use crate::connections::Certificate;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
 
-/// Reads the settings again, and takes what a running server can. Faulty ones change nothing.
+/// Reads the settings again, and applies those that a running server can. If the settings are
+/// invalid, nothing changes.
 pub fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
     let taken = Config::load(flags).and_then(|new| {
         let fresh = certificate.map(|of| Ok::<_, ConfigError>((of, of.fresh(system_ms())?)));
@@ -19,9 +20,9 @@ pub fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
         Ok(left)
     });
     match taken {
-        Ok(left) if left.is_empty() => tracing::info!("took the settings again"),
+        Ok(left) if left.is_empty() => tracing::info!("read the settings again"),
         Ok(left) => tracing::warn!(
-            "took the settings again, but a restart is needed for {}",
+            "read the settings again, but a restart is needed for {}",
             left.join(", ")
         ),
         Err(error) => tracing::error!("the settings stay as they were: {error}"),
@@ -36,6 +37,6 @@ pub fn renew_certificate(certificate: &Certificate) {
             let until = Iso8601(certificate.validity().to_ms);
             tracing::info!("took a new certificate, valid until {until}");
         }
-        Err(error) => tracing::error!("{error}; the old certificate goes on"),
+        Err(error) => tracing::error!("{error}; the old certificate stays in use"),
     }
 }

@@ -1,5 +1,5 @@
-//! Requests in the log, in the figures and in traces: an id for each, which an answer of 5xx carries too, and a
-//! line at its end.
+//! Requests in the log, the metrics and traces. Each request has an id, which an answer of 5xx
+//! carries too, and a log line at its end.
 
 use std::fmt::Write as _;
 use std::pin::Pin;
@@ -19,17 +19,17 @@ use tracing::Instrument;
 
 use crate::auth::OfPlan;
 use crate::observe::metrics::{Metrics, name_of, route_of};
-use crate::observe::traces::{Ended, Trace};
+use crate::observe::traces::{RequestEnd, Trace};
 use crate::state::State;
 
 /// The id of a request, on answers of 5xx.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest part of a path in the log, in bytes.
+/// Length of the longest part of a path in the log, in bytes.
 const MAX_PATH_BYTES: usize = 200;
 
-/// Gives a request its id, under which everything about it is logged, and logs it once its answer
-/// has been sent or given up. Query strings are not logged.
+/// Gives a request its id, which everything logged about the request carries. Logs the request once
+/// its answer has been sent or given up. Query strings are not logged.
 pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let id = next_id();
     let began = Instant::now();
@@ -55,10 +55,10 @@ pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Nex
     let answered = began.elapsed();
     let line =
         Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics, trace };
-    response.map(|body| Body::new(Noted { body, line }))
+    response.map(|body| Body::new(CountedBody { body, line }))
 }
 
-/// Makes an answer say nothing of a fault but the id under which the log has it (RFC 7807).
+/// Makes an answer say nothing of a fault except the id of the request in the log (RFC 7807).
 fn tell(response: &mut Response, id: &str) {
     let body = format!(
         "{{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,\
@@ -71,7 +71,8 @@ fn tell(response: &mut Response, id: &str) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }
 
-/// Returns 16 digits: no two requests of a process have the same, and hardly those of two.
+/// Returns 16 digits. No two requests of a process have the same digits, and requests of two
+/// processes hardly ever do.
 fn next_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static START: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
@@ -91,9 +92,9 @@ struct Line {
     plan: Option<Plan>,
     bytes: u64,
     began: Instant,
-    /// How long it took until the answer began.
+    /// The time until the answer began.
     answered: Duration,
-    /// `None` if the address is not one of the service's.
+    /// `None` if the service has no such address.
     route: Option<MatchedPath>,
     metrics: Arc<Metrics>,
     trace: Trace,
@@ -105,7 +106,7 @@ impl Drop for Line {
             self;
         let route = route.as_ref().map(MatchedPath::as_str);
         metrics.answered(route.unwrap_or("none"), method, *status, *answered, *bytes);
-        trace.end(&Ended {
+        trace.end(&RequestEnd {
             id,
             method: name_of(method),
             route,
@@ -129,12 +130,12 @@ impl Drop for Line {
 }
 
 /// The body of an answer, counted as it leaves.
-struct Noted {
+struct CountedBody {
     body: Body,
     line: Line,
 }
 
-impl HttpBody for Noted {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

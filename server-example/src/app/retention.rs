@@ -9,8 +9,8 @@ use mesonet_service::retention::{ADVANCE, newest_ms};
 
 use crate::state::State;
 
-/// The cutoff of a running server. With an archive whole months go, and what would go is compared with it, which
-/// may take long.
+/// The cutoff of a running server. With an archive, only whole months are deleted. They are
+/// compared with the archive first, which may take long.
 pub fn cutoff_of(state: &State, record: &Record) -> Result<Option<i64>, StoreError> {
     if !state.clock.is_live() {
         return Ok(None);
@@ -31,7 +31,7 @@ pub fn cutoff_of(state: &State, record: &Record) -> Result<Option<i64>, StoreErr
             let store = record.store();
             let held_ms = store.held_from_ms()?;
             let archived_ms = archive.known_cutoff_ms(&name, &*store, whole_months(cutoff_ms));
-            // What was deleted is answered from the archive.
+            // The archive answers for what was deleted.
             Ok(archived_ms.map(|archived_ms| archived_ms.max(held_ms)))
         }
         Err(error) => {

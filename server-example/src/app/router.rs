@@ -37,7 +37,7 @@ pub fn app(state: Arc<State>) -> Router {
         .nest(&config.api_prefix, routes::observations())
         .merge(routes::models(&config.model_prefix))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
-        // A long file on a slow line takes its time; only its pieces must keep coming.
+        // A long file on a slow line may take long, as long as its pieces keep coming.
         .nest(&config.api_prefix, routes::pushes())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(refuse_invalid_utf8))
@@ -49,7 +49,7 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(map_response(leave_length_open))
         .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state));
-    // Who keeps the server running is not limited.
+    // Health checks are not limited.
     let router = routes::health()
         .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state))
@@ -61,8 +61,8 @@ pub fn app(state: Arc<State>) -> Router {
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }
 
-/// Decodes the characters of a path that need no encoding, so that `/st%61tions` is `/stations`: RFC
-/// 3986 (6.2.2.2) has both mean the same.
+/// Decodes the characters of a path that need no encoding, so that `/st%61tions` is `/stations`:
+/// both are equivalent by RFC 3986 (6.2.2.2).
 fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
     if let Some(uri) = http::path::with_letters_decoded(request.uri()) {
         *request.uri_mut() = uri;
@@ -70,8 +70,8 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
     request
 }
 
-/// A server that is about to stop ends connections with their next answer, so that a proxy sends
-/// nothing more on them. Over HTTP/2 the door does that.
+/// A server that is about to stop ends each connection with its next answer, so that a proxy sends
+/// nothing more on it. Over HTTP/2, `connections/` does that.
 async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if state.services.is_leaving() {
@@ -80,8 +80,8 @@ async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: N
     response
 }
 
-/// The answer to a HEAD that gives a 304 has no length: that of its own body, 0, would be taken for
-/// the length of the answer to a GET.
+/// A 304 answer to a HEAD has no length. The length of its own body, 0, would be taken for the
+/// length of the answer to a GET.
 async fn leave_length_open(mut response: Response) -> Response {
     if response.status() == StatusCode::NOT_MODIFIED {
         *response.body_mut() =
@@ -106,7 +106,7 @@ async fn add_replay_header(
     response
 }
 
-/// An answer that does not say how long it may be kept is asked for again: readings arrive late.
+/// An answer that does not say how long it may be cached must be revalidated: readings arrive late.
 async fn add_common_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(NOSNIFF, NO_SNIFFING);
@@ -114,8 +114,8 @@ async fn add_common_headers(mut response: Response) -> Response {
     response
 }
 
-/// Refuses what is not UTF-8 for every endpoint, so that none repairs it silently: no path or
-/// parameter has such a value.
+/// Refuses paths and parameters that are not UTF-8, for every endpoint, so that no endpoint repairs
+/// them silently. No path or parameter has such a value.
 async fn refuse_invalid_utf8(request: Request, next: Next) -> Response {
     let is_text = |part: &str| percent_decode_str(part).decode_utf8().is_ok();
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
@@ -129,7 +129,7 @@ async fn refuse_invalid_utf8(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// A fault of the server, which goes to the log.
+/// A panic is a fault of the server, and goes to the log.
 #[allow(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -137,7 +137,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     ApiError::Internal(format!("a panic: {text}")).into_response()
 }
 
-/// Lets pages of the sites call.
+/// Lets pages of the configured sites call the service.
 pub async fn allow(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let cors = state.cors.load_full();
     let Some(cors) = cors else { return next.run(request).await };

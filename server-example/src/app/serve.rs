@@ -1,12 +1,13 @@
-//! The server as a process: opens its record, listens, replays or takes files in, stops.
+//! The server as a process: it opens its record, listens, replays or takes files in, and stops.
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mesonet::access::Plan;
-use mesonet::store::{Maintained, StoreError};
+use mesonet::store::{EmbeddedOptions, Maintained, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -20,7 +21,8 @@ use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
 use crate::config::{Config, ConfigError, Flags};
-use crate::connections::{Certificate, Door, Limits, Table, raise_file_limit};
+use crate::connections::{Certificate, Connections, Limits, Table, raise_file_limit};
+use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::state::alert_clocks::Ahead;
@@ -40,14 +42,14 @@ const TICK: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(2);
 const MAINTENANCE: Duration = Duration::from_secs(10);
 
-/// How often the server looks for stations that something came in for: their details are wanted
-/// within a second.
+/// How often the server looks for stations with new data: their details must be current within a
+/// second.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// How long the details must stay the same to be compressed thoroughly.
+/// How long the details must stay unchanged before they are compressed thoroughly.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Most connections to `/metrics`.
+/// Maximum number of connections to `/metrics`.
 const OF_METRICS: usize = 16;
 
 /// Why a server could not start or go on.
@@ -99,12 +101,12 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// The record that a server writes, and the reports that wait for its clock.
+/// The record that a server writes to, and the reports that wait for its clock.
 type Fed = (Record, Option<Timeline>);
 
 /// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
 ///
-/// At SIGHUP it reads the settings again, from the flags and their file.
+/// At SIGHUP it reads the settings again, from the flags and the configuration file.
 ///
 /// # Errors
 /// The server cannot start; no request can end it.
@@ -116,7 +118,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     // First, so that a taken address is reported at once.
     let listener = match passed_socket()? {
         Some(listener) => {
-            // What depends on the address, as tokens for development do, depends on that one.
+            // Settings that depend on the address, such as tokens for development, use this one.
             config.listen = listener.local_addr()?;
             flags.service.listen = Some(config.listen);
             config.check()?;
@@ -137,7 +139,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         );
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
-    // Not on a thread that serves: much is read, perhaps from elsewhere.
+    // Not on a thread that serves connections: much is read, perhaps from another machine.
     let open = move || open(config, intake);
     let (state, fed) = tokio::task::spawn_blocking(open).await.map_err(io::Error::other)??;
     prepare_zones(&state).await?;
@@ -145,30 +147,30 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         retention::announce(&state, record)?;
     }
     let app = crate::app(Arc::clone(&state));
-    // In parallel with the first requests; those for models wait.
+    // In parallel with the first requests. Requests for models wait.
     let sampled = Arc::clone(&state);
     drop(tokio::task::spawn_blocking(move || {
         sampled.services.models_with_sample();
     }));
-    let limits = state.config().door_limits().within(raise_file_limit());
+    let limits = state.config().connection_limits().within(raise_file_limit());
     tracing::info!(
         "up to {} connections at once, {} of one address",
         limits.connections,
-        limits.of_party
+        limits.of_client
     );
     let (max_streams, table) = (state.config().max_streams, Table::new(limits));
     let mut beside = JoinSet::new();
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
-        let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
+        let few = Limits { connections: OF_METRICS, of_client: OF_METRICS, ..limits };
         let app = figures::router(
             Arc::clone(&state),
             Arc::clone(&table),
             certificate.as_ref().map(Arc::clone),
         );
-        let door = Door { app, table: Table::new(few), max_streams, tls: None };
+        let served = Connections { app, table: Table::new(few), max_streams, tls: None };
         beside.spawn(async move {
-            connections::serve(listener, door, std::future::pending(), SHUTDOWN_GRACE).await;
+            connections::serve(listener, served, std::future::pending(), SHUTDOWN_GRACE).await;
         });
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -187,8 +189,8 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
     let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
-    let door = Door { app, table, max_streams, tls };
-    if !connections::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
+    let served = Connections { app, table, max_streams, tls };
+    if !connections::serve(listener, served, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
     state.services.stop();
@@ -213,7 +215,7 @@ async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })
 }
 
-/// Starts what goes on beside the requests, whatever the settings.
+/// Starts the work that runs beside the requests under all settings.
 fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
     if let Some((record, timeline)) = fed {
         let replayed = record.clone();
@@ -249,7 +251,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
     keep_keys(beside, state);
 }
 
-/// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
+/// The socket that the service manager has opened for the server, if any (`LISTEN_FDS`).
 fn passed_socket() -> io::Result<Option<TcpListener>> {
     let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else {
         return Ok(None);
@@ -258,8 +260,8 @@ fn passed_socket() -> io::Result<Option<TcpListener>> {
     TcpListener::from_std(listener).map(Some)
 }
 
-/// Unpacks the zones in parallel with the first requests. If there are zone files, it waits, so
-/// that faults in them are reported before the server listens.
+/// Unpacks the zones in parallel with the first requests. If there are zone files, the function
+/// waits, so that faults in them are reported before the server listens.
 async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
     let unpacked = Arc::clone(state);
     let zones = tokio::task::spawn_blocking(move || {
@@ -281,7 +283,7 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
     fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
 }
 
-/// Opens the record. Also returns what feeds it, if this server writes it.
+/// Opens the record. Also returns what feeds the record, if this server writes to it.
 fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
     if config.follow.is_some() {
         let clock = of_read_only(&config);
@@ -301,6 +303,15 @@ fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), Ser
         let clock = of_read_only(&config);
         return Ok((State::of_another(config, clock, beside, intake)?, None));
     }
+    if let RecordPlace::Embedded(folder) = config.place()
+        && matches!(config.now, None | Some(ReplayStart::Sample))
+        && config.limits.is_none()
+        && let Err(error) = put_sample_record(&folder)
+    {
+        // If the folder cannot be used, the store gives a better error. Otherwise the reports are
+        // judged now.
+        tracing::warn!("the record of the sample cannot be written: {error}");
+    }
     let record = Record::open(&config.record())?;
     if let place @ RecordPlace::ClickHouse(_) = config.place() {
         tracing::info!("writing to {place}");
@@ -318,8 +329,8 @@ fn of_read_only(config: &Config) -> Clock {
     }
 }
 
-/// Returns the clock, and the reports of the sample that wait for it. The part of the sample before
-/// the clock is in the record afterwards.
+/// Returns the clock, and the reports of the sample that wait for it. Afterwards the record has the
+/// part of the sample before the clock.
 fn start(
     now: Option<ReplayStart>,
     record: &Record,
@@ -342,7 +353,7 @@ fn start(
         (None | Some(ReplayStart::Sample), Origin::New | Origin::Sample) => None,
         (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
     };
-    // Recognized by their ids: what an earlier run has taken in is not taken in again.
+    // Alerts are recognized by their ids, so those of an earlier run are not taken in again.
     if record.alerts().failure().is_none() {
         record.alerts().append(sample_alerts()?)?;
     }
@@ -360,7 +371,7 @@ fn start(
     let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
     let clock = replay_clock(start_ms, newest_ms);
     match span {
-        // Read by an earlier run.
+        // An earlier run has read the sample.
         Some((_, passed_ms)) => drop(timeline.pass(passed_ms)),
         // First, so that a record left half filled by a crash is recognized.
         None => record.sample_passed(newest_ms, i64::MIN)?,
@@ -382,20 +393,32 @@ fn start(
     Ok((clock, Some(timeline)))
 }
 
+/// Judges the sample into a record in a new folder, as of its newest report.
+/// `sample/record.sqlite.zst` is made with this function.
+///
+/// # Errors
+/// The folder cannot be written, or the sample is damaged.
+pub fn judge_sample(folder: &Path) -> Result<(), ServeError> {
+    let record = Record::on_disk(folder, EmbeddedOptions::default())?;
+    start(None, &record, &Intake::default())?;
+    record.close();
+    Ok(())
+}
+
 /// Formats the day of an instant.
 fn date(ts_ms: i64) -> String {
     Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// The pause after an update of the details: short enough that they are current within a second, and
-/// never less than a half of the time.
+/// The pause after an update of the details. It is short enough to keep them current within a
+/// second, and takes at least half of the time.
 fn rest_of_details(took: Duration) -> Duration {
     const LONGEST: Duration = Duration::from_millis(400);
     (took * 3).min(LONGEST).max(took)
 }
 
-/// The clock of a replay of the sample: where it was told to start, or at the newest reading, with the
-/// alerts at moments at which some are in force.
+/// The clock of a replay of the sample. It starts at the given instant or at the newest reading.
+/// The clock of alerts starts at moments at which some alerts are in force.
 fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
     match start_ms {
         Some(start_ms) => Clock::started_at(start_ms),
@@ -403,7 +426,7 @@ fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
     }
 }
 
-/// Feeds the store as the clock passes the recorded reports.
+/// Feeds the store recorded reports as the clock passes them.
 fn advance(
     state: &State,
     record: &Record,

@@ -7,15 +7,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SignalAction {
     /// SIGTERM, or SIGINT as by Ctrl-C.
     Stop,
-    /// SIGHUP: from the system's manager, or from a closing terminal, which stops nothing.
+    /// SIGHUP: from the service manager, or from a closing terminal, which does not stop the
+    /// server.
     #[cfg_attr(not(unix), allow(dead_code, reason = "there is no such signal"))]
     Reload,
 }
 
-/// Listens for signals from its creation on, so that none ends a server that is starting.
+/// Listens for signals from its creation on, so that no signal kills a server that is starting.
 pub struct Signals {
     #[cfg(unix)]
     terminate: Signal,
@@ -39,12 +40,12 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
-    pub async fn next(&mut self) -> Told {
+    /// Waits for the next signal.
+    pub async fn next(&mut self) -> SignalAction {
         tokio::select! {
-            _ = self.terminate.recv() => Told::Stop,
-            _ = self.interrupt.recv() => Told::Stop,
-            _ = self.hang_up.recv() => Told::Reload,
+            _ = self.terminate.recv() => SignalAction::Stop,
+            _ = self.interrupt.recv() => SignalAction::Stop,
+            _ = self.hang_up.recv() => SignalAction::Reload,
         }
     }
 }
@@ -59,11 +60,11 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// Waits for the next one.
-    pub async fn next(&mut self) -> Told {
+    /// Waits for the next signal.
+    pub async fn next(&mut self) -> SignalAction {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-        Told::Stop
+        SignalAction::Stop
     }
 }

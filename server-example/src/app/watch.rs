@@ -16,10 +16,10 @@ use mesonet_service::files::{Bounds, FileFault};
 use mesonet_service::ingest::{Options, Summary};
 use mesonet_service::products::DiskFailure;
 
-/// Files that are read together.
+/// Number of files that are read together.
 const MAX_FILES: usize = 1_000;
 
-/// Subfolders for files that were read and for those that could not be.
+/// Subfolders for files that were read and for files that could not be read.
 const DONE: &str = "done";
 const FAILED: &str = "failed";
 
@@ -29,10 +29,10 @@ const MODELS: &str = "models";
 /// A folder that is polled.
 ///
 /// A file is read once its length and modification time are the same in two consecutive looks, so
-/// that one still being written is left alone; so are names that start with a dot or end in `.tmp`
-/// or `.part`. A file is moved only once its readings are durable: after a crash it is read again,
-/// which changes nothing. The subfolder `models/NAME` holds files of the model NAME, with its own
-/// `done` and `failed`.
+/// that a file still being written is left alone. Files whose names start with a dot or end in
+/// `.tmp` or `.part` are left alone too. A file is moved only once its readings are durable: after
+/// a crash it is read again, which changes nothing. The subfolder `models/NAME` holds files of the
+/// model NAME, with its own `done` and `failed`.
 #[derive(Debug)]
 pub struct Watch {
     folder: PathBuf,
@@ -48,14 +48,14 @@ pub struct Watch {
     read: HashMap<PathBuf, Stamp>,
 }
 
-/// What changes with the content of a file.
+/// A mark that changes with the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
-/// A look that failed; the files stay for the next.
+/// A look failed. The files stay for the next one.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The folder cannot be read.
@@ -85,11 +85,11 @@ impl Watch {
         Self { folder, model, models, keep, seen: HashMap::new(), read: HashMap::new() }
     }
 
-    /// Looks at the folder and reads the complete files, at most 1,000 of them. Returns the
-    /// summaries of what was read together.
+    /// Looks at the folder and reads the complete files, at most 1,000 of them. Returns a summary
+    /// for each group of files that were read together.
     ///
     /// # Errors
-    /// The folder cannot be read, or the store takes nothing: the files stay.
+    /// The folder cannot be read, or the store takes nothing. The files stay.
     pub fn look(&mut self, state: &State) -> Result<Vec<Summary>, WatchError> {
         let files = self
             .whole_files()
@@ -137,7 +137,7 @@ impl Watch {
         Ok(self.models.values_mut().collect())
     }
 
-    /// Reads files of a model together; no summary if the model is unknown.
+    /// Reads files of a model together. Returns no summary if the model is unknown.
     fn read_model(
         &mut self,
         state: &State,
@@ -231,7 +231,7 @@ impl Watch {
                 if let [file] = files {
                     self.put_away(file, Some(&error.to_string()));
                 } else {
-                    // One of the files is to blame, so each is read by itself.
+                    // One of the files is at fault, so each is read by itself.
                     for file in files {
                         self.read(state, std::slice::from_ref(file), summaries)?;
                     }
@@ -243,7 +243,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Moves a file that was read; one with a fault gets the reason beside it.
+    /// Moves a file that was read. For a file with a fault, the reason is written beside it.
     fn put_away(&mut self, file: &Path, fault: Option<&str>) {
         if let Some(fault) = fault {
             tracing::warn!("{fault}");
@@ -254,14 +254,14 @@ impl Watch {
                 Err(error) => tracing::error!("cannot move {}: {error}", file.display()),
             }
         }
-        // A file that cannot be moved is not read repeatedly.
+        // A file that cannot be moved is not read again and again.
         if let Some(stamp) = self.seen.get(file) {
             self.read.insert(file.to_owned(), *stamp);
         }
     }
 
-    /// A link is not followed: whoever may make one in the folder may not read everything. Returns whether it
-    /// stays.
+    /// Does not follow a link: a user who may create links in the folder must not be able to read
+    /// other files through them. Returns whether the link stays.
     fn put_away_link(&mut self, link: &Path, stamp: Stamp) -> bool {
         let reason = format!("{}: a symbolic link is not followed", shown_path(link));
         // Somebody may have put `done` on another disk.
@@ -300,8 +300,8 @@ fn options() -> Options {
     Options { bounds: Bounds::WATCHED, ..Options::at(system_ms()) }
 }
 
-/// Returns a regular file that may be read, or a link, with its stamp; `None` for anything else, and for
-/// one that has just disappeared.
+/// Returns a regular file that may be read, or a link, with its stamp. Returns `None` for anything
+/// else, and for a file that has just disappeared.
 fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, FileType, Stamp)>> {
     let name = entry.file_name();
     let name = name.as_encoded_bytes();

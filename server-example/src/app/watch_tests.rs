@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mesonet::store::{InFront, Judge, Receipt};
+use mesonet::store::{ReaderWrapper, Receipt, VerdictFn};
 use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
 
 use super::*;
@@ -37,7 +37,7 @@ fn files_are_read_once_they_are_whole_and_moved_once_they_are_read() {
         fs::write(path.join(name), BULLETIN).unwrap();
     }
     fs::write(path.join("letter.txt"), "Dear reader").unwrap();
-    // At the first look it is unknown whether a file is still growing; this one is.
+    // At the first look it is unknown whether a file is still growing. This file is.
     assert_eq!(look(&mut watch, &state), 0);
     let grown = BULLETIN.replace("CYYZ", "CYUL").replacen("SACN43", "\nSACN43", 1);
     fs::write(path.join("sa_20240803.txt"), format!("{BULLETIN}{grown}")).unwrap();
@@ -53,7 +53,7 @@ fn files_are_read_once_they_are_whole_and_moved_once_they_are_read() {
     let reason = fs::read_to_string(path.join("failed/letter.txt.error.txt")).unwrap();
     assert!(reason.ends_with(": unknown kind of file; known are the kinds of --feed\n"));
 
-    // Another file of the same name does not replace it.
+    // Another file with the same name does not replace it.
     fs::write(path.join("sa_20240803.txt"), BULLETIN).unwrap();
     assert_eq!((look(&mut watch, &state), look(&mut watch, &state)), (0, 1));
     assert_eq!(names(&path.join("done")), ["sa_20240803.txt", "sa_20240803.txt.1"]);
@@ -74,17 +74,17 @@ fn files_that_stay_are_read_again_only_when_they_change() {
     assert_eq!(names(path), ["sa_20240803.txt"]);
 }
 
-/// A store that takes nothing, for one reason or another.
+/// A store that takes nothing, for a reason that the test gives.
 struct Closed(MemoryStore, StoreError);
 
-impl InFront for Closed {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Closed {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Closed {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         Err(self.1.clone())
     }
 }
@@ -156,7 +156,7 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
     assert!(watch.look(&state).unwrap().is_empty());
 }
 
-/// A link once read what it led to, and took the files of a linked folder away.
+/// Once, files behind a link were read, and the files of a linked folder were moved away.
 #[cfg(unix)]
 #[test]
 fn a_symbolic_link_is_not_followed_and_says_so() {

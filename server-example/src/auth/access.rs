@@ -1,4 +1,4 @@
-//! Who the caller is and what they may use.
+//! Who the caller is, and what the caller may use.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ pub struct Caller {
     pub plan: Plan,
     /// Whether the account is of the operator's staff.
     pub is_staff: bool,
-    /// Whose account token it is, if the token says so; `None` without one.
+    /// The account of the token, if the token names it; `None` without a token.
     pub subject: Option<Arc<str>>,
-    /// Whether there is a valid account token.
+    /// Whether the caller has a valid account token.
     pub is_signed_in: bool,
-    /// The same caller on the model service, where an API key counts as no credential.
+    /// The same caller on the model service, where an API key does not count as a credential.
     models: Arc<ModelCaller>,
 }
 
 impl Caller {
-    /// A caller without a credential, who counts as having a plan.
+    /// A caller without a credential who is treated as having a plan.
     pub fn anonymous(plan: Plan) -> Self {
         let models = Arc::new(ModelCaller { plan, organisations: Vec::new() });
         Self { plan, is_staff: false, subject: None, is_signed_in: false, models }
@@ -50,8 +50,8 @@ impl Caller {
         &self.models
     }
 
-    /// Refuses a caller who may not use a product: 401 if a credential could help, 403 if there is
-    /// one but its plan is too low.
+    /// Refuses a caller who may not use a product: 401 if a credential could help, 403 if the plan
+    /// of the credential is too low.
     fn check(&self, product: Product) -> Result<(), ApiError> {
         if product.allows(self.plan, self.is_staff) {
             Ok(())
@@ -63,16 +63,16 @@ impl Caller {
     }
 }
 
-/// Permission to use a source of model output. No run is opened without one, and only this module
-/// grants it.
+/// Permission to use a model. No run is opened without a permission, and only this module grants
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub struct Granted<'a>(&'a model::Source);
 
 impl<'a> Granted<'a> {
-    /// Grants a caller the use of some products of a source in a catalogue.
+    /// Grants a caller the use of some products of a model in a catalogue.
     ///
     /// # Errors
-    /// 404 for an unknown source, 401 or 403 if the caller may not use it.
+    /// 404 for an unknown model, 401 or 403 if the caller may not use it.
     pub fn new<'p>(
         catalogue: &'a model::Catalogue,
         caller: &Caller,
@@ -94,7 +94,7 @@ impl<'a> Granted<'a> {
         Ok(Self(source))
     }
 
-    /// The source.
+    /// The model.
     pub fn source(self) -> &'a model::Source {
         self.0
     }

@@ -18,11 +18,11 @@ fn a_credential_comes_from_the_header_or_an_account_token_from_the_cookie() {
     assert_eq!(found(&both).as_deref(), Some("h.h.h"));
     assert_eq!(found(&[("cookie", "a=1; acct_at=c.c.c; b=2")]).as_deref(), Some("c.c.c"));
     assert_eq!(found(&[("cookie", "a=1"), ("cookie", "acct_at=c.c.c")]).as_deref(), Some("c.c.c"));
-    // Another name, and what is no token.
+    // Another name of the cookie, and a value that is not a token.
     assert_eq!(found(&[("cookie", "xacct_at=c.c.c; Acct_At=c.c.c")]), None);
     assert_eq!(found(&[("cookie", "acct_at=mesonet_key_0")]), None);
     assert_eq!(found(&[("authorization", "Basic dXNlcjpwYXNz")]), None);
-    // Another scheme in the header leaves the cookie.
+    // With another scheme in the header, the cookie counts.
     let other = [("authorization", "Basic eA"), ("cookie", "acct_at=c.c.c")];
     assert_eq!(found(&other).as_deref(), Some("c.c.c"));
 }

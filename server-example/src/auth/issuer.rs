@@ -1,7 +1,7 @@
-//! The development issuer, and the key that it makes on first use.
+//! The development issuer, and its key, which is made on first use.
 //!
-//! It stands in for an identity provider while a client is being written. The server believes its
-//! tokens on a loopback address only.
+//! The issuer stands in for an identity provider while a client is being written. The server
+//! accepts its tokens on a loopback address only.
 
 use std::fs;
 use std::io::{self, Write};
@@ -47,7 +47,7 @@ pub struct DevelopmentAccount {
 /// Why no token was made.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The plan is none: such a caller sends no token.
+    /// The plan is none. A caller without a plan sends no token.
     #[error("plan must be free, pro or commercial; got none")]
     Plan,
     /// The validity is not a span, or too long.
@@ -58,15 +58,15 @@ pub enum TokenError {
     Key(String),
 }
 
-/// Where the key of the development issuer is.
+/// The file of the key of the development issuer.
 pub fn key_file(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// Makes a token of the development issuer, whose key is in a data folder and is made on first use.
+/// Makes a token of the development issuer. Its key is in a data folder, and is made on first use.
 ///
 /// # Errors
-/// An invalid plan or span, or a key that cannot be made or read.
+/// The plan or the span is invalid, or the key cannot be made or read.
 pub fn development_token(
     data: &Path,
     account: &DevelopmentAccount,
@@ -123,7 +123,7 @@ fn make(path: &Path) -> Result<Vec<u8>, TokenError> {
     let secret = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
         .map_err(|_| TokenError::Key("the system gives no random bytes".to_owned()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Temporary files are readable by their owner only.
+    // Only its owner can read a temporary file.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
     file.write_all(secret.as_ref()).map_err(fault)?;
     file.as_file().sync_all().map_err(fault)?;
@@ -146,7 +146,7 @@ fn kid(pair: &Ed25519KeyPair) -> String {
     format!("development-{}", URL_SAFE_NO_PAD.encode(&digest[..12]))
 }
 
-/// Returns the key that checks the tokens, with its name; `None` if none has been made.
+/// Returns the key that checks the tokens, with its name; `None` if no key has been made.
 pub fn public_key(path: &Path) -> Result<Option<(String, Key)>, String> {
     let fault = |error: String| format!("{}: {error}", path.display());
     let secret = match fs::read(path) {

@@ -17,7 +17,7 @@ async fn a_server_believes_a_token_of_a_key_that_was_made_after_its_start() {
     let set = Arc::new(KeySet::new(None, Some(key_file(folder.path()))).unwrap());
     let now_ms = 1_800_000_000_000;
     let text = development_token(folder.path(), &flags("1h"), now_ms).unwrap();
-    // The key is made once.
+    // The key is made only once.
     let again = development_token(folder.path(), &flags("1h"), now_ms).unwrap();
     assert_eq!(text, again, "Ed25519 has one signature of a message");
 
@@ -60,7 +60,7 @@ fn a_damaged_key_and_bad_flags_are_told() {
     assert!(matches!(development_token(folder.path(), &none, 0), Err(TokenError::Plan)));
 }
 
-/// A damaged key once stopped a server on loopback, and nothing helped but to delete it.
+/// A damaged key once stopped a server on loopback, until the key was deleted.
 #[test]
 fn a_damaged_key_is_kept_aside_and_a_new_one_made() {
     let folder = tempfile::tempdir().unwrap();

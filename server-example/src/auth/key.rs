@@ -1,10 +1,10 @@
-//! A key that account tokens are checked with.
+//! A key that checks account tokens.
 
 use std::sync::Arc;
 
 use jsonwebtoken::{Algorithm, DecodingKey};
 
-/// A key, and whose tokens it checks.
+/// A key, and the issuer whose tokens it checks.
 #[derive(Clone)]
 pub struct Key {
     /// The key.

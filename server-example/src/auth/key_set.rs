@@ -1,5 +1,5 @@
-//! The keys that account tokens are checked with: a JSON Web Key Set (RFC 7517) from a file or an
-//! address, and the key of the development issuer.
+//! The keys that check account tokens: a JSON Web Key Set (RFC 7517) from a file or an address, and
+//! the key of the development issuer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use super::key::Key;
 use super::{issuer, provider};
 use mesonet_service::fetch;
 
-/// Longest key set, and the most keys of one.
+/// Length of the longest key set, and the maximum number of keys in it.
 const MAX_BYTES: u64 = 256 << 10;
 const MAX_KEYS: usize = 100;
 
 /// Longest name of a key.
 const MAX_KID_BYTES: usize = 256;
 
-/// How long the address of a key set is not asked again, whatever the tokens say.
+/// Shortest time between two requests for a key set at an address, whatever keys the tokens name.
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// The same for a file.
 const PAUSE_OF_FILE: Duration = Duration::from_secs(1);
 
-/// The age at which a key set is read again, so that a key that was taken out of it ends.
+/// The age at which a key set is read again, so that a key that was removed from it stops working.
 const MAX_AGE: Duration = Duration::from_secs(15 * 60);
 
-/// Where a key set comes from, and whose tokens it checks.
+/// Where a key set comes from, and the issuer whose tokens it checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// A file, or an address that begins with `https://` (on this machine also `http://`).
+    /// A file, or an address that begins with `https://` (or `http://` on this machine).
     pub jwks: String,
     /// What `iss` must be.
     pub issuer: String,
@@ -42,7 +42,7 @@ pub struct Source {
     pub audience: String,
 }
 
-/// The keys, renewed as they are asked for.
+/// The keys, renewed as they are needed.
 pub struct KeySet {
     source: Option<Source>,
     /// The file of the development issuer's key, if its tokens are accepted.
@@ -75,10 +75,10 @@ impl Source {
 }
 
 impl KeySet {
-    /// Reads the keys. Those of an address that cannot be reached come later.
+    /// Reads the keys. If an address cannot be reached, its keys come later.
     ///
     /// # Errors
-    /// A file of keys that cannot be read or holds none.
+    /// The file of keys cannot be read or holds no key.
     pub fn new(source: Option<Source>, development: Option<PathBuf>) -> Result<Self, String> {
         provider::install();
         let set = Self {
@@ -97,7 +97,7 @@ impl KeySet {
         Ok(set)
     }
 
-    /// Reads a set again, from a source that may be another.
+    /// Reads a set again, perhaps from another source.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -111,7 +111,8 @@ impl KeySet {
         Ok(new)
     }
 
-    /// Returns a key. An unknown one makes the set be read again, an address at most once a minute.
+    /// Returns a key. If the key is unknown, the set is read again; from an address, at most once a
+    /// minute.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Option<Key> {
         if kid.len() > MAX_KID_BYTES || self.is_empty() {
             return None;
@@ -119,7 +120,7 @@ impl KeySet {
         let keys = self.keys.load();
         if let Some(key) = keys.by_kid.get(kid) {
             if keys.read.elapsed() > MAX_AGE {
-                // The old keys serve until the new are there.
+                // The old keys serve until the new ones are there.
                 let set = Arc::clone(self);
                 tokio::spawn(async move { set.renew(MAX_AGE).await });
             }
@@ -134,7 +135,7 @@ impl KeySet {
         self.source.is_none() && self.development.is_none()
     }
 
-    /// Reads the keys again if that was not tried within a pause.
+    /// Reads the keys again, unless that was tried within a pause.
     async fn renew(self: &Arc<Self>, pause: Duration) {
         let mut asked = self.asked.lock().await;
         if asked.is_some_and(|asked| asked.elapsed() < pause) {
@@ -144,7 +145,7 @@ impl KeySet {
         let set = Arc::clone(self);
         match tokio::task::spawn_blocking(move || set.load()).await {
             Ok(Ok(keys)) => self.keys.store(Arc::new(keys)),
-            Ok(Err(error)) => tracing::warn!("{error}; the keys that are known go on"),
+            Ok(Err(error)) => tracing::warn!("{error}; the known keys stay in use"),
             Err(error) => tracing::error!("the keys of account tokens: {error}"),
         }
     }
@@ -180,7 +181,7 @@ struct Published {
     e: Option<String>,
     x: Option<String>,
     y: Option<String>,
-    /// The private part, which has no place in a published set.
+    /// The private part, which does not belong in a published set.
     d: Option<serde::de::IgnoredAny>,
 }
 
@@ -210,7 +211,7 @@ fn parse(bytes: &[u8], source: &Source) -> Result<HashMap<String, Key>, String> 
         }
     }
     for kid in twice {
-        tracing::warn!("{}: the name {kid:?} stands twice; no key of it is used", source.jwks);
+        tracing::warn!("{}: the name {kid:?} occurs twice; no key of it is used", source.jwks);
         by_kid.remove(&kid);
     }
     if by_kid.is_empty() {
@@ -273,8 +274,8 @@ fn usable(key: &Published) -> Result<(String, DecodingKey, Algorithm), String> {
     Ok((kid, decoding, algorithm))
 }
 
-/// The points of Edwards25519 whose order divides 8, by their y and, where it has one, the other way
-/// to write it: signatures by such a key fit any message (RFC 8032, 5.1.7; "Taming the Many EdDSAs",
+/// The points of Edwards25519 whose order divides 8: their y and, if there is one, its other
+/// encoding. Signatures by such a key fit any message (RFC 8032, 5.1.7; "Taming the Many EdDSAs",
 /// 2020, table 1).
 const SMALL_ORDER: [[u8; 32]; 7] = {
     const fn of(first: u8, rest: u8, last: u8) -> [u8; 32] {

@@ -61,7 +61,7 @@ fn a_key_that_cannot_check_tokens_is_left_out_and_the_others_serve() {
         assert_eq!(read(&[bad.clone(), ed("o")]).unwrap().len(), 1, "{bad}");
         assert!(read(&[bad]).is_err());
     }
-    // Nobody knows which one is meant.
+    // It is unclear which key is meant.
     assert_eq!(read(&[ed("a"), ed("a"), ed("b")]).unwrap().len(), 1);
     let many: Vec<Value> = (0..101).map(|number| ed(&number.to_string())).collect();
     assert!(read(&many).is_err());
@@ -105,11 +105,11 @@ async fn a_file_of_keys_that_cannot_be_read_is_told_at_the_start() {
     write("one");
     let set = Arc::new(KeySet::new(Some(source(shown)), None).unwrap());
     assert!(set.find("one").await.is_some());
-    // A key is exchanged while the server runs.
+    // A key is replaced while the server runs.
     write("two");
     assert!(set.find("two").await.is_some());
     assert!(set.find("one").await.is_none());
-    // A file that was broken later changes nothing.
+    // A file that is broken later changes nothing.
     std::fs::write(&path, "{").unwrap();
     tokio::time::sleep(PAUSE_OF_FILE).await;
     assert!(set.find("three").await.is_none());
@@ -136,10 +136,10 @@ async fn an_address_is_asked_again_at_an_unknown_key_and_at_most_once_a_minute()
     let set = Arc::new(set.await.unwrap().unwrap());
     assert!(set.find("k0").await.is_some());
     assert_eq!(asked.load(Ordering::SeqCst), 1);
-    // Rotated: the new key is fetched, and the old one ends.
+    // Rotated: the new key is fetched, and the old one stops working.
     assert!(set.find("k1").await.is_some());
     assert!(set.find("k0").await.is_none());
-    // A stranger who sends many names makes no further request.
+    // A stranger who sends many names causes no further request.
     for number in 0..200 {
         assert!(set.find(&format!("stranger{number}")).await.is_none());
     }

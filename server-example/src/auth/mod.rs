@@ -5,10 +5,10 @@
 //! | From the headers of a request to its caller | [`Credentials::caller`] |
 //! | Callers and what they may use | `access.rs` |
 //! | Account tokens | `token.rs` |
-//! | The keys that they are checked with | `key_set.rs`, `provider.rs` |
+//! | The keys that check the tokens | `key_set.rs`, `provider.rs` |
 //! | Tokens for development | `issuer.rs` |
 //!
-//! Credentials are checked against real time, also while recorded data is replayed.
+//! Credentials are checked against real time, even while recorded data is replayed.
 
 pub mod access;
 mod issuer;
@@ -43,14 +43,14 @@ pub use self::token::{Account, Rejection};
 #[error("{0}")]
 pub struct AuthError(pub String);
 
-/// The plan of the caller; an extension of the answer.
+/// The plan of the caller, as an extension of the answer.
 #[derive(Clone, Copy)]
 pub struct OfPlan(pub Plan);
 
 /// The cookie in which browsers send an account token.
 const COOKIE: &str = "acct_at";
 
-/// What credentials are checked with.
+/// Everything needed to check credentials.
 pub struct Credentials {
     key_set: ArcSwap<KeySet>,
     /// `None` without a record on disk.
@@ -58,10 +58,10 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Reads the keys of account tokens and, for a record on disk, those of the API, which are given.
+    /// Reads the keys of account tokens. Takes the API keys of a record on disk as given.
     ///
     /// # Errors
-    /// A key set that cannot be read.
+    /// The key set cannot be read.
     pub fn new(
         source: Option<Source>,
         development: Option<PathBuf>,
@@ -74,7 +74,8 @@ impl Credentials {
         let credentials = Self { key_set: ArcSwap::from_pointee(key_set), keys };
         if let Some(keys) = &credentials.keys {
             match keys.renew() {
-                // What is open to all is served. A key gets 503 until the record can be read.
+                // What is open to all is still served. A caller with a key gets 503 until the
+                // record can be read.
                 Err(error @ KeysError::Lost { .. }) => tracing::error!("{error}"),
                 renewed => renewed.map_err(|error| AuthError(error.to_string()))?,
             }
@@ -82,11 +83,11 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Reads the keys of account tokens again, from where new settings say. Those of an address that
-    /// cannot be reached stay, if it is the same address.
+    /// Reads the keys of account tokens again, from the source in the new settings. If the address
+    /// is the same and cannot be reached, its keys stay.
     ///
     /// # Errors
-    /// A key set that cannot be read; the old one stays.
+    /// The key set cannot be read; the old one stays.
     pub fn reload(&self, source: Option<Source>) -> Result<(), AuthError> {
         let old = self.key_set.load();
         let new = old.renewed(source).map_err(AuthError)?;
@@ -94,7 +95,7 @@ impl Credentials {
         Ok(())
     }
 
-    /// Returns who sends a request. An API key that is not known counts as none.
+    /// Returns who sends a request. An unknown API key counts as no credential.
     ///
     /// # Errors
     /// The token is invalid.
@@ -117,16 +118,16 @@ impl Credentials {
     }
 }
 
-/// The credential of a request: that of the header, else the account token of the cookie. Those in
-/// query strings and bodies are ignored.
+/// The credential of a request: the one in the header, or else the account token in the cookie.
+/// Credentials in query strings and bodies are ignored.
 pub fn credential(headers: &HeaderMap) -> Result<Option<&str>, Rejection> {
     let mut sent = headers.get_all(header::AUTHORIZATION).iter();
     if let Some(first) = sent.next() {
         let text = first.to_str().map_err(|_| Rejection::Malformed)?.trim();
         let (scheme, credential) = text.split_once(' ').unwrap_or((text, ""));
-        // Another scheme is not ours, and counts as no credential.
+        // A header with another scheme counts as no credential.
         if scheme.eq_ignore_ascii_case("bearer") {
-            // Two of them: nobody knows which was meant.
+            // With two headers, it is unclear which one is meant.
             if sent.next().is_some() {
                 return Err(Rejection::Malformed);
             }

@@ -1,4 +1,4 @@
-//! The cryptography of account tokens: `ring`, which TLS uses too, so that the program has one
+//! The cryptography of account tokens: `ring`. TLS uses it too, so the program has one
 //! implementation.
 
 use std::sync::Once;
@@ -18,7 +18,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes `jsonwebtoken` use `ring`. To be called before a token is signed or checked.
+/// Makes `jsonwebtoken` use `ring`. Must be called before a token is signed or checked.
 pub fn install() {
     static ONCE: Once = Once::new();
     // It fails only if there is a provider already.
@@ -65,7 +65,7 @@ impl Verifier<Vec<u8>> for RingVerifier {
     }
 }
 
-/// The development issuer signs with Ed25519, and nothing else here signs.
+/// The development issuer signs with Ed25519. Nothing else here signs.
 fn signer(algorithm: Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     if algorithm != Algorithm::EdDSA || key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());

@@ -1,7 +1,7 @@
 //! Account tokens: signed JSON Web Tokens (RFC 7515, 7519), checked as RFC 8725 advises.
 //!
-//! Which key checks a token is decided by the key set alone: what a token says about keys (`jwk`,
-//! `jku`, `x5c`, `x5u`) is never used, and its `alg` must be the one of the key.
+//! Only the key set decides which key checks a token. What a token says about keys (`jwk`, `jku`,
+//! `x5c`, `x5u`) is never used, and its `alg` must be that of the key.
 
 use std::fmt;
 
@@ -15,28 +15,28 @@ use serde_json::{Map, Value};
 
 use super::key::Key;
 
-/// Longest token.
+/// Length of the longest token.
 pub const MAX_TOKEN_BYTES: usize = 8_192;
 
 /// How far the clocks of the issuer and of this server may differ.
 pub const LEEWAY_S: f64 = 30.0;
 
-/// Most organisations of an account.
+/// Maximum number of organisations of an account.
 const MAX_ORGANISATIONS: usize = 256;
 
-/// Why a token is rejected; tested in this order. Only an expired one merits a refresh.
+/// Why a token is refused, in the order of the tests. Only an expired token is worth a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
-    /// It does not decode, or uses what is not understood.
+    /// The token cannot be decoded, or uses something that is not understood.
     Malformed,
-    /// It names no key, or one that the key set does not have.
+    /// The token names no key, or a key that the key set does not have.
     UnknownKid,
-    /// The signature is not of the key, or the algorithm is not that of the key.
+    /// The key did not make the signature, or the algorithm is not that of the key.
     BadSignature,
-    /// It has expired.
+    /// The token has expired.
     Expired,
-    /// Another claim is missing or not as it must be.
+    /// Another claim is missing or wrong.
     BadClaims,
 }
 
@@ -49,13 +49,13 @@ pub struct Account {
     pub organisations: Vec<String>,
     /// Whether it is of the operator's staff.
     pub is_staff: bool,
-    /// Who it is, for the log: the claim `sub`.
+    /// The name of the account for the log: the claim `sub`.
     pub subject: Option<String>,
 }
 
-/// A token that has been read but not believed.
+/// A token that has been read but not checked.
 pub struct Token<'a> {
-    /// The header and the claims as they were sent, which the signature covers.
+    /// The header and the claims as they were sent. The signature covers them.
     signed: &'a str,
     signature: &'a str,
     /// The key that it names.
@@ -111,7 +111,7 @@ impl<'a> Token<'a> {
     /// Checks the token against the key that it names, at a time in seconds since 1970.
     ///
     /// # Errors
-    /// The first reason why it is rejected.
+    /// The first reason to refuse the token.
     pub fn check(&self, key: &Key, now_s: f64) -> Result<Account, Rejection> {
         if self.algorithm != name(key.algorithm) {
             return Err(Rejection::BadSignature);
@@ -203,14 +203,14 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Reads a part of a token: a JSON object in base64url, none of whose members stands twice.
+/// Reads a part of a token: a JSON object in base64url. No member may occur twice.
 fn members(part: &str) -> Result<Map<String, Value>, Rejection> {
     let json = URL_SAFE_NO_PAD.decode(part).map_err(|_| Rejection::Malformed)?;
     let Members(members) = serde_json::from_slice(&json).map_err(|_| Rejection::Malformed)?;
     Ok(members)
 }
 
-/// A JSON object with different names.
+/// A JSON object in which all names differ.
 struct Members(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Members {

@@ -1,5 +1,5 @@
-//! Attacks on tokens that were published (RFC 8725, CVE-2015-9235, CVE-2018-0114, CVE-2022-21449 and
-//! their like), each with its reason.
+//! Published attacks on tokens (RFC 8725, CVE-2015-9235, CVE-2018-0114, CVE-2022-21449 and similar
+//! ones), each with the reason for the refusal.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Provider {
         format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
-    /// What becomes of a token that names the key `k`, of an algorithm.
+    /// The outcome for a token that names the key `k`, with an algorithm.
     fn check(&self, algorithm: Algorithm, token: &str) -> Result<Account, Rejection> {
         let token = Token::read(token)?;
         if token.kid.as_deref() != Some("k") {
@@ -82,7 +82,7 @@ impl Provider {
         token.check(&self.key(algorithm), NOW_S)
     }
 
-    /// The same for an honest header, signed by Ed25519.
+    /// The same for an honest header, signed with Ed25519.
     fn claims(&self, claims: &Value) -> Result<Account, Rejection> {
         let header = r#"{"alg":"EdDSA","kid":"k"}"#;
         self.check(Algorithm::EdDSA, &self.token(Algorithm::EdDSA, header, &claims.to_string()))
@@ -208,7 +208,7 @@ fn a_public_key_is_no_secret_of_hs256() {
 
 #[test]
 fn a_key_that_the_token_brings_along_is_not_used() {
-    // CVE-2018-0114, and addresses of keys: signed by the stranger, but naming a key of ours.
+    // CVE-2018-0114, and addresses of keys: signed by the stranger, but naming a key of the server.
     let (provider, stranger) = (Provider::new(), Provider::new());
     let x = URL_SAFE_NO_PAD.encode(stranger.ed.public_key().as_ref());
     for brought in [
@@ -226,7 +226,8 @@ fn a_key_that_the_token_brings_along_is_not_used() {
 
 #[test]
 fn a_signature_of_nothing_is_refused() {
-    // CVE-2022-21449: r = s = 0, and its like; an empty one; one that was changed or cut.
+    // CVE-2022-21449: r = s = 0 and similar signatures, an empty signature, and one that was
+    // changed or cut.
     let provider = Provider::new();
     let header = r#"{"alg":"ES256","kid":"k"}"#;
     let token = provider.token(Algorithm::ES256, header, &good().to_string());
@@ -324,7 +325,7 @@ fn a_token_expires_thirty_seconds_after_it_says_so() {
     assert_eq!(expiring(NOW_S - 30.0), Ok(()));
     assert_eq!(expiring(NOW_S - 31.0), Err(Rejection::Expired));
     assert_eq!(expiring(0.0), Err(Rejection::Expired));
-    // Whatever else is wrong with it: only a refresh could help.
+    // Whatever else is wrong with the token, only a refresh could help.
     let mut claims = but("exp", (NOW_S - 31.0).into());
     claims["aud"] = "other".into();
     assert_eq!(provider.claims(&claims), Err(Rejection::Expired));

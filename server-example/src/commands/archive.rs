@@ -22,11 +22,11 @@ pub struct ArchiveFlags {
     #[arg(long, value_name = "TIME", conflicts_with = "days")]
     pub before: Option<String>,
 
-    /// Only months that ended so many days ago
+    /// Only months that ended at least this many days ago
     #[arg(long, value_name = "N")]
     pub days: Option<u32>,
 
-    /// Go on with the archive of another record, which this one goes on from
+    /// Continue the archive of another record, which this record continues
     #[arg(long)]
     pub take_over: bool,
 
@@ -39,10 +39,11 @@ pub struct ArchiveFlags {
     pub record: RecordFlags,
 }
 
-/// Writes the past months of a record into an archive. Returns whether all of them are there whole.
+/// Writes the past months of a record into an archive. Returns whether the archive has all of them,
+/// complete.
 ///
 /// # Errors
-/// A setting is invalid, the record cannot be read, or the place cannot be written; the months that
+/// A setting is invalid, the record cannot be read, or the place cannot be written. Months that
 /// were done stay.
 pub fn archive(flags: &ArchiveFlags) -> Outcome {
     let ArchiveFlags { to, before, days, take_over, json, record } = flags;
@@ -54,7 +55,7 @@ pub fn archive(flags: &ArchiveFlags) -> Outcome {
         })?,
         (None, days) => system_ms() - i64::from(days.unwrap_or(0)) * DAY_MS,
     };
-    // A month that is not over would be archived as if it were whole.
+    // An unfinished month would be archived as if it were complete.
     let before_ms = before_ms.min(system_ms());
     let settings = load(record)?.record();
     let (store, held_now, name) = open(&settings)?;

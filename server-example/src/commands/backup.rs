@@ -13,12 +13,12 @@ pub struct BackupFlags {
     #[arg(long, value_name = "PLACE")]
     pub to: String,
 
-    /// Back up this record in the place of the other one: backups of that one are refused from now on
+    /// Take over the place from another record: backups of that record are refused from now on
     #[arg(long)]
     pub take_over: bool,
 
-    /// Back up a record that has lost readings, and that nobody has given up (mesonet-server verify names
-    /// them): they are not in the backup. The newest backup that has lost nothing is never deleted
+    /// Back up a record although readings are lost and not given up (mesonet-server verify names
+    /// them): the backup does not have them. The newest backup that has lost nothing is never deleted
     #[arg(long)]
     pub without_lost: bool,
 
@@ -34,7 +34,7 @@ pub struct BackupFlags {
 /// Backs up a record, which a server may have open. Returns whether all of it is in the backup.
 ///
 /// # Errors
-/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
+/// There is no record, the record is damaged, or the place has another record or cannot be written.
 pub fn backup(flags: &BackupFlags) -> Outcome {
     let BackupFlags { to, take_over, without_lost, json, record } = flags;
     let config = load(record)?;
@@ -49,6 +49,6 @@ pub fn backup(flags: &BackupFlags) -> Outcome {
     let options = BackupOptions { takes_over: *take_over, without_lost: *without_lost };
     let summary = make(&config.data, to, options)?;
     print(*json, &summary, |out| summary.print(out))?;
-    // What is lost was left out by order.
+    // Lost readings were left out by the operator's order.
     Ok(summary.left_out.iter().all(|left_out| left_out.starts_with(LOST)))
 }

@@ -32,7 +32,7 @@ pub struct BackupsFlags {
 }
 
 /// Lists the backups of a place, oldest first. Returns whether all of them can be restored, as far
-/// as was looked.
+/// as was checked.
 ///
 /// # Errors
 /// The place cannot be read.

@@ -15,8 +15,8 @@ pub struct CopyFlags {
     #[arg(long, value_name = "PLACE")]
     pub from: RecordPlace,
 
-    /// Where it goes: a new folder or an empty database, or an unfinished copy of the same record, which
-    /// is then finished
+    /// The place of the copy: a new folder or an empty database, or an unfinished copy of the same
+    /// record, which is then finished
     #[arg(long, value_name = "PLACE")]
     pub to: RecordPlace,
 
@@ -36,8 +36,8 @@ pub struct CopyFlags {
 /// Copies a record and compares the copy with it, or only compares. Returns whether they are equal.
 ///
 /// # Errors
-/// A place cannot be opened, read or written, the record is damaged, or the other place holds something
-/// else.
+/// A place cannot be opened, read or written; the record is damaged; or the other place already
+/// holds something.
 pub fn copy(flags: &CopyFlags) -> Outcome {
     let CopyFlags { from, to, check, store_password_file, json } = flags;
     let options = CopyOptions { check: *check, password_file: store_password_file.as_deref() };

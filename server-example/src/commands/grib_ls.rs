@@ -14,7 +14,7 @@ use mesonet_server::{CatalogueFlags, Config, Flags};
 use mesonet_service::files::Bounds;
 use mesonet_service::ingest::{Copies, Source, SourceError, SourceFile, Visitor};
 
-/// Longest message that is read into memory.
+/// Length of the longest message that is read into memory.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 
 /// The flags of `grib ls`.
@@ -36,7 +36,7 @@ pub struct GribLsFlags {
 /// Prints a line for each field of the files. Returns whether all files were read to the end.
 ///
 /// # Errors
-/// An invalid catalogue, or a result that cannot be written. A broken file is said on standard
+/// The catalogue is invalid, or the result cannot be written. A broken file is reported on standard
 /// error; the fields before the break are printed.
 pub fn grib_ls(flags: &GribLsFlags) -> Outcome {
     let catalogues = flags.catalogues.clone();
@@ -49,7 +49,7 @@ pub fn grib_ls(flags: &GribLsFlags) -> Outcome {
         out: &mut io::stdout().lock(),
         catalogue: &catalogue,
         model: flags.model.as_deref(),
-        // A file of that name alone is named by the caller.
+        // A single file needs no heading: the caller named it.
         plain: if let [path] = &*flags.files { path.display().to_string() } else { String::new() },
         is_whole: true,
         is_closed: false,
@@ -69,7 +69,7 @@ struct List<'a, W> {
     /// The file that needs no heading.
     plain: String,
     is_whole: bool,
-    /// Whether nobody reads on.
+    /// Whether the reader of the output has gone.
     is_closed: bool,
 }
 
@@ -125,13 +125,13 @@ impl<W: Write> Visitor for List<'_, W> {
     }
 }
 
-/// Returns whether an error is one of a damaged message, not of one of an unsupported kind.
+/// Returns whether an error means a damaged message, and not an unsupported one.
 fn is_damage(error: &grib::GribError) -> bool {
     !matches!(error, grib::GribError::Edition(_) | grib::GribError::Unsupported { .. })
 }
 
-/// Hands over the messages of a file, one after the other; a message of edition 1, whose length is
-/// written differently, as its first octets alone.
+/// Hands over the messages of a file, one after the other. Of a message of edition 1, whose length
+/// is encoded differently, only the first octets are handed over.
 fn messages(
     input: &mut dyn BufRead,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
@@ -168,8 +168,8 @@ fn messages(
     Ok(())
 }
 
-/// Reads up to behind the next occurrence of a word whose first letter comes once in it. Returns
-/// whether there is one.
+/// Reads past the next occurrence of a word. The first letter must occur only once in the word.
+/// Returns whether there is one.
 fn find(input: &mut dyn BufRead, word: [u8; 4]) -> io::Result<bool> {
     let mut matched = 0;
     loop {
@@ -234,7 +234,7 @@ fn line(
     }
     match extremes(&field) {
         Ok(text) => part(&text),
-        // Its grid has been said.
+        // The grid has been printed already.
         Err(_) if field.grid().is_err() => {}
         Err(error) => part(&format!("refused: {error}")),
     }

@@ -1,4 +1,4 @@
-//! The command `health`: asks the server that runs with the same settings whether it answers, for a
+//! The command `health`: checks whether the server with the same settings answers. It is for a
 //! container without other programs.
 
 use std::error::Error;
@@ -28,7 +28,7 @@ pub fn health(flags: &Flags) -> Outcome {
     let config = Config::load(flags)?;
     let address = reachable(config.listen);
     let stream = TcpStream::connect_timeout(&address, PATIENCE)
-        .map_err(|error| format!("nobody answers at {address}: {error}"))?;
+        .map_err(|error| format!("no server answers at {address}: {error}"))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let status = if config.tls_cert.is_some() {
@@ -58,7 +58,7 @@ fn ask<S: Read + Write>(stream: &mut S) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-/// A server that listens everywhere is reached on this machine.
+/// A server that listens on all addresses is reached on this machine.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -68,8 +68,8 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// Believes any certificate: the question is whether the server answers, nothing secret is sent, and
-/// nobody knows here under which name the world reaches it.
+/// Accepts any certificate: only the answer matters, nothing secret is sent, and the public name of
+/// the server is not known here.
 #[derive(Debug)]
 struct Own(WebPkiSupportedAlgorithms);
 

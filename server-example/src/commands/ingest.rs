@@ -46,12 +46,12 @@ pub struct IngestFlags {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
 
-    /// The model is new, though its name is almost that of one that is known
+    /// The model is new, although its name is almost that of a known model
     #[arg(long, requires = "model")]
     pub new_model: bool,
 
     /// When the files were received (some feeds give only the day of the month), an RFC 3339
-    /// instant [default: the date in the file's name, else when it was written]
+    /// instant [default: the date in the file's name, or else the time when it was written]
     #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     pub received: Option<i64>,
 
@@ -89,7 +89,7 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
         let inlet =
             Inlet { files: &files, only: Some(only.ok_or_else(|| unknown_product(name, &files))?) };
         make_record(&config)?;
-        // Only GRIB2 is read, so nothing goes into the store, and the record may be in use.
+        // Only GRIB2 is read. Nothing goes into the store, so the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts), inlet, options)?
     } else {
@@ -112,8 +112,8 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
     Ok(summary.is_whole())
 }
 
-/// Creates the record in a new folder before anything else goes into it. If a server has it open,
-/// it exists already.
+/// Creates the record in a new folder before anything else goes into the folder. If a server has
+/// the record open, it exists already.
 fn make_record(config: &Config) -> Result<(), Box<dyn Error>> {
     let RecordPlace::Embedded(folder) = config.record().place else {
         return Ok(create_folder(&config.data)?);
@@ -196,7 +196,7 @@ fn read_models(
         })
     });
     if let (Some(table), Some(report)) = (made, &summary.models) {
-        // The model was made from these files: it has a product for each field that can be read.
+        // The model was made from these files, so it has a product for each field that can be read.
         let left_out = report.other_fields;
         if left_out > 0 {
             let error = format!(

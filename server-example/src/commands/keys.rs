@@ -51,12 +51,12 @@ enum KeysCommand {
 /// Issues, lists or revokes API keys of a record.
 ///
 /// # Errors
-/// An invalid flag, an unknown key, or a record of keys that cannot be used.
+/// A flag is invalid, a key is unknown, or the record of keys cannot be used.
 pub fn keys(flags: &KeysFlags) -> Outcome {
     let any = |record: &RecordFlags| -> Result<_, Box<dyn Error>> {
         Ok(key_record(&load(record)?.record())?)
     };
-    // The next backup that a follower fetches would take the change back.
+    // The next backup that the follower fetches would undo the change.
     let own = |record: &RecordFlags| {
         let data = load(record)?.data;
         if data.join(FOLLOWER).exists() {

@@ -16,12 +16,13 @@ pub struct MigrateFlags {
     pub record: RecordFlags,
 }
 
-/// Makes the database of a record in ClickHouse and its tables, or brings them up to the version that
-/// this server reads, and says from which version to which. Servers of the older version must be
-/// stopped before.
+/// Creates the database of a record in ClickHouse and its tables, or updates them to the version
+/// that this server reads. Prints the old version and the new one. Servers of the older version
+/// must be stopped first.
 ///
 /// # Errors
-/// The record is on disk, ClickHouse cannot be reached or refuses, or the tables are of a newer version.
+/// The record is on disk, ClickHouse cannot be reached or refuses, or the tables have a newer
+/// version.
 pub fn migrate(flags: &MigrateFlags) -> Outcome {
     let settings = load(&flags.record)?.record();
     let place = &settings.place;

@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
 use serde::Serialize;
 
-/// Whether a command found everything as it should be: the exit code is 0, else 1.
+/// Whether a command found everything in order. The exit code is 0 if so, and otherwise 1.
 pub type Outcome = Result<bool, Box<dyn Error>>;
 
 /// Loads the settings of the record.

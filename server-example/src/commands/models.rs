@@ -1,4 +1,4 @@
-//! The command `models`: the catalogue of sources of model output, for people.
+//! The command `models`: the catalogue of models, for people.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -38,10 +38,11 @@ pub enum ModelsCommand {
     Help,
 }
 
-/// Runs the command. Returns whether a file that was to be checked is valid.
+/// Runs the command. Returns whether the checked file, if any, is valid.
 ///
 /// # Errors
-/// An unknown model, an invalid catalogue of the deployment, or a result that cannot be written.
+/// The model is unknown, the catalogue of the deployment is invalid, or the result cannot be
+/// written.
 pub fn models(command: &ModelsCommand) -> Outcome {
     let out = &mut io::stdout().lock();
     match command {
@@ -91,7 +92,7 @@ fn config(catalogues: &CatalogueFlags) -> Result<Config, ConfigError> {
     Config::load(&Flags { catalogues: catalogues.clone(), ..Flags::default() })
 }
 
-/// Returns the table of a name with the comment above it, and its subtables.
+/// Returns the table with a name, the comment above it, and its subtables.
 fn table_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let heading = |line: &str| {
         let line = line.trim_start_matches('[');

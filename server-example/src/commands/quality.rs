@@ -37,8 +37,8 @@ pub struct QualityFlags {
     pub record: RecordFlags,
 }
 
-/// Reports on the quality of a station of a record. Nothing is written, but a folder must not be
-/// open elsewhere: a running server answers the same over HTTP.
+/// Reports on the quality of a station of a record. Nothing is written, but no other process may
+/// have the folder open. A running server gives the same answer over HTTP.
 ///
 /// # Errors
 /// A setting or a time is invalid, there is no record or no such station, or the record is open

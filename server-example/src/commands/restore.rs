@@ -29,7 +29,7 @@ pub struct RestoreFlags {
 ///
 /// # Errors
 /// There is no such backup, part of it is missing or damaged, or the folder cannot be written or is
-/// not empty. The folder is as before then.
+/// not empty. The folder then stays unchanged.
 pub fn restore(flags: &RestoreFlags) -> Outcome {
     let RestoreFlags { from, at, to } = flags;
     let (name, manifest) = mesonet_service::backup::restore(from, *at, to)?;

@@ -19,10 +19,10 @@ use serde::Serialize;
 
 use super::{Outcome, print};
 
-/// Days by which the command moves the cutoff at once at most.
+/// Maximum number of days by which the command moves the cutoff at once.
 const MOST_DAYS: i64 = 31;
 
-/// Returns the instant before which readings and alerts are deleted; `None` if nothing is.
+/// Returns the instant before which readings and alerts are deleted; `None` if nothing is deleted.
 fn wanted_ms(kept_ms: i64, newest_ms: Option<i64>) -> Option<i64> {
     Some(system_ms().min(newest_ms?).saturating_sub(kept_ms))
 }
@@ -33,8 +33,8 @@ fn newest_of(record: &dyn Reader, alerts: &AlertRecord) -> Result<Option<i64>, S
     Ok(newest_ms(record)?.or_else(newest_alert))
 }
 
-/// Moves a cutoff back to where the archive ends, if there is one: what is deleted is in it. Also returns what
-/// the archive lacks.
+/// If there is an archive, moves a cutoff back to where the archive ends, so that it has everything
+/// that is deleted. Also returns what the archive lacks.
 fn archived(
     config: &Config,
     record: &dyn Reader,
@@ -47,7 +47,7 @@ fn archived(
     let Covered { until_ms, lack } =
         Arc::new(Archive::new(address)).covered(&name, record, cutoff_ms)?;
     let lack = lack.map(|lack| format!("the archive {address}: {lack}"));
-    // Before all that is held nothing is deleted.
+    // A cutoff before everything that the record holds deletes nothing.
     let held_ms = record.held_from_ms()?;
     Ok((Some(until_ms.max(held_ms)).filter(|&until_ms| until_ms > i64::MIN), lack))
 }
@@ -64,11 +64,11 @@ pub struct RetentionFlags {
     #[arg(long, env = "MESONET_ARCHIVE", value_name = "PLACE", help_heading = "Record")]
     pub archive: Option<String>,
 
-    /// Only say what would be deleted; nothing is written
+    /// Only print what would be deleted; nothing is written
     #[arg(long, conflicts_with_all = ["show", "set_cutoff"])]
     pub dry_run: bool,
 
-    /// Say where the cutoff is: what is older is deleted, and refused when it comes in
+    /// Print the cutoff: what is older than it is deleted, and refused when it comes in
     #[arg(long, conflicts_with = "set_cutoff")]
     pub show: bool,
 
@@ -93,19 +93,20 @@ struct Summary {
     dry_run: bool,
     /// Time of the newest reading.
     newest: Option<Iso8601>,
-    /// What is older is deleted; nothing is if there is no reading.
+    /// Everything older is deleted. `None` if there is no reading: nothing is deleted.
     cutoff: Option<Iso8601>,
     readings: u64,
-    /// What goes as a whole.
+    /// The units that are deleted as a whole.
     #[serde(flatten)]
     whole: Whole,
     alerts: usize,
-    /// Why the cutoff is earlier than the span that is kept asks for.
+    /// Why the cutoff is earlier than the kept span requires.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive_lacks: Option<String>,
 }
 
-/// What of a record goes as a whole, and how many: segments on disk, days in ClickHouse.
+/// The units of a record that are deleted as a whole, and their number: segments on disk, days in
+/// ClickHouse.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Whole {
@@ -140,11 +141,11 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Where the cutoff of a record is.
+/// The cutoff of a record.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown {
-    /// Readings from before it are deleted and refused; nothing is if there is none.
+    /// Readings before the cutoff are deleted and refused. `None` if there is no cutoff.
     cutoff: Option<Iso8601>,
     /// Time of the newest reading that counts.
     newest: Option<Iso8601>,
@@ -171,7 +172,7 @@ fn cutoff_of_text(text: &str) -> Result<i64, String> {
     parse_instant(text).map_err(|error| format!("it must be \"none\" or an instant: {error}"))
 }
 
-/// Says where the cutoff is; it may be moved before.
+/// Prints the cutoff, and moves it first if asked to.
 fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<Shown, Box<dyn Error>> {
     if let Some(at_ms) = moved_to_ms {
         if let RecordPlace::Embedded(folder) = config.record().place
@@ -189,13 +190,13 @@ fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<Shown, Box<dyn Er
         Ok(Shown { cutoff: held_ms.map(Iso8601), newest: newest_ms.map(Iso8601) })
     };
     match config.record().place {
-        // Beside a server that writes to it.
+        // A server may be writing to the record.
         RecordPlace::Embedded(folder) => shown(&EmbeddedReader::open(&folder)?),
         RecordPlace::ClickHouse(_) => shown(Record::beside(&config.record())?.reader()),
     }
 }
 
-/// Refuses to move the cutoff far beyond where it was: the clock may be wrong.
+/// Refuses to move the cutoff by many days at once: the clock may be wrong.
 fn check_step(from_ms: i64, to_ms: Option<i64>) -> Result<(), Box<dyn Error>> {
     match to_ms {
         Some(to_ms) if from_ms > i64::MIN && to_ms.saturating_sub(from_ms) > MOST_DAYS * DAY_MS => {
@@ -211,10 +212,12 @@ fn check_step(from_ms: i64, to_ms: Option<i64>) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Deletes what is too old by the clock of the machine, says what would be deleted, or shows or moves the cutoff.
+/// Deletes what is too old by the clock of the machine, prints what would be deleted, or shows or
+/// moves the cutoff.
 ///
 /// # Errors
-/// A setting is invalid, there is no record, it is open elsewhere, or the cutoff would move far.
+/// A setting is invalid, there is no record, another process has it open, or the cutoff would move
+/// too far.
 pub fn retention(flags: &RetentionFlags) -> Outcome {
     let RetentionFlags { retention, archive, dry_run, json, record, show, set_cutoff } = flags;
     let keep = KeepFlags { retention: retention.clone(), archive: archive.clone() };
@@ -241,8 +244,8 @@ fn no_record(folder: &Path) -> Box<dyn Error> {
     format!("{} is not the folder of a record", folder.display()).into()
 }
 
-/// What is deleted in ClickHouse goes by whole days; rows are the readings with all their versions, and
-/// the present weather of reports.
+/// ClickHouse deletes whole days. Rows are the readings with all their versions, and the present
+/// weather of reports.
 fn expire_in_clickhouse(
     config: &Config,
     address: &ClickHouseAddress,
@@ -301,7 +304,7 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
         archive_lacks,
     };
-    // Done before the folder is opened, which keeps writers out.
+    // Done before the folder is opened, because an open folder keeps writers out.
     drop(survey);
     if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
         let record = Record::open(&config.record())?;

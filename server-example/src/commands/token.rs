@@ -27,10 +27,10 @@ pub struct TokenFlags {
     pub record: RecordFlags,
 }
 
-/// Prints a token of the development issuer, whose key is made on first use.
+/// Prints a token of the development issuer. Its key is made on first use.
 ///
 /// # Errors
-/// An invalid flag, or a key that cannot be made or read.
+/// A flag is invalid, or the key cannot be made or read.
 pub fn token(flags: &TokenFlags) -> Outcome {
     let TokenFlags { plan, organisations, staff, expires, record } = flags.clone();
     let config = load(&record)?;

@@ -17,7 +17,8 @@ pub struct VerifyFlags {
     #[arg(long)]
     pub set_aside: bool,
 
-    /// Accept that a segment is lost that is missing or was set aside, as named in the faults; may be repeated
+    /// Accept the loss of a segment that is missing or was set aside, as named in the faults; may be
+    /// repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set_aside", "rebuild", "json"])]
     pub give_up: Vec<String>,
 
@@ -35,10 +36,10 @@ pub struct VerifyFlags {
     pub record: RecordFlags,
 }
 
-/// Checks every file of a record and of its raster products and model runs, and prints the result. If the
-/// record is in ClickHouse, only the products, model runs and keys in the folder are checked, and the result
-/// says so. Returns whether everything that was checked is intact. Nothing is written unless something is to
-/// be set aside.
+/// Checks every file of a record and of its raster products and model runs, and prints the result.
+/// If the record is in ClickHouse, only the products, model runs and keys in the folder are
+/// checked, and the result says so. Returns whether everything that was checked is intact. Nothing
+/// is written unless damaged files are set aside.
 ///
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
@@ -67,8 +68,7 @@ pub fn verify(flags: &VerifyFlags) -> Outcome {
         products: &ProductFiles::new(&config.data, config.catalogue()?),
         set_aside: *set_aside,
     })?;
-    // Damage is dealt with first: unpacking the zones takes longer than all of the checks of a small
-    // record.
+    // Damage comes first: unpacking the zones takes longer than all the checks of a small record.
     if verified.faults.is_empty() && verified.record_in.is_none() {
         verified.find_zones(&config.data, ZoneSet::load(&config.zones)?.zones())?;
     }

@@ -1,5 +1,5 @@
-//! The settings: from flags, else environment variables, else the configuration file, else
-//! defaults.
+//! The settings. They come, in this order, from flags, environment variables, the configuration
+//! file and defaults.
 
 mod replay_start;
 mod settings;
@@ -33,7 +33,7 @@ use mesonet_service::ingest::made_tables;
 use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 
-/// The settings that are read at the start only. All others are taken from the new ones by a reload.
+/// The settings that are read only at the start. A reload applies all others.
 const NEED_RESTART: [&str; 33] = [
     "data",
     "store",
@@ -76,7 +76,7 @@ const NEED_RESTART: [&str; 33] = [
 pub enum LogFormat {
     /// Lines for people.
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -98,7 +98,7 @@ fn without_keys(text: &str) -> String {
 /// An invalid setting.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file that is missing or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("the file {}: {error}", .path.display())]
     File {
         /// The file.
@@ -106,7 +106,7 @@ pub enum ConfigError {
         /// The system's error.
         error: io::Error,
     },
-    /// Invalid limits of the quality checks, or an invalid catalogue.
+    /// The limits of the quality checks, or a catalogue, are invalid.
     #[error("{}: {error}", .path.display())]
     Content {
         /// The file.
@@ -114,23 +114,23 @@ pub enum ConfigError {
         /// The line or the place, and the reason.
         error: Box<mesonet::Error>,
     },
-    /// A push key that is not given by its hash, or whose scope is not one.
+    /// A push key is not given by its hash, or its scope is invalid.
     #[error("entry {entry} of ingest_key_hashes: {error}")]
     PushKey {
-        /// Which of the entries, counted from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
         /// What is wrong. The entry is not repeated: it may be the key itself.
         error: String,
     },
-    /// A file that cannot be read, an unknown key, or a value of the wrong type.
+    /// The file cannot be read, a key is unknown, or a value has the wrong type.
     #[error("{}", without_keys(&.0.to_string()))]
     Read(#[from] Box<figment::Error>),
-    /// A command that needs a record on disk.
+    /// The command needs a record on disk.
     #[error("{command} is for a record on disk; store is {place}: {instead}")]
     NotOnDisk {
         /// The command.
         command: &'static str,
-        /// Where the record is.
+        /// The place of the record.
         place: String,
         /// What to do instead.
         instead: &'static str,
@@ -138,19 +138,19 @@ pub enum ConfigError {
     /// The keys of account tokens, or the record of API keys, cannot be read.
     #[error("{0}")]
     KeySet(String),
-    /// The certificate cannot serve.
+    /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The password of ClickHouse cannot be read.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// Traces cannot be sent to the collector that is named.
+    /// Traces cannot be sent to the configured collector.
     #[error("traces: {0}")]
     Traces(#[from] TracesError),
     /// Credentials cannot be checked.
     #[error(transparent)]
     Auth(#[from] AuthError),
-    /// A value that is not allowed.
+    /// A value is not allowed.
     #[error(transparent)]
     Value(#[from] InvalidSetting),
 }
@@ -159,8 +159,7 @@ impl Config {
     /// Merges the settings from all sources and checks them.
     ///
     /// # Errors
-    /// A configuration file that cannot be read or holds an unknown key, or a value that is not
-    /// allowed.
+    /// The configuration file cannot be read or has an unknown key, or a value is not allowed.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
         let mut figment = Figment::new();
         if let Some(path) = &flags.record.config {
@@ -169,7 +168,7 @@ impl Config {
             found.map_err(|error| ConfigError::File { path: path.clone(), error })?;
             figment = figment.merge(Toml::file_exact(path));
         }
-        // For flags that were not given, the command line has read the environment.
+        // The command line has already read the environment for flags that were not given.
         let config: Self =
             figment.merge(Serialized::defaults(flags)).extract().map_err(Box::new)?;
         config.check()?;
@@ -179,11 +178,11 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns these settings with what a running server takes from new ones, and the names of
-    /// those that have changed and need a restart.
+    /// Returns these settings with the changes that a running server can apply, and the names of
+    /// changed settings that need a restart.
     ///
     /// # Errors
-    /// A setting that cannot be compared.
+    /// A setting cannot be compared.
     pub(crate) fn taking(&self, new: &Self) -> Result<(Self, Vec<String>), ConfigError> {
         let values = |config: &Self| -> Result<Map<String, Value>, ConfigError> {
             serde_json::to_value(config)
@@ -206,7 +205,7 @@ impl Config {
     /// The quality checks with the limits of this deployment.
     ///
     /// # Errors
-    /// A file of limits that cannot be read or is invalid.
+    /// The file of limits cannot be read or is invalid.
     pub fn checker(&self) -> Result<Checker, ConfigError> {
         let config = own(self.limits.as_deref(), check::Config::from_toml)?;
         Ok(config.map(Checker::new).unwrap_or_default())
@@ -215,16 +214,16 @@ impl Config {
     /// The raster products of this deployment.
     ///
     /// # Errors
-    /// A file of products that cannot be read or is invalid.
+    /// The file of products cannot be read or is invalid.
     pub fn catalogue(&self) -> Result<raster::Catalogue, ConfigError> {
         Ok(own(self.products.as_deref(), raster::Catalogue::from_toml)?.unwrap_or_default())
     }
 
-    /// The sources of model output of this deployment: those that ship, those that were made from
-    /// files (`ingest --model` of an unknown one), and those of its own file.
+    /// The models of this deployment: the built-in ones, those that were made from files (`ingest
+    /// --model` with an unknown name), and those of its own file.
     ///
     /// # Errors
-    /// A file of sources that cannot be read or is invalid.
+    /// The file of models cannot be read or is invalid.
     pub fn model_catalogue(&self) -> Result<model::Catalogue, ConfigError> {
         let mut catalogue = model::Catalogue::default();
         let file = |(path, error)| ConfigError::File { path, error };
@@ -235,7 +234,7 @@ impl Config {
             };
             catalogue = catalogue.with(&text).map_err(content)?;
         }
-        // What a deployment states itself comes last.
+        // The deployment's own file comes last.
         let stated = own(self.models.as_deref(), |text| catalogue.clone().with(text))?;
         Ok(stated.unwrap_or(catalogue))
     }
@@ -260,8 +259,8 @@ impl Config {
         }
     }
 
-    /// Where the key of the development issuer is, if its tokens are accepted: on a loopback address, of a server
-    /// that has keys.
+    /// The file of the key of the development issuer, if its tokens are accepted: the server has
+    /// keys and listens on a loopback address.
     pub(crate) fn development_key(&self, has_keys: bool) -> Option<PathBuf> {
         (has_keys && self.listen.ip().is_loopback()).then(|| auth::key_file(&self.data))
     }
@@ -269,7 +268,7 @@ impl Config {
     /// The certificate of the server; `None` if it speaks no TLS.
     ///
     /// # Errors
-    /// A certificate that cannot serve.
+    /// The certificate cannot be used.
     pub(crate) fn certificate(&self) -> Result<Option<Certificate>, ConfigError> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
@@ -286,7 +285,7 @@ impl Config {
         })
     }
 
-    /// How many requests an address may send.
+    /// How many requests a client address may send.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance {
             requests: self.rate_requests,
@@ -297,11 +296,11 @@ impl Config {
     }
 
     /// The limits for connections.
-    pub(crate) fn door_limits(&self) -> Limits {
+    pub(crate) fn connection_limits(&self) -> Limits {
         let quarter = self.max_connections.div_ceil(4);
         Limits {
             connections: self.max_connections,
-            of_party: self.max_address_connections.unwrap_or(quarter),
+            of_client: self.max_address_connections.unwrap_or(quarter),
             head: Duration::from_secs(self.head_timeout_s),
             idle: Duration::from_secs(self.idle_timeout_s),
             pace: self.pace(),
@@ -318,9 +317,9 @@ impl Config {
         self.retention.as_deref().and_then(|span| parse_window(span).ok())
     }
 
-    /// Where the readings, the stations and the alerts are.
+    /// The place of the readings, the stations and the alerts.
     pub fn place(&self) -> RecordPlace {
-        // Checked when the settings were loaded.
+        // The setting was checked when the settings were loaded.
         let elsewhere = self.store.parse().ok();
         let is_elsewhere = |place: &RecordPlace| matches!(place, RecordPlace::ClickHouse(_));
         elsewhere.filter(is_elsewhere).unwrap_or_else(|| RecordPlace::Embedded(self.data.clone()))
@@ -344,7 +343,7 @@ impl Config {
         EmbeddedOptions { seal_readings: self.seal_readings, ..EmbeddedOptions::default() }
     }
 
-    /// The caps of a readings answer.
+    /// The limits of a readings answer.
     pub fn caps(&self) -> Caps {
         Caps { cells: self.max_cells, positions: self.max_positions }
     }

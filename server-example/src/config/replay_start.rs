@@ -18,7 +18,7 @@ pub enum ReplayStart {
     At(i64),
 }
 
-/// A text that is not a start of the clock.
+/// The text is not a start of the clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{0}\" is not a start of the clock; it must be sample, live or an RFC 3339 instant, for \

@@ -15,9 +15,9 @@ use crate::config::replay_start::ReplayStart;
 use crate::limits::ProxyHeader;
 use mesonet_service::fetch::FetchConfig;
 
-/// Makes [`Config`], which has every setting, and the flags of each group, which have those that
-/// were given. A setting without a default is an `Option`; the text after `by default` is for its
-/// help.
+/// Makes [`Config`], which has every setting, and the flags of each group, which have the settings
+/// that were given. A setting without a default is an `Option`. The text after `by default` is for
+/// the help.
 macro_rules! settings {
     ($(
         $(#[$group:meta])* $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
@@ -29,8 +29,8 @@ macro_rules! settings {
     )*) => {
         /// The settings of a server.
         ///
-        /// The name of a field is its key in the file; the environment variable and the flag follow
-        /// from it: `max_cells`, `MESONET_MAX_CELLS` and `--max-cells`.
+        /// The name of a field is its key in the file. The names of the environment variable and
+        /// the flag follow from it: `max_cells`, `MESONET_MAX_CELLS` and `--max-cells`.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
@@ -39,8 +39,8 @@ macro_rules! settings {
                 $(#[doc = concat!("\n\n`None`: ", $without, ".")])?
                 pub $name: setting_type!($type $(, $default)?),
             )*)*
-            /// What is fetched, in `[[fetch]]` tables of the configuration file only; nothing is
-            /// fetched without one.
+            /// What is fetched, in `[[fetch]]` tables of the configuration file only. Without a
+            /// table, nothing is fetched.
             pub fetch: Vec<FetchConfig>,
         }
 
@@ -97,7 +97,7 @@ macro_rules! default_text {
 }
 
 settings! {
-    /// Which record, and where its settings are: flags of every command.
+    /// The record and the file of its settings: flags of every command.
     RecordFlags, "Record", with {
         /// Configuration file (TOML); its keys are the long flags of serve with _ for -
         #[arg(long, env = "MESONET_CONFIG", value_name = "FILE", help_heading = "Record")]
@@ -239,7 +239,7 @@ settings! {
         answer_memory_bytes: usize = 512 << 20, "MESONET_ANSWER_MEMORY_BYTES", "BYTES";
     }
 
-    /// How many requests an address may send.
+    /// How many requests a client address may send.
     RateFlags, "Rate" {
         /// Most requests of one address (IPv6: of one /64) in any span of rate-span-s; 0 lifts the
         /// limit
@@ -321,7 +321,8 @@ pub struct Flags {
     pub connections: ConnectionFlags,
 }
 
-/// Formats the help of a flag. The lines of a doc comment begin with a space, so they join.
+/// Formats the help of a flag. Each line of a doc comment begins with a space, so joining the lines
+/// needs no separator.
 fn help(meaning: &str, default: &str) -> String {
     format!("{} [default: {default}]", meaning.trim_start())
 }

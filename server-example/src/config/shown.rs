@@ -1,4 +1,5 @@
-//! The settings as `--print-config` shows them: a configuration file, with where each comes from.
+//! The settings as `--print-config` shows them: a configuration file that says where each setting
+//! comes from.
 
 use std::fmt::Write as _;
 
@@ -8,14 +9,14 @@ use serde_json::Value;
 
 use super::{Config, Flags};
 
-/// Stands where something is kept secret.
+/// The text that replaces a secret.
 const HIDDEN: &str = "(hidden)";
 
 impl Config {
-    /// Writes all settings as a configuration file. Hashes of keys, and what stands in an address for
-    /// a name and a password, are hidden.
+    /// Writes all settings as a configuration file. Hashes of keys, and the name and password in an
+    /// address, are hidden.
     ///
-    /// `given` tells whether a setting was given by a flag or by the environment.
+    /// `given` says whether a flag or the environment gave a setting.
     pub fn shown(&self, flags: &Flags, given: impl Fn(&str) -> Option<&'static str>) -> String {
         let in_file = flags.record.config.as_ref().map(Toml::file_exact);
         let in_file = in_file.map(Figment::from).unwrap_or_default();
@@ -49,7 +50,8 @@ impl Config {
     }
 }
 
-/// Writes a value; those that settings have are written in TOML as in JSON. `None` for nothing.
+/// Writes a value. The values of settings look the same in TOML and JSON. `None` if there is no
+/// value.
 fn toml_value(key: &str, value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

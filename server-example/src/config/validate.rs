@@ -14,7 +14,7 @@ use mesonet_service::ingest::PushKey;
 use mesonet_service::place::{PLACES, is_address, is_inside};
 use mesonet_service::record::{RecordPlace, RecordPlaceError};
 
-/// What the setting `store` may be.
+/// The allowed forms of the setting `store`.
 const STORES: &str = if cfg!(feature = "clickhouse") {
     "embedded, clickhouse:http://HOST:PORT/DATABASE, or for a cluster \
      clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER, with USER@ before the first HOST for \
@@ -204,7 +204,8 @@ impl Config {
                 "false where files are watched or fetched: such a server takes nothing in";
             return refused("read_only", &"true", allowed);
         }
-        // It hears of a cutoff a second after readings were dropped, which would be missing unsaid.
+        // Such a server learns of a cutoff a second after readings were deleted. In that second,
+        // answers would lack them without saying so.
         if self.read_only && self.archive.is_some() {
             let allowed = "left out with read_only: the server that writes answers from it";
             return refused("archive", &"a place", allowed);

@@ -16,44 +16,44 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::host;
-use super::table::{Asking, PIECE_BYTES, Seat};
+use super::table::{ConnectionState, InFlight, PIECE_BYTES};
 use crate::http::{NO_SNIFFING, NOSNIFF};
 use crate::limits::Peer;
 
-/// Makes browsers come back over TLS only, for a year (RFC 6797).
+/// Makes browsers use only TLS for a year (RFC 6797).
 const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// How much of a body is read that nobody wants any more, and how long that may take: most of what
-/// is refused has been sent before the answer is there.
+/// How much of an unwanted body is read, and how long that may take. Most refused bodies have been
+/// sent before the answer is there.
 const DRAINED_BYTES: u64 = 64 * 1024;
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Whom a connection serves, and how.
+/// The caller of a connection, and how the connection is served.
 #[derive(Clone)]
 pub struct Guest {
     pub peer: Peer,
-    pub seat: Arc<Seat>,
+    pub connection_state: Arc<ConnectionState>,
     pub has_tls: bool,
 }
 
-/// Answers a request. It is under way until its answer has been taken.
+/// Answers a request. The request is in flight until the caller has taken the answer.
 pub async fn answer(
     app: Router,
-    Guest { peer, seat, has_tls }: Guest,
+    Guest { peer, connection_state, has_tls }: Guest,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
-    let asking = seat.asks();
+    let asking = connection_state.asks();
     let rest = Rest::of(&request);
     let mut response = match host::check(&request) {
         Ok(()) => {
-            request.extensions_mut().insert(seat.party);
+            request.extensions_mut().insert(connection_state.client_addr);
             request.extensions_mut().insert(peer);
             let body = Arc::clone(&rest.body);
             let request = request.map(|incoming| {
                 *lock(&body) = Some(incoming);
-                Body::new(Awaited { body, seat, awaits: false })
+                Body::new(Awaited { body, connection_state, awaits: false })
             });
             let mut response = app.oneshot(request).await?;
             if !asking.is_in_pieces() && !rest.is_drained().await {
@@ -80,17 +80,17 @@ pub async fn answer(
     Ok(response.map(|body| Answered { body, rest: Bytes::new(), offered_bytes: 0, asking }))
 }
 
-/// A body that the server and what is left of a request share.
+/// The body of a request, shared by the server and the handler.
 type Shared = Arc<Mutex<Option<Incoming>>>;
 
 fn lock(body: &Shared) -> MutexGuard<'_, Option<Incoming>> {
     body.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What of the body of a request may be unread when its answer is there.
+/// The part of the body of a request that may be unread when the answer is there.
 struct Rest {
     body: Shared,
-    /// Whether the caller waits to be asked for it.
+    /// Whether the caller waits to be asked for the body.
     is_held_back: bool,
 }
 
@@ -100,9 +100,9 @@ impl Rest {
         Self { body: Arc::default(), is_held_back }
     }
 
-    /// Reads what is left, if it is short and comes soon. Whether nothing is left.
+    /// Reads the rest of the body, if it is short and comes soon. Returns whether nothing is left.
     async fn is_drained(&self) -> bool {
-        // What still reads the body has left it here, or has read it to its end.
+        // The reader of the body has returned it here, or has read it to the end.
         let Some(mut body) = lock(&self.body).take() else { return true };
         if body.is_end_stream() {
             return true;
@@ -126,10 +126,10 @@ impl Rest {
     }
 }
 
-/// The body of a request. It tells its seat when the server waits for it.
+/// The body of a request. It tells the connection state when the server waits for it.
 struct Awaited {
     body: Shared,
-    seat: Arc<Seat>,
+    connection_state: Arc<ConnectionState>,
     awaits: bool,
 }
 
@@ -137,7 +137,7 @@ impl Awaited {
     fn awaits(&mut self, awaits: bool) {
         if self.awaits != awaits {
             self.awaits = awaits;
-            self.seat.awaits_body(awaits);
+            self.connection_state.awaits_body(awaits);
         }
     }
 }
@@ -152,7 +152,7 @@ impl HttpBody for Awaited {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = match &mut *lock(&self.body) {
             Some(body) => Pin::new(body).poll_frame(context).map_err(axum::Error::new),
-            // Not its end.
+            // This is not the end of the body.
             None => Poll::Ready(Some(Err(axum::Error::new("its answer has been given")))),
         };
         self.awaits(frame.is_pending());
@@ -174,18 +174,18 @@ impl Drop for Awaited {
     }
 }
 
-/// The body of an answer. The request is under way until it is dropped.
+/// The body of an answer. The request is in flight until the body is dropped.
 ///
-/// Over HTTP/1 the socket tells whether the caller reads. Over HTTP/2 a caller may read and grant
-/// no window for this answer; so it leaves in pieces, each made once there is a window for it, and
-/// the seat is told of them.
+/// Over HTTP/1 the socket tells whether the caller reads. Over HTTP/2 a caller may read but grant
+/// no window for this answer. So the answer is sent in pieces. Each piece is made once there is a
+/// window for it, and the connection state is told of each.
 pub struct Answered {
     body: Body,
     /// What is left of the last frame.
     rest: Bytes,
-    /// Length of the piece that was handed over last.
+    /// Length of the last piece that was handed over.
     offered_bytes: usize,
-    asking: Asking,
+    asking: InFlight,
 }
 
 impl HttpBody for Answered {
@@ -223,8 +223,8 @@ impl HttpBody for Answered {
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
-    /// Over HTTP/2 the end is told once the last piece has been taken, or that piece would not be
-    /// waited for.
+    /// Over HTTP/2 the end is reported only once the last piece has been taken. Otherwise the
+    /// server would not wait for that piece.
     fn is_end_stream(&self) -> bool {
         self.offered_bytes == 0 && self.rest.is_empty() && self.body.is_end_stream()
     }

@@ -15,49 +15,49 @@ use tokio::time::{Instant, sleep};
 
 use super::answer::{Answered, Guest, answer};
 use super::frames::Counted;
-use super::table::{Leave, Seat};
+use super::table::{ConnectionState, Leave};
 
-/// Longest head: the longest query string and room for headers.
+/// Length of the longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long the answer to a request may take that arrived while its connection was being closed.
-/// The table no longer watches it.
+/// How long an answer may take if its request arrived while the connection was being closed. The
+/// table no longer watches such a connection.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
 
 /// How long the caller of an idle HTTP/2 connection may take to learn that it ends.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// Limits of HTTP/2 that the table does not have. A body that nobody reads yet may take the window;
-/// with more resets than these the connection ends (CVE-2023-44487). The number of CONTINUATION
-/// frames is bounded by `h2` from the length of a head.
+/// Limits of HTTP/2 that the table does not have. A body that the server does not read yet may fill
+/// the window. With more resets than this, the connection ends (CVE-2023-44487). `h2` limits the
+/// number of CONTINUATION frames by the length of a head.
 const WINDOW_BYTES: u32 = 256 * 1024;
 const MAX_RESETS_BY_CALLER: usize = 20;
 const MAX_RESETS_BY_SERVER: usize = 256;
 
-/// How often a caller is asked whether it is there, and how long it may take to answer.
+/// How often the server pings a caller, and how long the caller may take to answer.
 const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// By either side, in order or not.
+pub enum Ending {
+    /// Either side ended it, properly or not.
     Itself,
-    /// It was closed by the table; what was under way is not finished.
+    /// The table closed it. Requests in flight are not finished.
     CutOff,
 }
 
-/// Serves HTTP/1 over a stream until its end, or until the table closes it.
+/// Serves HTTP/1 over a stream until it ends, or until the table closes it.
 ///
-/// `hyper` could time the heads itself, but its clock starts with the wait for them, so an idle
-/// connection would have no more time than a slow one; the table times both.
+/// `hyper` could time the heads itself. But its clock starts with the wait for a head, so an idle
+/// connection would have no more time than a slow one. So the table times both.
 pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     guest: Guest,
     app: Router,
     stop: watch::Receiver<bool>,
-) -> Ended {
-    let seat = Arc::clone(&guest.seat);
+) -> Ending {
+    let connection_state = Arc::clone(&guest.connection_state);
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)
         .header_read_timeout(None)
@@ -65,19 +65,19 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(stream),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
-    drive(connection, &seat, stop, Duration::ZERO).await
+    drive(connection, &connection_state, stop, Duration::ZERO).await
 }
 
-/// Serves HTTP/2 over a stream, with at most so many requests at a time.
+/// Serves HTTP/2 over a stream, with a maximum number of requests at a time.
 pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     guest: Guest,
     app: Router,
     stop: watch::Receiver<bool>,
     max_streams: u32,
-) -> Ended {
-    let seat = Arc::clone(&guest.seat);
-    seat.speaks_http2();
+) -> Ending {
+    let connection_state = Arc::clone(&guest.connection_state);
+    connection_state.speaks_http2();
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(max_streams)
@@ -93,7 +93,7 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(Counted::new(stream)),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
-    drive(connection, &seat, stop, LAST_WORD).await
+    drive(connection, &connection_state, stop, LAST_WORD).await
 }
 
 /// A connection that can be told to take no more requests.
@@ -130,39 +130,40 @@ where
     }
 }
 
-/// Drives a connection; one that is idle when it must go has a last word.
+/// Drives a connection. A connection that is idle when it must close has some time to tell its
+/// caller.
 async fn drive<C: Future + Closing>(
     connection: C,
-    seat: &Seat,
+    connection_state: &ConnectionState,
     mut stop: watch::Receiver<bool>,
     last_word: Duration,
-) -> Ended {
+) -> Ending {
     let mut connection = pin!(connection);
     let (mut stopping, mut leaving) = (false, None);
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
-            // Errors on the wire concern only the caller.
-            _ = &mut connection => return Ended::Itself,
+            // Errors of a connection concern only its caller.
+            _ = &mut connection => return Ending::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
                 connection.as_mut().close();
             }
-            (leave, is_busy) = seat.leave(), if leaving.is_none() => {
+            (leave, is_busy) = connection_state.leave(), if leaving.is_none() => {
                 if matches!(leave, Leave::TooSlow | Leave::OfMany) {
-                    return Ended::CutOff;
+                    return Ending::CutOff;
                 }
                 let grace = if is_busy { LAST_ANSWER } else { last_word };
                 if grace.is_zero() {
-                    return Ended::Itself;
+                    return Ending::Itself;
                 }
                 // A request that has just arrived is answered first.
-                leaving = Some(if is_busy { Ended::CutOff } else { Ended::Itself });
+                leaving = Some(if is_busy { Ending::CutOff } else { Ending::Itself });
                 connection.as_mut().close();
                 last_answer.as_mut().reset(Instant::now() + grace);
             }
             () = &mut last_answer, if leaving.is_some() => {
-                return leaving.unwrap_or(Ended::CutOff);
+                return leaving.unwrap_or(Ending::CutOff);
             }
         }
     }

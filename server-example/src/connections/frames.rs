@@ -1,9 +1,9 @@
 //! What an HTTP/2 caller sends besides requests and bodies.
 //!
-//! SETTINGS, PING, PRIORITY and WINDOW_UPDATE cost the caller nothing, and the server an answer or
-//! some work each; `h2` bounds only what it must remember of them. So each takes from a budget that
-//! time, requests and what is sent to the caller fill up again: who downloads grants windows, and who
-//! asks may say so with a priority.
+//! SETTINGS, PING, PRIORITY and WINDOW_UPDATE cost the caller nothing, but each costs the server an
+//! answer or some work. `h2` limits only what it must remember of them. So each frame takes from a
+//! budget. Time, requests and bytes sent to the caller fill the budget up again: a caller that
+//! downloads grants windows, and a caller that sends requests may give them a priority.
 
 use std::io;
 use std::pin::Pin;
@@ -12,15 +12,16 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// How many of these frames a connection may send ahead, and per second (RFC 9113, 10.5).
+/// How many of these frames a connection may send at once, and per second (RFC 9113, 10.5).
 const BUDGET: f64 = 1_000.0;
 const PER_SECOND: f64 = 50.0;
-/// How many a request earns, and a kibibyte that is sent to the caller: clients grant a window for
-/// the stream and one for the connection, some for each frame of 16 KiB, some for each of 1 KiB.
+/// How many frames a request adds to the budget, and how many a kibibyte that is sent to the caller
+/// adds. Clients grant a window for the stream and one for the connection: some for each frame of
+/// 16 KiB, some for each of 1 KiB.
 const PER_REQUEST: f64 = 8.0;
 const PER_KIB: f64 = 2.0;
 
-/// Length of what comes before the first frame (RFC 9113, 3.4).
+/// Length of the preface before the first frame (RFC 9113, 3.4).
 const PREFACE_BYTES: usize = 24;
 const HEADER_BYTES: usize = 9;
 
@@ -29,13 +30,13 @@ const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 
-/// A stream whose frames are counted as they come.
+/// A stream whose frames are counted as they arrive.
 pub struct Counted<S> {
     stream: S,
     counter: Counter,
 }
 
-/// The place in the frames, and the budget.
+/// The position in the frames, and the budget.
 struct Counter {
     /// Bytes until the next header.
     skip: usize,
@@ -60,7 +61,7 @@ impl Counter {
         self.budget = (self.budget + frames).min(BUDGET);
     }
 
-    /// Takes bytes in; whether the caller is within its budget.
+    /// Counts the frames in bytes. Returns whether the caller is within its budget.
     fn read(&mut self, mut bytes: &[u8], now: Instant) -> bool {
         self.earn(now.duration_since(self.filled).as_secs_f64() * PER_SECOND);
         self.filled = now;
@@ -80,7 +81,7 @@ impl Counter {
                 match kind {
                     HEADERS => self.earn(PER_REQUEST),
                     DATA if !is_empty => {}
-                    // Bounded by `h2` from the length of a head.
+                    // `h2` limits these by the length of a head.
                     CONTINUATION => {}
                     _ => self.budget -= 1.0,
                 }
@@ -151,7 +152,7 @@ mod tests {
         [&[high, middle, low, kind, flags, 0, 0, 0, 1][..], &vec![0xff; length]].concat()
     }
 
-    /// How many frames of a kind may follow one another at once, given in pieces.
+    /// How many frames of a kind a caller may send at once. The bytes arrive in pieces.
     fn most(frames: &[u8], piece: usize) -> usize {
         let now = Instant::now();
         let mut counter = Counter::new(now);

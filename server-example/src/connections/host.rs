@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, Version, header};
 use crate::http::error::ApiError;
 
 /// Refuses a request with an ambiguous target, as RFC 9112 (3.2) requires: without a host, with
-/// two, or with a malformed one. Over HTTP/2 the authority stands for it (RFC 9113, 8.3.1).
+/// two, or with a malformed one. Over HTTP/2 the authority replaces the header (RFC 9113, 8.3.1).
 pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
     if request.version() == Version::HTTP_2
         && let Some(authority) = request.uri().authority()
@@ -28,7 +28,7 @@ pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
     }
 }
 
-/// A Host header beside the authority must be the same.
+/// If there is a Host header as well as an authority, both must be the same.
 fn check_authority<B>(request: &Request<B>, authority: &Authority) -> Result<(), ApiError> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let same =

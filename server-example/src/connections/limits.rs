@@ -1,4 +1,4 @@
-//! Limits on connections: how many there may be, and how fast they must be.
+//! Limits on connections: their number, and their slowest pace.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::http::body::Pace;
 pub struct Limits {
     /// Number of connections.
     pub connections: usize,
-    /// Number of connections of one party.
-    pub of_party: usize,
-    /// How long a head may take from its first byte; the first head, from the accept.
+    /// Maximum number of connections of one client address.
+    pub of_client: usize,
+    /// How long a head may take from its first byte. For the first head, from the accept.
     pub head: Duration,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
@@ -27,12 +27,12 @@ impl Limits {
         let Some(files) = files else { return self };
         let room = files - KEPT.min(files / 2);
         let connections = self.connections.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1);
-        Self { connections, of_party: self.of_party.min(connections), ..self }
+        Self { connections, of_client: self.of_client.min(connections), ..self }
     }
 }
 
-/// Raises the process's limit of open files as far as allowed and returns it. `None` if the system
-/// does not say.
+/// Raises the process's limit of open files as far as allowed, and returns it. `None` if the system
+/// does not give it.
 #[cfg(unix)]
 pub fn raise_file_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -58,14 +58,14 @@ mod tests {
     fn files_are_kept_for_the_store() {
         let limits = Limits {
             connections: 4_096,
-            of_party: 1_024,
+            of_client: 1_024,
             head: Duration::from_secs(10),
             idle: Duration::from_secs(75),
             pace: Pace { bytes_per_s: 4_096 },
         };
         let within = |files| {
             let limits = limits.within(files);
-            (limits.connections, limits.of_party)
+            (limits.connections, limits.of_client)
         };
         assert_eq!(within(None), (4_096, 1_024));
         assert_eq!(within(Some(1 << 20)), (4_096, 1_024));

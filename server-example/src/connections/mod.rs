@@ -1,19 +1,20 @@
 //! Connections: who may connect, for how long, and how fast they must be.
 //!
-//! Nobody keeps a place without using it, whether by silence, by a head that does not end or by an
-//! answer that is not read; and nobody holds so many that others find none.
+//! No caller can hold a connection without using it, be it by silence, by a head that does not end
+//! or by an answer that it does not read. No caller can hold so many connections that others get
+//! none.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | The numbers | [`Limits`] |
-//! | Who is connected, and who goes when there is no room | `table.rs` |
+//! | The open connections, and which one is closed when there is no room | `table.rs` |
 //! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
 //! | Floods of HTTP/2 frames | `frames.rs` |
-//! | One request of it | `answer.rs`, `host.rs` |
-//! | TLS: the certificate and its exchange | [`Certificate`], `validity.rs` |
+//! | One request of a connection | `answer.rs`, `host.rs` |
+//! | TLS: the certificate and its replacement | [`Certificate`], `validity.rs` |
 //!
-//! TLS stands between `watched.rs` and `connection.rs`: what is watched is the socket. The time of
-//! a first head counts from the accept, so it holds for the handshake too.
+//! TLS is between `watched.rs` and `connection.rs`: `watched.rs` watches the socket. The time of a
+//! first head counts from the accept, so it includes the handshake.
 
 mod answer;
 mod connection;
@@ -39,52 +40,52 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{ClientAddr, Peer};
 use answer::Guest;
-use connection::{Ended, serve_http1, serve_http2};
+use connection::{Ending, serve_http1, serve_http2};
 pub use limits::{Limits, raise_file_limit};
 use table::Place;
 pub use table::Table;
 pub use tls::{Certificate, TlsError};
-use watched::Watched;
+use watched::WatchedStream;
 
 /// How often the server looks for connections that take too long.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long the server waits when it can open no more connections, and how often it logs that.
+/// How long the server waits if it can open no more connections, and how often it logs that.
 const OUT_OF_FILES: Duration = Duration::from_millis(50);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// How much of an answer the system may hold unsent. With much more, a slow reader would seem not
-/// to read at all until the buffer empties.
+/// How much unsent data of an answer the system may hold. With much more, a slow reader would seem
+/// not to read at all until the buffer is empty.
 const UNSENT_BYTES: u32 = 128 * 1024;
 
-/// The answer to a newcomer when there is no room.
+/// The answer to a new connection when there is no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\
     content-type: application/json\r\nx-content-type-options: nosniff\r\nretry-after: 5\r\n\
     content-length: 48\r\n\r\n\"too many connections are open; try again later\"";
 
-/// What one listening socket serves.
+/// Everything that one listening socket serves.
 #[derive(Clone)]
-pub struct Door {
+pub struct Connections {
     /// The service.
     pub app: Router,
-    /// Who is connected.
+    /// The table of connections.
     pub table: Arc<Table>,
-    /// Most requests at a time on an HTTP/2 connection.
+    /// Maximum number of requests at a time on an HTTP/2 connection.
     pub max_streams: u32,
-    /// Without it, connections are in the clear.
+    /// TLS; without it, connections are not encrypted.
     pub tls: Option<TlsAcceptor>,
 }
 
-/// Serves connections until told to stop, then gives what is under way some time to finish.
+/// Serves connections until told to stop. Then requests in flight have some time to finish.
 ///
 /// Returns whether everything was finished.
 pub async fn serve(
     listener: TcpListener,
-    door: Door,
+    served: Connections,
     stop_requested: impl Future<Output = ()>,
     farewell: Duration,
 ) -> bool {
-    let table = Arc::clone(&door.table);
+    let table = Arc::clone(&served.table);
     let (stop, stopped) = watch::channel(false);
     // Each connection has a sender, so the receiver knows when the last one is gone.
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
@@ -99,13 +100,13 @@ pub async fn serve(
             accepted = accept(&listener, &table) => match accepted {
                 Ok((stream, peer)) => match table.admit(ClientAddr::of(peer.ip())) {
                     Some(place) => {
-                        let (door, stopped, alive) = (door.clone(), stopped.clone(), alive.clone());
+                        let (served, stopped, alive) = (served.clone(), stopped.clone(), alive.clone());
                         tokio::spawn(async move {
-                            door.serve(stream, Peer(peer.ip()), place, stopped).await;
+                            served.serve(stream, Peer(peer.ip()), place, stopped).await;
                             drop(alive);
                         });
                     }
-                    None => door.refuse(&stream),
+                    None => served.refuse(&stream),
                 },
                 Err(error) if is_of_the_caller(&error) => {}
                 Err(error) => {
@@ -119,14 +120,14 @@ pub async fn serve(
             },
         }
     }
-    drop((listener, door, alive, stopped));
+    drop((listener, served, alive, stopped));
     stop.send_replace(true);
     let all_gone = async {
         let mut look = interval(LOOK);
         loop {
             tokio::select! {
                 _ = all_gone.recv() => break,
-                // Slow callers are not waited for.
+                // The server does not wait for slow callers.
                 now = look.tick() => table.sweep(now),
             }
         }
@@ -134,7 +135,7 @@ pub async fn serve(
     timeout(farewell, all_gone).await.is_ok()
 }
 
-impl Door {
+impl Connections {
     async fn serve(
         self,
         mut stream: TcpStream,
@@ -142,16 +143,16 @@ impl Door {
         place: Place,
         stopped: watch::Receiver<bool>,
     ) {
-        // Without these options it is only slower.
+        // Without these options the connection is only slower.
         let _ = stream.set_nodelay(true);
         #[cfg(target_os = "linux")]
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ended::CutOff {
-            // The system discards what it holds too, and the caller knows that the answer is
+        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ending::CutOff {
+            // The system discards its buffer too, so the caller knows that the answer is
             // incomplete.
             let _ = stream.set_zero_linger();
         }
-        // Close the file before freeing the place.
+        // Close the file before another connection may take its place.
         drop(stream);
         drop(place);
     }
@@ -162,10 +163,10 @@ impl Door {
         peer: Peer,
         place: &Place,
         mut stopped: watch::Receiver<bool>,
-    ) -> Ended {
-        let seat = Arc::clone(&place.seat);
-        let watched = Watched::new(stream, Arc::clone(&seat));
-        let guest = Guest { peer, seat, has_tls: self.tls.is_some() };
+    ) -> Ending {
+        let connection_state = Arc::clone(&place.connection_state);
+        let watched = WatchedStream::new(stream, Arc::clone(&connection_state));
+        let guest = Guest { peer, connection_state, has_tls: self.tls.is_some() };
         let Some(tls) = self.tls else {
             return serve_http1(watched, guest, self.app, stopped).await;
         };
@@ -173,10 +174,10 @@ impl Door {
             // A failed handshake concerns only the caller.
             made = tls.accept(watched) => match made {
                 Ok(stream) => stream,
-                Err(_) => return Ended::Itself,
+                Err(_) => return Ending::Itself,
             },
-            _ = guest.seat.leave() => return Ended::CutOff,
-            _ = stopped.wait_for(|stop| *stop) => return Ended::CutOff,
+            _ = guest.connection_state.leave() => return Ending::CutOff,
+            _ = stopped.wait_for(|stop| *stop) => return Ending::CutOff,
         };
         if stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2) {
             serve_http2(stream, guest, self.app, stopped, self.max_streams).await
@@ -185,8 +186,8 @@ impl Door {
         }
     }
 
-    /// Tells a newcomer that there is no room, without waiting. Before a handshake there is nothing
-    /// to say it in.
+    /// Tells a new connection that there is no room, without waiting. With TLS nothing can be sent
+    /// before the handshake.
     fn refuse(&self, stream: &TcpStream) {
         if self.tls.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! Which connections are open, what each is doing, and which is closed when there is no room.
+//! The open connections, what each one is doing, and which one is closed when there is no room.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,12 +11,13 @@ use super::limits::Limits;
 use crate::http::body::Pace;
 use crate::limits::ClientAddr;
 
-/// How many times as many connections as the newcomer's party (with the newcomer) another party
-/// must have to lose one with a request under way. Ordinary callers keep their requests.
+/// A client address loses a connection with a request in flight only if it has this many times as
+/// many connections as the client address of the new one, counting the new one. Ordinary callers
+/// keep their requests.
 const MANY_TIMES: usize = 4;
 
-/// Length of the pieces in which an answer is sent over HTTP/2. The next one is made only when the
-/// caller grants a window for it, so that no answer lies in memory outside its bounds.
+/// Length of the pieces in which an answer is sent over HTTP/2. The next piece is made only when
+/// the caller grants a window for it, so that no answer takes more memory than its limit.
 pub const PIECE_BYTES: usize = 16 * 1024;
 
 /// How many connections may be closing while new ones are accepted.
@@ -24,32 +25,34 @@ const STILL_CLOSING: usize = 32;
 
 /// All connections.
 ///
-/// A full table makes room for a newcomer by closing the longest idle connection of the party that
-/// has most, so a party that opens many and asks for little loses them to active callers. If none
-/// is idle, one with a request under way is closed, but only for a party that has [far
-/// fewer](MANY_TIMES): first one whose caller keeps the server waiting.
+/// A full table makes room for a new connection by closing the longest idle connection of the
+/// client address that has most. So a client address that opens many connections and uses few loses
+/// them to active callers. If no connection is idle, one with a request in flight is closed, but
+/// only if the new client address has [far fewer](MANY_TIMES) connections. Connections whose caller
+/// keeps the server waiting go first.
 pub struct Table {
     limits: Limits,
-    seats: Mutex<Seats>,
+    connection_states: Mutex<Seats>,
     closed: Notify,
 }
 
 #[derive(Default)]
 struct Seats {
     next: u64,
-    /// Open connections: those of the table, and those that were sent away and are still closing.
+    /// Open connections: those in the table, and those that were told to close and are still
+    /// closing.
     open: usize,
-    taken: HashMap<u64, Arc<Seat>>,
-    of_party: HashMap<ClientAddr, usize>,
+    taken: HashMap<u64, Arc<ConnectionState>>,
+    of_client: HashMap<ClientAddr, usize>,
     counts: Counts,
 }
 
-/// What has happened since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Connections that got a place.
+    /// Connections that were accepted.
     pub accepted: u64,
-    /// Connections that got none.
+    /// Connections that were refused because there was no room.
     refused: u64,
     for_another: u64,
     of_many: u64,
@@ -72,107 +75,118 @@ impl Counts {
 
 impl Table {
     pub fn new(limits: Limits) -> Arc<Self> {
-        Arc::new(Self { limits, seats: Mutex::default(), closed: Notify::new() })
+        Arc::new(Self { limits, connection_states: Mutex::default(), closed: Notify::new() })
     }
 
-    /// Waits while many connections that were sent away are still open: each has a file, and a
-    /// newcomer would take one that is kept for other uses.
+    /// Waits while many closing connections are still open. Each has a file, and a new connection
+    /// would take one that is reserved for other uses.
     pub async fn closed_enough(&self) {
-        while lock(&self.seats).open >= self.limits.connections + STILL_CLOSING {
+        while lock(&self.connection_states).open >= self.limits.connections + STILL_CLOSING {
             self.closed.notified().await;
         }
     }
 
-    /// Returns a place for a connection of a party; `None` if all others are busy and nobody has
-    /// many times more.
-    pub fn admit(self: &Arc<Self>, party: ClientAddr) -> Option<Place> {
-        let place = self.find_place(party);
-        let counts = &mut lock(&self.seats).counts;
+    /// Returns a place for a connection of a client address; `None` if all other connections are
+    /// busy and no client address has many times more.
+    pub fn admit(self: &Arc<Self>, client_addr: ClientAddr) -> Option<Place> {
+        let place = self.find_place(client_addr);
+        let counts = &mut lock(&self.connection_states).counts;
         *(if place.is_some() { &mut counts.accepted } else { &mut counts.refused }) += 1;
         place
     }
 
-    fn find_place(self: &Arc<Self>, party: ClientAddr) -> Option<Place> {
-        let mut seats = lock(&self.seats);
-        let has = seats.has(party);
-        if has >= self.limits.of_party {
-            seats.give_up(|_, of| of == party)?;
-        } else if seats.taken.len() >= self.limits.connections {
-            // Never from a party that has fewer.
-            seats
-                .give_up(|seats, of| seats.has(of) >= has)
-                .or_else(|| seats.give_up_busy(MANY_TIMES * (has + 1)))?;
+    fn find_place(self: &Arc<Self>, client_addr: ClientAddr) -> Option<Place> {
+        let mut connection_states = lock(&self.connection_states);
+        let has = connection_states.has(client_addr);
+        if has >= self.limits.of_client {
+            connection_states.give_up(|_, of| of == client_addr)?;
+        } else if connection_states.taken.len() >= self.limits.connections {
+            // Never from a client address that has fewer connections.
+            connection_states
+                .give_up(|connection_states, of| connection_states.has(of) >= has)
+                .or_else(|| connection_states.give_up_busy(MANY_TIMES * (has + 1)))?;
         }
-        let number = seats.next;
-        seats.next += 1;
-        let seat = Arc::new(Seat::new(party, Instant::now()));
-        seats.open += 1;
-        seats.taken.insert(number, Arc::clone(&seat));
-        *seats.of_party.entry(party).or_default() += 1;
-        Some(Place { table: Arc::clone(self), number, seat })
+        let number = connection_states.next;
+        connection_states.next += 1;
+        let connection_state = Arc::new(ConnectionState::new(client_addr, Instant::now()));
+        connection_states.open += 1;
+        connection_states.taken.insert(number, Arc::clone(&connection_state));
+        *connection_states.of_client.entry(client_addr).or_default() += 1;
+        Some(Place { table: Arc::clone(self), number, connection_state })
     }
 
     /// Closes an idle connection because the process can open no more files.
     pub fn make_room(&self) {
-        lock(&self.seats).give_up(|_, _| true);
+        lock(&self.connection_states).give_up(|_, _| true);
     }
 
-    /// Sends away connections that take too long.
+    /// Closes connections that take too long.
     pub fn sweep(&self, now: Instant) {
-        let mut seats = lock(&self.seats);
+        let mut connection_states = lock(&self.connection_states);
         let mut limits = self.limits;
-        if seats.taken.len() > limits.connections / 2 {
+        if connection_states.taken.len() > limits.connections / 2 {
             limits.idle = limits.idle.min(limits.head);
         }
-        let late: Vec<(u64, Leave)> = seats
+        let late: Vec<(u64, Leave)> = connection_states
             .taken
             .iter()
-            .filter_map(|(&number, seat)| Some((number, lock(&seat.doing).overdue(limits, now)?)))
+            .filter_map(|(&number, connection_state)| {
+                Some((number, lock(&connection_state.activity).overdue(limits, now)?))
+            })
             .collect();
         for (number, leave) in late {
-            seats.send_away(number, leave);
+            connection_states.send_away(number, leave);
         }
     }
 
-    /// What has happened since the start.
+    /// Counts since the start.
     pub fn counts(&self) -> Counts {
-        lock(&self.seats).counts
+        lock(&self.connection_states).counts
     }
 
-    /// How many connections have a place.
+    /// Number of connections in the table.
     pub fn len(&self) -> usize {
-        lock(&self.seats).taken.len()
+        lock(&self.connection_states).taken.len()
     }
 }
 
 impl Seats {
-    /// How many connections a party has.
-    fn has(&self, party: ClientAddr) -> usize {
-        self.of_party.get(&party).copied().unwrap_or_default()
+    /// Number of connections of a client address.
+    fn has(&self, client_addr: ClientAddr) -> usize {
+        self.of_client.get(&client_addr).copied().unwrap_or_default()
     }
 
-    /// Closes the longest idle connection of the party that has most, among those that may lose
-    /// one.
+    /// Closes the longest idle connection of the client address that has most, among those that may
+    /// lose a connection.
     fn give_up(&mut self, may_lose: impl Fn(&Self, ClientAddr) -> bool) -> Option<()> {
-        let taken = self.taken.iter().filter(|(_, seat)| may_lose(self, seat.party));
-        let resting = taken.filter_map(|(&number, seat)| {
-            let since = lock(&seat.doing).resting_since()?;
-            Some(((Reverse(self.has(seat.party)), since), number))
+        let taken = self
+            .taken
+            .iter()
+            .filter(|(_, connection_state)| may_lose(self, connection_state.client_addr));
+        let resting = taken.filter_map(|(&number, connection_state)| {
+            let since = lock(&connection_state.activity).resting_since()?;
+            Some(((Reverse(self.has(connection_state.client_addr)), since), number))
         });
         let (_, number) = resting.min()?;
         self.send_away(number, Leave::ForAnother);
         Some(())
     }
 
-    /// Closes a connection with a request under way, of a party that has at least so many: first
-    /// one whose caller keeps the server waiting, then one of the party that has most, then the one
-    /// under way for longest.
+    /// Closes a connection with a request in flight, of a client address with at least a given
+    /// number of connections. First choice is a connection whose caller keeps the server waiting,
+    /// then one of the client address that has most, then the one whose request has taken longest.
     fn give_up_busy(&mut self, has_at_least: usize) -> Option<()> {
-        let taken = self.taken.iter().filter(|(_, seat)| self.has(seat.party) >= has_at_least);
-        let busy = taken.map(|(&number, seat)| {
-            let doing = lock(&seat.doing);
-            let is_at_work = !doing.waits_for_caller();
-            ((is_at_work, Reverse(self.has(seat.party)), doing.busy_since), number)
+        let taken = self
+            .taken
+            .iter()
+            .filter(|(_, connection_state)| self.has(connection_state.client_addr) >= has_at_least);
+        let busy = taken.map(|(&number, connection_state)| {
+            let activity = lock(&connection_state.activity);
+            let is_at_work = !activity.waits_for_caller();
+            (
+                (is_at_work, Reverse(self.has(connection_state.client_addr)), activity.busy_since),
+                number,
+            )
         });
         let (_, number) = busy.min()?;
         self.send_away(number, Leave::OfMany);
@@ -180,7 +194,7 @@ impl Seats {
     }
 
     fn send_away(&mut self, number: u64, leave: Leave) {
-        if let Some(seat) = self.remove(number) {
+        if let Some(connection_state) = self.remove(number) {
             let counts = &mut self.counts;
             *match leave {
                 Leave::ForAnother => &mut counts.for_another,
@@ -189,20 +203,20 @@ impl Seats {
                 Leave::TooSlow => &mut counts.too_slow,
             } += 1;
             // Only the first reason counts.
-            let _ = seat.leave.set(leave);
-            seat.told.notify_one();
+            let _ = connection_state.leave.set(leave);
+            connection_state.told.notify_one();
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<Arc<Seat>> {
-        let seat = self.taken.remove(&number)?;
-        if let Some(has) = self.of_party.get_mut(&seat.party) {
+    fn remove(&mut self, number: u64) -> Option<Arc<ConnectionState>> {
+        let connection_state = self.taken.remove(&number)?;
+        if let Some(has) = self.of_client.get_mut(&connection_state.client_addr) {
             *has -= 1;
             if *has == 0 {
-                self.of_party.remove(&seat.party);
+                self.of_client.remove(&connection_state.client_addr);
             }
         }
-        Some(seat)
+        Some(connection_state)
     }
 }
 
@@ -210,14 +224,14 @@ impl Seats {
 pub struct Place {
     table: Arc<Table>,
     number: u64,
-    pub seat: Arc<Seat>,
+    pub connection_state: Arc<ConnectionState>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut seats = lock(&self.table.seats);
-        seats.open -= 1;
-        seats.remove(self.number);
+        let mut connection_states = lock(&self.table.connection_states);
+        connection_states.open -= 1;
+        connection_states.remove(self.number);
         self.table.closed.notify_one();
     }
 }
@@ -225,63 +239,64 @@ impl Drop for Place {
 /// Why a connection must close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// Another one needs its place, and it has nothing under way.
+    /// A new connection needs room, and this one has no request in flight.
     ForAnother,
-    /// Another one needs its place, and its party has many.
+    /// A new connection needs room, and the client address of this one has many.
     OfMany,
-    /// Its head did not arrive, or it has been idle for too long.
+    /// The head did not arrive, or the connection has been idle for too long.
     TooLate,
-    /// It reads its answer too slowly.
+    /// The caller reads the answer too slowly.
     TooSlow,
 }
 
 /// What a connection is doing.
-pub struct Seat {
-    pub party: ClientAddr,
-    doing: Mutex<Doing>,
+pub struct ConnectionState {
+    pub client_addr: ClientAddr,
+    activity: Mutex<Activity>,
     leave: OnceLock<Leave>,
     told: Notify,
 }
 
-struct Doing {
-    /// Since when no request has been under way: the accept or the end of the last answer.
+struct Activity {
+    /// The time since which no request has been in flight: the accept or the end of the last
+    /// answer.
     resting_since: Instant,
-    /// Since when the bytes of a head have been arriving.
+    /// The time since which the bytes of a head have been arriving.
     head_since: Option<Instant>,
     /// Whether a whole head has ever arrived.
     has_asked: bool,
-    /// How many requests are under way; more than one only over HTTP/2.
+    /// Number of requests in flight; more than one only over HTTP/2.
     under_way: usize,
-    /// Since when there has been one.
+    /// The time since which a request has been in flight.
     busy_since: Option<Instant>,
-    /// For how many of them the server waits for the body.
+    /// Number of requests whose body the server waits for.
     bodies_awaited: usize,
-    /// There are bytes that the caller does not read.
+    /// Set while there are bytes that the caller does not read.
     behind: Option<Behind>,
     /// The frames of HTTP/2; `None` over HTTP/1.
     streams: Option<Streams>,
 }
 
-/// What the caller of an HTTP/2 connection does not take because it grants no window for it: the
-/// socket itself does not tell.
+/// What the caller of an HTTP/2 connection does not take because it grants no window. The socket
+/// itself does not show this.
 #[derive(Default)]
 struct Streams {
     next: u64,
-    /// Since when a piece of each answer has been on offer.
+    /// The time since which a piece of each answer has been waiting.
     offered: HashMap<u64, Instant>,
-    /// Since when there has been one, and how much was taken since.
+    /// The time since which any piece has been waiting, and how much was taken since.
     behind: Option<Behind>,
 }
 
-/// Since when bytes have waited for a caller, and how many were read since.
+/// The time since which bytes have been waiting for a caller, and how many were read since.
 struct Behind {
     since: Instant,
     bytes: u64,
 }
 
-impl Seat {
-    fn new(party: ClientAddr, now: Instant) -> Self {
-        let doing = Doing {
+impl ConnectionState {
+    fn new(client_addr: ClientAddr, now: Instant) -> Self {
+        let activity = Activity {
             resting_since: now,
             head_since: None,
             has_asked: false,
@@ -291,49 +306,54 @@ impl Seat {
             behind: None,
             streams: None,
         };
-        Self { party, doing: Mutex::new(doing), leave: OnceLock::new(), told: Notify::new() }
+        Self {
+            client_addr,
+            activity: Mutex::new(activity),
+            leave: OnceLock::new(),
+            told: Notify::new(),
+        }
     }
 
-    /// It speaks HTTP/2: its heads are not told from its other frames, so that each has the time
-    /// of an idle connection.
+    /// The connection speaks HTTP/2. Heads are not distinguished from other frames, so a head has
+    /// the time of an idle connection.
     pub fn speaks_http2(&self) {
-        lock(&self.doing).streams = Some(Streams::default());
+        lock(&self.activity).streams = Some(Streams::default());
     }
 
     /// Bytes arrived.
     pub fn has_read(&self) {
-        let mut doing = lock(&self.doing);
-        if doing.busy_since.is_none() && doing.streams.is_none() {
-            doing.head_since.get_or_insert_with(Instant::now);
+        let mut activity = lock(&self.activity);
+        if activity.busy_since.is_none() && activity.streams.is_none() {
+            activity.head_since.get_or_insert_with(Instant::now);
         }
     }
 
-    /// A whole head arrived. The request is under way until the returned guard is dropped.
-    pub fn asks(self: &Arc<Self>) -> Asking {
-        let mut doing = lock(&self.doing);
-        (doing.has_asked, doing.head_since) = (true, None);
-        doing.under_way += 1;
-        doing.busy_since.get_or_insert_with(Instant::now);
-        let number = doing.streams.as_mut().map(|streams| {
+    /// A whole head arrived. The request is in flight until the returned guard is dropped.
+    pub fn asks(self: &Arc<Self>) -> InFlight {
+        let mut activity = lock(&self.activity);
+        (activity.has_asked, activity.head_since) = (true, None);
+        activity.under_way += 1;
+        activity.busy_since.get_or_insert_with(Instant::now);
+        let number = activity.streams.as_mut().map(|streams| {
             streams.next += 1;
             streams.next
         });
-        Asking { seat: Arc::clone(self), number }
+        InFlight { connection_state: Arc::clone(self), number }
     }
 
     /// The server starts or stops waiting for the body of a request.
     pub fn awaits_body(&self, awaits: bool) {
-        let mut doing = lock(&self.doing);
+        let mut activity = lock(&self.activity);
         if awaits {
-            doing.bodies_awaited += 1;
+            activity.bodies_awaited += 1;
         } else {
-            doing.bodies_awaited -= 1;
+            activity.bodies_awaited -= 1;
         }
     }
 
     /// The caller has read bytes.
     pub fn has_written(&self, bytes: usize) {
-        if let Some(behind) = &mut lock(&self.doing).behind {
+        if let Some(behind) = &mut lock(&self.activity).behind {
             behind.bytes += bytes as u64;
         }
     }
@@ -341,32 +361,32 @@ impl Seat {
     /// There are bytes, and the caller is not reading them now.
     pub fn must_wait(&self) {
         let begin = || Behind { since: Instant::now(), bytes: 0 };
-        lock(&self.doing).behind.get_or_insert_with(begin);
+        lock(&self.activity).behind.get_or_insert_with(begin);
     }
 
     /// The caller has read everything there was.
     pub fn has_taken_all(&self) {
-        lock(&self.doing).behind = None;
+        lock(&self.activity).behind = None;
     }
 
-    /// Waits until the connection must close; returns why, and whether a request is under way.
+    /// Waits until the connection must close. Returns why, and whether a request is in flight.
     pub async fn leave(&self) -> (Leave, bool) {
         loop {
             self.told.notified().await;
             if let Some(leave) = self.leave.get() {
-                return (*leave, lock(&self.doing).busy_since.is_some());
+                return (*leave, lock(&self.activity).busy_since.is_some());
             }
         }
     }
 }
 
-impl Doing {
-    /// Since when it has been idle, if it is.
+impl Activity {
+    /// The time since which the connection has been idle, if it is idle.
     fn resting_since(&self) -> Option<Instant> {
         (self.busy_since.is_none() && self.behind.is_none()).then_some(self.resting_since)
     }
 
-    /// Whether it can go on only once its caller sends or reads something.
+    /// Whether the connection can go on only once its caller sends or reads something.
     fn waits_for_caller(&self) -> bool {
         self.bodies_awaited > 0 || self.behind.is_some() || self.offers()
     }
@@ -410,8 +430,8 @@ impl Behind {
 }
 
 impl Streams {
-    /// Whether a piece has been on offer for longer than all of them take at the pace: one stream
-    /// that is read does not excuse others that are not.
+    /// Whether a piece has been waiting for longer than all pieces take at the pace. A stream that
+    /// is read does not excuse others that are not.
     fn has_stuck(&self, pace: Pace, now: Instant) -> bool {
         let all_bytes = (self.offered.len() * PIECE_BYTES) as u64;
         self.offered.values().any(|&since| now >= pace.deadline(since, all_bytes))
@@ -425,23 +445,23 @@ impl Streams {
     }
 }
 
-/// A request that is under way.
-pub struct Asking {
-    seat: Arc<Seat>,
-    /// Of its stream; `None` over HTTP/1.
+/// A request in flight.
+pub struct InFlight {
+    connection_state: Arc<ConnectionState>,
+    /// The number of its stream; `None` over HTTP/1.
     number: Option<u64>,
 }
 
-impl Asking {
-    /// Whether the answer is sent in [pieces](PIECE_BYTES), of which the seat is told.
+impl InFlight {
+    /// Whether the answer is sent in [pieces](PIECE_BYTES) that the connection state is told of.
     pub fn is_in_pieces(&self) -> bool {
         self.number.is_some()
     }
 
     /// A piece of the answer waits until the caller grants a window for it.
     pub fn offers(&self) {
-        let mut doing = lock(&self.seat.doing);
-        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+        let mut activity = lock(&self.connection_state.activity);
+        if let (Some(number), Some(streams)) = (self.number, &mut activity.streams) {
             let now = Instant::now();
             streams.offered.insert(number, now);
             streams.behind.get_or_insert(Behind { since: now, bytes: 0 });
@@ -450,32 +470,32 @@ impl Asking {
 
     /// The caller took a piece.
     pub fn is_taken(&self, bytes: usize) {
-        let mut doing = lock(&self.seat.doing);
-        let streams = doing.streams.as_mut();
+        let mut activity = lock(&self.connection_state.activity);
+        let streams = activity.streams.as_mut();
         if let Some(behind) = streams.and_then(|streams| streams.behind.as_mut()) {
             behind.bytes += bytes as u64;
         }
     }
 
-    /// There is no piece to take until the server has made one.
+    /// No piece waits until the server has made the next one.
     pub fn has_no_piece(&self) {
-        let mut doing = lock(&self.seat.doing);
-        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+        let mut activity = lock(&self.connection_state.activity);
+        if let (Some(number), Some(streams)) = (self.number, &mut activity.streams) {
             streams.ends(number);
         }
     }
 }
 
-impl Drop for Asking {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut doing = lock(&self.seat.doing);
-        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+        let mut activity = lock(&self.connection_state.activity);
+        if let (Some(number), Some(streams)) = (self.number, &mut activity.streams) {
             streams.ends(number);
         }
-        doing.under_way -= 1;
-        if doing.under_way == 0 {
-            doing.busy_since = None;
-            doing.resting_since = Instant::now();
+        activity.under_way -= 1;
+        if activity.under_way == 0 {
+            activity.busy_since = None;
+            activity.resting_since = Instant::now();
         }
     }
 }

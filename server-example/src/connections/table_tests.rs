@@ -4,29 +4,29 @@ use super::*;
 
 const LIMITS: Limits = Limits {
     connections: 8,
-    of_party: 5,
+    of_client: 5,
     head: Duration::from_secs(10),
     idle: Duration::from_secs(75),
     pace: Pace { bytes_per_s: 1_000 },
 };
 
-fn party(number: u8) -> ClientAddr {
+fn client_addr(number: u8) -> ClientAddr {
     ClientAddr::of([192, 0, 2, number].into())
 }
 
 fn is_sent_away(place: &Place) -> Option<Leave> {
-    place.seat.leave.get().copied()
+    place.connection_state.leave.get().copied()
 }
 
 async fn pass(seconds: u64) {
     tokio::time::advance(Duration::from_secs(seconds)).await;
 }
 
-/// Opens a number of connections of a party, a millisecond apart.
+/// Opens a number of connections of a client address, a millisecond apart.
 async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<Place> {
     let mut places = Vec::new();
     for _ in 0..count {
-        places.push(table.admit(party(of)).unwrap());
+        places.push(table.admit(client_addr(of)).unwrap());
         tokio::time::advance(Duration::from_millis(1)).await;
     }
     places
@@ -37,7 +37,7 @@ async fn a_full_table_gives_up_the_longest_idle_of_the_party_that_has_most() {
     let table = Table::new(LIMITS);
     let modest = fill(&table, 1, 3).await;
     let greedy = fill(&table, 2, 5).await;
-    let newcomer = table.admit(party(3)).unwrap();
+    let newcomer = table.admit(client_addr(3)).unwrap();
     assert_eq!(is_sent_away(&greedy[0]), Some(Leave::ForAnother));
     assert!(modest.iter().chain(&greedy[1..]).all(|place| is_sent_away(place).is_none()));
     assert_eq!(table.len(), 8);
@@ -45,7 +45,7 @@ async fn a_full_table_gives_up_the_longest_idle_of_the_party_that_has_most() {
     assert_eq!(table.len(), 3);
     drop(modest);
     assert_eq!(table.len(), 0);
-    assert!(lock(&table.seats).of_party.is_empty());
+    assert!(lock(&table.connection_states).of_client.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,14 +55,14 @@ async fn a_request_under_way_stays_where_nobody_has_many() {
     let others = fill(&table, 2, 3).await;
     let more = fill(&table, 3, 2).await;
     let of_all = greedy.iter().chain(&others).chain(&more);
-    let asking: Vec<Asking> = of_all.map(|place| place.seat.asks()).collect();
-    assert!(table.admit(party(4)).is_none());
+    let asking: Vec<InFlight> = of_all.map(|place| place.connection_state.asks()).collect();
+    assert!(table.admit(client_addr(4)).is_none());
     drop(asking);
-    // An answer that has not been read yet is under way too.
+    // An answer that has not been read yet is in flight too.
     for place in greedy.iter().chain(&more) {
-        place.seat.must_wait();
+        place.connection_state.must_wait();
     }
-    assert!(table.admit(party(4)).is_some());
+    assert!(table.admit(client_addr(4)).is_some());
     assert!(greedy.iter().chain(&more).all(|place| is_sent_away(place).is_none()));
     assert_eq!(is_sent_away(&others[0]), Some(Leave::ForAnother));
 }
@@ -73,29 +73,31 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     let greedy = fill(&table, 1, 5).await;
     let others = fill(&table, 2, 3).await;
     let mut asking = Vec::new();
-    // Those of the others have been under way for longer; the greedy one's, from the last on.
+    // The requests of the others have taken longer. The greedy caller loses its connections from
+    // the last one on.
     for place in others.iter().chain(greedy.iter().rev()) {
-        asking.push(place.seat.asks());
+        asking.push(place.connection_state.asks());
         pass(1).await;
     }
-    others[0].seat.awaits_body(true);
-    greedy[1].seat.awaits_body(true);
-    greedy[0].seat.must_wait();
+    others[0].connection_state.awaits_body(true);
+    greedy[1].connection_state.awaits_body(true);
+    greedy[0].connection_state.must_wait();
     let many = Some(Leave::OfMany);
-    // A connection that keeps the server waiting goes first, then the one under way for longest.
-    let mut newcomers = vec![table.admit(party(3)).unwrap()];
+    // A connection that keeps the server waiting goes first, then the one whose request has taken
+    // longest.
+    let mut newcomers = vec![table.admit(client_addr(3)).unwrap()];
     assert_eq!(is_sent_away(&greedy[1]), many);
     assert!([0, 2, 3, 4].iter().all(|&at| is_sent_away(&greedy[at]).is_none()));
-    let asking_too = newcomers[0].seat.asks();
-    newcomers.push(table.admit(party(4)).unwrap());
+    let asking_too = newcomers[0].connection_state.asks();
+    newcomers.push(table.admit(client_addr(4)).unwrap());
     assert_eq!(is_sent_away(&greedy[0]), many);
-    let asking_four = newcomers[1].seat.asks();
-    // Three are not many.
-    assert!(table.admit(party(5)).is_none());
+    let asking_four = newcomers[1].connection_state.asks();
+    // Three connections are not many.
+    assert!(table.admit(client_addr(5)).is_none());
     assert!(others.iter().all(|place| is_sent_away(place).is_none()));
     drop((asking_too, asking_four));
-    // Idle connections go before those under way.
-    assert!(table.admit(party(5)).is_some());
+    // Idle connections go before those with a request in flight.
+    assert!(table.admit(client_addr(5)).is_some());
     assert_eq!(is_sent_away(&newcomers[0]), Some(Leave::ForAnother));
 }
 
@@ -106,29 +108,29 @@ async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
     let most = fill(&table, 2, 5).await;
     let mut asking = Vec::new();
     for place in less.iter().chain(most.iter().rev()) {
-        asking.push(place.seat.asks());
+        asking.push(place.connection_state.asks());
         pass(1).await;
     }
-    // A body that has arrived is not waited for.
-    less[0].seat.awaits_body(true);
-    less[0].seat.awaits_body(false);
-    let newcomer = table.admit(party(3)).unwrap();
+    // The server does not wait for a body that has arrived.
+    less[0].connection_state.awaits_body(true);
+    less[0].connection_state.awaits_body(false);
+    let newcomer = table.admit(client_addr(3)).unwrap();
     assert_eq!(is_sent_away(&most[4]), Some(Leave::OfMany));
-    let _asking = newcomer.seat.asks();
+    let _asking = newcomer.connection_state.asks();
     // Two are not far fewer than four.
-    assert!(table.admit(party(3)).is_none());
+    assert!(table.admit(client_addr(3)).is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn nobody_loses_a_connection_to_one_who_has_more() {
     let table = Table::new(LIMITS);
     let greedy = fill(&table, 1, 4).await;
-    let _asking: Vec<Asking> = greedy.iter().map(|place| place.seat.asks()).collect();
+    let _asking: Vec<InFlight> = greedy.iter().map(|place| place.connection_state.asks()).collect();
     let mut modest = fill(&table, 2, 2).await;
     modest.extend(fill(&table, 3, 2).await);
-    assert!(table.admit(party(1)).is_none());
+    assert!(table.admit(client_addr(1)).is_none());
     assert!(modest.iter().all(|place| is_sent_away(place).is_none()));
-    assert!(table.admit(party(4)).is_some());
+    assert!(table.admit(client_addr(4)).is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,20 +138,21 @@ async fn a_party_that_has_all_it_may_have_loses_its_own_longest_idle_one_or_is_r
     let table = Table::new(LIMITS);
     let other = fill(&table, 2, 1).await;
     let mut own = fill(&table, 1, 5).await;
-    own.push(table.admit(party(1)).unwrap());
+    own.push(table.admit(client_addr(1)).unwrap());
     assert_eq!(is_sent_away(&own[0]), Some(Leave::ForAnother));
-    let _asking: Vec<Asking> = own[1..].iter().map(|place| place.seat.asks()).collect();
-    assert!(table.admit(party(1)).is_none());
+    let _asking: Vec<InFlight> =
+        own[1..].iter().map(|place| place.connection_state.asks()).collect();
+    assert!(table.admit(client_addr(1)).is_none());
     assert_eq!(is_sent_away(&other[0]), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_head_has_its_time_from_the_accept_and_later_ones_from_their_first_byte() {
     let table = Table::new(LIMITS);
-    let silent = table.admit(party(1)).unwrap();
-    let slow = table.admit(party(1)).unwrap();
+    let silent = table.admit(client_addr(1)).unwrap();
+    let slow = table.admit(client_addr(1)).unwrap();
     pass(9).await;
-    slow.seat.has_read();
+    slow.connection_state.has_read();
     table.sweep(Instant::now());
     assert_eq!((is_sent_away(&silent), is_sent_away(&slow)), (None, None));
     pass(1).await;
@@ -157,16 +160,16 @@ async fn a_head_has_its_time_from_the_accept_and_later_ones_from_their_first_byt
     let late = Some(Leave::TooLate);
     assert_eq!((is_sent_away(&silent), is_sent_away(&slow)), (late, late));
 
-    let again = table.admit(party(1)).unwrap();
-    again.seat.has_read();
-    drop(again.seat.asks());
+    let again = table.admit(client_addr(1)).unwrap();
+    again.connection_state.has_read();
+    drop(again.connection_state.asks());
     pass(70).await;
     table.sweep(Instant::now());
-    again.seat.has_read();
+    again.connection_state.has_read();
     pass(9).await;
     table.sweep(Instant::now());
     assert_eq!(is_sent_away(&again), None);
-    again.seat.has_read();
+    again.connection_state.has_read();
     pass(1).await;
     table.sweep(Instant::now());
     assert_eq!(is_sent_away(&again), late);
@@ -177,13 +180,13 @@ async fn a_connection_rests_for_a_while_and_for_less_when_the_table_is_half_full
     let table = Table::new(LIMITS);
     let mut places = fill(&table, 1, 4).await;
     for place in &places {
-        drop(place.seat.asks());
+        drop(place.connection_state.asks());
     }
     pass(74).await;
     table.sweep(Instant::now());
     assert!(places.iter().all(|place| is_sent_away(place).is_none()));
-    let busy = table.admit(party(2)).unwrap();
-    let asking = busy.seat.asks();
+    let busy = table.admit(client_addr(2)).unwrap();
+    let asking = busy.connection_state.asks();
     table.sweep(Instant::now());
     assert!(places.iter().all(|place| is_sent_away(place) == Some(Leave::TooLate)));
 
@@ -201,15 +204,16 @@ async fn a_connection_rests_for_a_while_and_for_less_when_the_table_is_half_full
 #[tokio::test(start_paused = true)]
 async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
     let table = Table::new(LIMITS);
-    let (stuck, slow) = (table.admit(party(1)).unwrap(), table.admit(party(1)).unwrap());
-    let brisk = table.admit(party(1)).unwrap();
-    let _asking = [&stuck, &slow, &brisk].map(|place| place.seat.asks());
+    let (stuck, slow) =
+        (table.admit(client_addr(1)).unwrap(), table.admit(client_addr(1)).unwrap());
+    let brisk = table.admit(client_addr(1)).unwrap();
+    let _asking = [&stuck, &slow, &brisk].map(|place| place.connection_state.asks());
     for second in 0..100 {
         for place in [&stuck, &slow, &brisk] {
-            place.seat.must_wait();
+            place.connection_state.must_wait();
         }
-        slow.seat.has_written(900);
-        brisk.seat.has_written(1_100);
+        slow.connection_state.has_written(900);
+        brisk.connection_state.has_written(1_100);
         pass(1).await;
         table.sweep(Instant::now());
         let too_slow = (second >= 19).then_some(Leave::TooSlow);
@@ -217,7 +221,7 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
         assert_eq!(is_sent_away(&brisk), None);
     }
     // A fast start is not enough.
-    brisk.seat.has_written(1 << 30);
+    brisk.connection_state.has_written(1 << 30);
     pass(20).await;
     table.sweep(Instant::now());
     pass(19).await;
@@ -233,10 +237,10 @@ async fn nobody_comes_while_many_of_those_sent_away_are_open() {
     let table = Table::new(LIMITS);
     let soon = async || tokio::time::timeout(Duration::from_secs(1), table.closed_enough()).await;
     let mut places = Vec::new();
-    // They are sent away one after the other, as each newcomer has its own party.
+    // They are closed one after the other, as each new connection has its own client address.
     for number in 0..LIMITS.connections + STILL_CLOSING {
         assert!(soon().await.is_ok(), "{number}");
-        places.push(table.admit(party(number as u8)).unwrap());
+        places.push(table.admit(client_addr(number as u8)).unwrap());
     }
     assert_eq!(table.len(), LIMITS.connections);
     assert!(soon().await.is_err());

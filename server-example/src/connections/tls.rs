@@ -1,4 +1,4 @@
-//! TLS: the certificate, and its exchange while connections live.
+//! TLS: the certificate, and its replacement while connections are open.
 
 use std::fmt;
 use std::io;
@@ -21,10 +21,10 @@ use super::validity::Validity;
 /// The name of HTTP/2 in a handshake (RFC 7301).
 pub const HTTP2: &[u8] = b"h2";
 
-/// A certificate that does not serve.
+/// The certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("the file {}: {error}", .path.display())]
     File {
         /// The file.
@@ -32,7 +32,7 @@ pub enum TlsError {
         /// The system's error.
         error: io::Error,
     },
-    /// A file that is not what it should be.
+    /// A file does not hold what it should.
     #[error("the file {} must hold {allowed}: {got}", .path.display())]
     Content {
         /// The file.
@@ -42,7 +42,7 @@ pub enum TlsError {
         /// What is wrong.
         got: String,
     },
-    /// The key is of another certificate.
+    /// The key belongs to another certificate.
     #[error(
         "the key in {} is not that of the certificate in {}", .key.display(), .certificate.display()
     )]
@@ -78,18 +78,18 @@ struct Current {
     validity: Validity,
 }
 
-/// A certificate that was read and does not serve yet.
+/// A certificate that was read but is not in use yet.
 pub struct Fresh(Current);
 
-/// What changes when a file does.
+/// A mark that changes when a file changes.
 type Identity = (SystemTime, u64);
 
 impl Certificate {
-    /// Reads and checks a certificate with its chain, and its key; both in PEM.
+    /// Reads and checks a certificate with its chain, and its key. Both are in PEM.
     ///
     /// # Errors
-    /// A file that cannot be read, a key of another certificate, or a certificate that is not valid
-    /// at this time.
+    /// A file cannot be read, the key belongs to another certificate, or the certificate is not
+    /// valid at this time.
     pub fn read(certificate: &Path, key: &Path, now_ms: i64) -> Result<Self, TlsError> {
         let seen = [identity(certificate), identity(key)];
         Ok(Self {
@@ -100,7 +100,7 @@ impl Certificate {
         })
     }
 
-    /// When the current one is valid.
+    /// When the current certificate is valid.
     pub fn validity(&self) -> Validity {
         self.current.load().validity
     }
@@ -114,16 +114,17 @@ impl Certificate {
         load(&self.certificate, &self.key, now_ms).map(Fresh)
     }
 
-    /// Makes what was read serve from the next handshake on. Connections that live are not touched.
+    /// Uses the certificate that was read from the next handshake on. Open connections are not
+    /// touched.
     pub fn take(&self, Fresh(fresh): Fresh) {
         self.current.store(Arc::new(fresh));
     }
 
-    /// Reads the files and takes the certificate if they have changed since they were last read.
+    /// Reads the files, and uses the certificate, if they have changed since they were last read.
     /// Returns whether they had.
     ///
     /// # Errors
-    /// As [`read`](Self::read), once for each change; the old certificate stays.
+    /// As [`read`](Self::read), once for each change. The old certificate stays.
     pub fn renew(&self, now_ms: i64) -> Result<bool, TlsError> {
         let identities = self.identities();
         if *self.seen.lock().unwrap_or_else(PoisonError::into_inner) == identities {
@@ -137,7 +138,7 @@ impl Certificate {
         [identity(&self.certificate), identity(&self.key)]
     }
 
-    /// What makes the handshakes: TLS 1.2 and 1.3, HTTP/2 before HTTP/1.1.
+    /// The acceptor of handshakes: TLS 1.2 and 1.3, HTTP/2 before HTTP/1.1.
     ///
     /// # Errors
     /// The system has no random numbers.
@@ -163,13 +164,13 @@ impl fmt::Debug for Certificate {
 }
 
 impl ResolvesServerCert for Certificate {
-    /// Whatever name was asked for.
+    /// The same certificate for every name that a client asks for.
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(Arc::clone(&self.current.load().key))
     }
 }
 
-/// A link counts as what it leads to.
+/// A link counts as the file that it leads to.
 fn identity(path: &Path) -> Option<Identity> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))

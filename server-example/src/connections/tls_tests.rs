@@ -7,7 +7,7 @@ use super::*;
 /// 2030-01-01.
 const NOW_MS: i64 = 1_893_456_000_000;
 
-/// Writes a certificate of its own, valid in the years 2029 and 2030, and returns its key.
+/// Writes a self-signed certificate, valid in the years 2029 and 2030, and returns its key.
 fn write(folder: &TempDir, name: &str) -> KeyPair {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new([format!("{name}.example")]).unwrap();
@@ -60,7 +60,7 @@ fn a_new_certificate_is_taken_when_its_files_change_and_a_broken_one_leaves_the_
     std::fs::write(folder.path().join("cert.pem"), "broken").unwrap();
     assert!(certificate.renew(NOW_MS).is_err());
     assert_eq!(served(), first);
-    // It is told once.
+    // The error is reported once.
     assert!(!certificate.renew(NOW_MS).unwrap());
     assert!(certificate.fresh(NOW_MS).is_err());
 

@@ -1,9 +1,9 @@
-//! When a certificate is valid: the only part of one that is not left to the TLS library, which
-//! does not tell a server about its own.
+//! When a certificate is valid. Only this part of a certificate is read here: the TLS library does
+//! not tell a server about its own certificate.
 
 use mesonet::time::parse_instant;
 
-/// The time in which a certificate is valid, both ends included; milliseconds since 1970 UTC.
+/// The time in which a certificate is valid, both ends included, in milliseconds since 1970 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     /// notBefore.
@@ -16,11 +16,12 @@ const INTEGER: u8 = 0x02;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 const SEQUENCE: u8 = 0x30;
-/// The version, which only certificates of version 1 do not state.
+/// The version; only certificates of version 1 leave it out.
 const VERSION: u8 = 0xa0;
 
 impl Validity {
-    /// Reads it from a certificate in DER (RFC 5280, 4.1). `None` if the certificate is malformed.
+    /// Reads the validity from a certificate in DER (RFC 5280, 4.1). `None` if the certificate is
+    /// malformed.
     pub fn of(certificate: &[u8]) -> Option<Self> {
         let (certificate, _) = take(certificate, SEQUENCE)?;
         let (mut fields, _) = take(certificate, SEQUENCE)?;
@@ -57,8 +58,8 @@ fn take(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// Reads a time, in UTC to the second as RFC 5280 (4.1.2.5) has it; years of two digits from 50 on
-/// are of the last century.
+/// Reads a time in UTC, to the second, in the form of RFC 5280 (4.1.2.5). Years of two digits from
+/// 50 on are of the last century.
 fn time(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (text, rest, year_digits) = match take(bytes, UTC_TIME) {
         Some((text, rest)) => (text, rest, 2),
@@ -99,7 +100,7 @@ mod tests {
             let der = params.self_signed(&key).unwrap().der().to_vec();
             let [from_ms, to_ms] = written.map(|text| parse_instant(text).unwrap());
             assert_eq!(Validity::of(&der), Some(Validity { from_ms, to_ms }));
-            // Whatever is cut off, it ends.
+            // Whatever is cut off, reading ends.
             for length in 0..der.len().min(200) {
                 let _ = Validity::of(&der[..length]);
             }

@@ -1,4 +1,4 @@
-//! A stream that reports to its seat in the table what passes through it.
+//! A stream that reports what passes through it to its connection state in the table.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,30 +7,30 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::table::Seat;
+use super::table::ConnectionState;
 
 /// A stream that is watched.
-pub struct Watched<S> {
+pub struct WatchedStream<S> {
     stream: S,
-    seat: Arc<Seat>,
+    connection_state: Arc<ConnectionState>,
 }
 
-impl<S> Watched<S> {
-    pub fn new(stream: S, seat: Arc<Seat>) -> Self {
-        Self { stream, seat }
+impl<S> WatchedStream<S> {
+    pub fn new(stream: S, connection_state: Arc<ConnectionState>) -> Self {
+        Self { stream, connection_state }
     }
 
     fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
-            Poll::Pending => self.seat.must_wait(),
-            Poll::Ready(Ok(bytes)) => self.seat.has_written(*bytes),
+            Poll::Pending => self.connection_state.must_wait(),
+            Poll::Ready(Ok(bytes)) => self.connection_state.has_written(*bytes),
             Poll::Ready(Err(_)) => {}
         }
         written
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -39,13 +39,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         if buffer.filled().len() > before {
-            self.seat.has_read();
+            self.connection_state.has_read();
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -71,7 +71,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     /// Called once there is nothing left to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        self.seat.has_taken_all();
+        self.connection_state.has_taken_all();
         Poll::Ready(Ok(()))
     }
 

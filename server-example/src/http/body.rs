@@ -6,7 +6,7 @@ use axum::body::Body;
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a body may take at most, at any pace.
+/// How long a body may take, at any pace.
 const WHOLE: Duration = Duration::from_secs(45);
 
 /// The minimum throughput of a caller who sends or reads.
@@ -17,11 +17,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The time over which the average is taken, so that a short pause does no harm.
+    /// The span of the average, so that a short pause does no harm.
     pub const SPAN: Duration = Duration::from_secs(20);
 
-    /// The time from which a caller is too slow who began at `began` and has transferred `bytes`
-    /// since.
+    /// The time at which a caller becomes too slow if it began at `began` and has transferred
+    /// `bytes` since.
     pub fn deadline(self, began: Instant, bytes: u64) -> Instant {
         let earned = Duration::from_millis(bytes.saturating_mul(1_000) / self.bytes_per_s.max(1));
         began + earned.max(Self::SPAN)
@@ -31,13 +31,13 @@ impl Pace {
 /// Why a body was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
-    /// It is longer than the limit.
+    /// The body is longer than the limit.
     #[error("the body must be at most {limit_bytes} bytes long")]
     TooLong {
         /// The limit.
         limit_bytes: usize,
     },
-    /// It arrives too slowly.
+    /// The body arrives too slowly.
     #[error(
         "the body arrived too slowly: {got_bytes} bytes in {took_s} s; it must arrive at {} bytes \
          a second and be complete within {} s",
@@ -57,10 +57,10 @@ pub enum ReceiveError {
     BrokenOff(axum::Error),
 }
 
-/// Receives a body of bounded length from a caller who keeps pace.
+/// Receives a body of limited length from a caller who keeps the pace.
 ///
 /// # Errors
-/// It is too long, arrives too slowly, or breaks off.
+/// The body is too long, arrives too slowly, or breaks off.
 pub async fn receive(body: Body, limit_bytes: usize, pace: Pace) -> Result<Vec<u8>, ReceiveError> {
     let began = Instant::now();
     let (mut pieces, mut got) = (body.into_data_stream(), Vec::new());
@@ -106,7 +106,7 @@ mod tests {
     async fn a_body_that_keeps_pace_may_take_its_time() {
         let got = receive(slow(40, 150), 15_000, PACE).await.unwrap();
         assert_eq!(got.len(), 6_000);
-        // Any body may take the span.
+        // Any body may take as long as the span.
         assert_eq!(receive(slow(15, 1), 100, PACE).await.unwrap().len(), 15);
     }
 

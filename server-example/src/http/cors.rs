@@ -1,4 +1,4 @@
-//! Which pages may call the service from a browser.
+//! The sites whose pages may call the service from a browser.
 
 use axum::http::{HeaderValue, Method, Uri, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -27,7 +27,7 @@ impl Site {
         let plain = format!("{scheme}://{host}");
         let uri: Uri = plain.parse().ok()?;
         let shown = format!("{}://{}", uri.scheme_str()?, uri.authority()?);
-        // Every site below a top-level domain is nobody's own.
+        // The subdomains of a top-level domain belong to many owners.
         let is_own = !is_pattern || host.contains('.');
         let is_origin = matches!(scheme, "http" | "https")
             && shown == plain
@@ -39,13 +39,13 @@ impl Site {
         is_origin.then(|| Self { scheme: format!("{scheme}://"), rest, is_pattern })
     }
 
-    /// Whether an origin that a browser sent is of the site.
+    /// Whether an origin that a browser sent belongs to the site.
     fn has(&self, origin: &str) -> bool {
         let Some(rest) = origin.strip_prefix(&*self.scheme) else { return false };
         if !self.is_pattern {
             return rest == self.rest;
         }
-        // At least one letter stands before the dot, and nothing that ends a host.
+        // At least one letter comes before the dot, and nothing that ends a host.
         rest.strip_suffix(&*self.rest).is_some_and(|name| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
             !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)

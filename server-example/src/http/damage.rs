@@ -9,8 +9,8 @@ use crate::http::error::ApiError;
 /// absent if nothing is missing.
 pub const DAMAGED: HeaderName = HeaderName::from_static("x-mesonet-damaged");
 
-/// Adds the number of damaged blocks, or alerts, to an answer that lacks what is in them.
-pub fn said(answer: Result<Response, ApiError>, blocks: u64) -> Response {
+/// Adds the number of damaged blocks or alerts to an answer that lacks their content.
+pub fn with_header(answer: Result<Response, ApiError>, blocks: u64) -> Response {
     let mut response = answer.into_response();
     if blocks > 0 {
         response.headers_mut().insert(DAMAGED, HeaderValue::from(blocks));

@@ -55,12 +55,12 @@ pub fn preferences(
     })
 }
 
-/// Returns the weight that a parameter gives: `None` if it is another one or malformed.
+/// Returns the weight that a parameter gives; `None` if it is another parameter or malformed.
 pub fn weight(parameter: &str) -> Option<f32> {
     parameter.trim().strip_prefix("q=")?.parse().ok()
 }
 
-/// Which encodings a caller accepts, with their weights: its `Accept-Encoding`.
+/// The encodings that a caller accepts, with their weights: its `Accept-Encoding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accepted {
     /// By [`Encoding`]; `None` for an encoding that is not named.
@@ -88,23 +88,24 @@ impl Accepted {
         accepted
     }
 
-    /// Returns the encoding for a body that is compressed ahead: the smallest wins among equals.
+    /// Returns the encoding for a body that is compressed ahead. Among equal weights, the smallest
+    /// wins.
     pub fn smallest(self) -> Encoding {
         self.pick([Encoding::Brotli, Encoding::Gzip])
     }
 
-    /// Returns the encoding for a body that is compressed while the caller waits: the fastest wins
-    /// among equals.
+    /// Returns the encoding for a body that is compressed while the caller waits. Among equal
+    /// weights, the fastest wins.
     pub fn fastest(self) -> Encoding {
         self.pick([Encoding::Gzip, Encoding::Brotli])
     }
 
-    /// The interface has gzip and Brotli; Zstandard is for a caller who accepts neither, however
-    /// much it is preferred.
+    /// The interface has gzip and Brotli. Zstandard is for a caller who accepts neither, however
+    /// much the caller prefers it.
     ///
-    /// A body is sent as it is if the caller accepts no other encoding or prefers identity, and
-    /// also if it accepts none that we have: any choice is then equally wrong, and this one can be
-    /// read.
+    /// A body is sent without encoding if the caller accepts no other encoding or prefers identity.
+    /// It is sent so, too, if the caller accepts no encoding that the server has: any choice is
+    /// then equally wrong, and this one can be read.
     fn pick(self, by_merit: [Encoding; 2]) -> Encoding {
         let weight = |encoding: Encoding| {
             let weight = self.named[encoding as usize].or(self.others);
@@ -132,7 +133,7 @@ impl<S: Sync> FromRequestParts<S> for Accepted {
 /// How hard a compressor works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Someone waits.
+    /// A caller waits.
     Fastest,
     /// Compressed once, sent many times.
     Thorough,
@@ -173,7 +174,8 @@ impl Compressor {
         })
     }
 
-    /// Roughly the memory that it needs itself: the window and tables of the fastest level.
+    /// Roughly the memory that the compressor itself needs: the window and tables of the fastest
+    /// level.
     pub const fn held_bytes(&self) -> usize {
         match self {
             Self::Identity(_) => 0,
@@ -183,7 +185,7 @@ impl Compressor {
         }
     }
 
-    /// Takes what has been encoded so far; the compressor may hold back the rest.
+    /// Takes what has been encoded so far. The compressor may hold back the rest.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {
             Self::Identity(out) => out,
@@ -267,7 +269,7 @@ mod tests {
         assert_eq!(Accepted::of(&headers).fastest(), Encoding::Gzip);
     }
 
-    /// What browsers send, and what they would send if they liked it best.
+    /// What browsers send, and what they would send if they preferred Zstandard.
     #[test]
     fn zstandard_is_for_those_who_accept_neither_gzip_nor_brotli() {
         let mut headers = HeaderMap::new();

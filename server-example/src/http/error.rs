@@ -6,7 +6,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mesonet::ErrorKind;
 
-/// Longest text of an error answer, in bytes. A text repeats the input, which may be long.
+/// Length of the longest text of an error answer, in bytes. A text repeats the input, which may be
+/// long.
 const MAX_TEXT: usize = 2_000;
 
 /// When a caller may try again, seconds.
@@ -32,7 +33,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// An error that is not the caller's.
+    /// An error that is not the caller's fault.
     pub fn internal(error: impl Display) -> Self {
         Self::Internal(error.to_string())
     }
@@ -57,7 +58,7 @@ impl<E: Into<mesonet::Error>> From<E> for ApiError {
                 let text = "the data cannot be used right now; try again later".to_owned();
                 Self::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
             }
-            // An unknown kind tells the caller nothing.
+            // An error of an unknown kind tells the caller nothing.
             _ => Self::Internal(error.to_string()),
         }
     }
@@ -71,7 +72,7 @@ impl IntoResponse for ApiError {
             Self::Forbidden => StatusCode::FORBIDDEN.into_response(),
             Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
             Self::Refused(StatusCode::REQUEST_TIMEOUT, text) => {
-                // Nobody knows when the rest of the body will arrive.
+                // It is unknown when the rest of the body will arrive.
                 let mut response = json_string(StatusCode::REQUEST_TIMEOUT, text);
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);

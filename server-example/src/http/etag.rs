@@ -1,4 +1,5 @@
-//! Entity tags: made from what an answer is made of, and compared with those of a request.
+//! Entity tags. They are made from what an answer is made from, and compared with those of a
+//! request.
 
 use axum::http::header::InvalidHeaderValue;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -6,16 +7,16 @@ use sha2::{Digest, Sha256};
 
 use super::encoding::Encoding;
 
-/// Returns a digest of parts in this order, 32 hexadecimal digits: half of a SHA-256 is plenty to
-/// distinguish the answers of one address.
+/// Returns a digest of parts in this order, as 32 hexadecimal digits. Half of a SHA-256 is plenty
+/// to distinguish the answers of one address.
 pub fn digest(parts: &[&[u8]]) -> String {
     let digest = parts.iter().fold(Sha256::new(), Sha256::chain_update).finalize();
     let half = digest[..16].iter().fold(0, |tag, &byte| tag << 8 | u128::from(byte));
     format!("{half:032x}")
 }
 
-/// Returns the strong tag of a content in an encoding. Each encoding has its own bytes, and so its
-/// own tag.
+/// Returns the strong tag of a content in an encoding. Each encoding has its own bytes, and
+/// therefore its own tag.
 ///
 /// # Errors
 /// The content is not text for a header.
@@ -26,7 +27,7 @@ pub fn etag(content: &str, encoding: Encoding) -> Result<HeaderValue, InvalidHea
 /// Whether `If-None-Match` names the tag, by the weak comparison of RFC 9110.
 pub fn has_already(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let lines = headers.get_all(header::IF_NONE_MATCH).iter();
-    // Our tags contain no commas, so a list of tags can be split at commas.
+    // The server's tags contain no commas, so a list of tags can be split at commas.
     lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b',')).any(|tag| {
         let tag = tag.trim_ascii();
         tag == b"*" || tag.strip_prefix(b"W/").unwrap_or(tag) == etag.as_bytes()

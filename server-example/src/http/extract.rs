@@ -1,4 +1,4 @@
-//! Extracts query parameters and JSON bodies; refusals are bare JSON strings.
+//! Extracts query parameters and JSON bodies. Refusals are bare JSON strings.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -20,15 +20,16 @@ use crate::http::body::{Pace, ReceiveError, receive};
 use crate::http::error::ApiError;
 use crate::http::work::{Load, Workers};
 
-/// Longest query string that is read, in bytes: 2,000 zone codes with escaped commas are 18,000.
+/// Length of the longest query string that is read, in bytes. 2,000 zone codes with escaped commas
+/// are 18,000 bytes.
 const MAX_QUERY: usize = 32_768;
 
-/// The parameters of the query string. Of those that an endpoint does not know, it ignores all but
-/// those whose name is almost that of one it has.
+/// The parameters of the query string. An endpoint ignores unknown parameters, except those whose
+/// name is almost that of a known one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     pairs: Vec<(String, String)>,
-    /// The parameters that the endpoint has, if it is known.
+    /// The parameters that the endpoint has, if the endpoint is known.
     declared: Option<&'static [Parameter]>,
 }
 
@@ -58,7 +59,7 @@ impl Query {
     /// Checks the names of unknown parameters.
     ///
     /// # Errors
-    /// 400 with the right name if one is almost that of a parameter that the endpoint has.
+    /// 400 with the right name if a name is almost that of a parameter of the endpoint.
     pub fn check_names(&self) -> Result<(), ApiError> {
         let declared = self.declared.unwrap_or_default();
         self.pairs.iter().try_for_each(|(name, _)| check_parameter(name, declared))
@@ -79,7 +80,7 @@ impl Query {
     /// Returns the value of a parameter that may be given once.
     ///
     /// # Errors
-    /// It is repeated, even with the same value.
+    /// The parameter is repeated, even with the same value.
     pub fn one(&self, name: &str) -> Result<Option<&str>, ApiError> {
         let mut values = self.all(name);
         let first = values.next();
@@ -95,7 +96,7 @@ impl Query {
     /// Returns a parameter parsed by the library.
     ///
     /// # Errors
-    /// It is repeated, or the library refuses it.
+    /// The parameter is repeated, or the library refuses it.
     pub fn read<T, E: Into<mesonet::Error>>(
         &self,
         name: &str,
@@ -104,10 +105,10 @@ impl Query {
         Ok(self.one(name)?.map(read).transpose()?)
     }
 
-    /// Returns whether a parameter is `true`; it is not if it is absent.
+    /// Returns whether a parameter is `true`. An absent parameter is not.
     ///
     /// # Errors
-    /// It is repeated, or neither `true` nor `false`.
+    /// The parameter is repeated, or is neither `true` nor `false`.
     pub fn truth(&self, name: &str) -> Result<bool, ApiError> {
         match self.one(name)? {
             None | Some("false") => Ok(false),
@@ -122,7 +123,7 @@ impl Query {
     /// is read as the `+` of an offset.
     ///
     /// # Errors
-    /// It is repeated or not an RFC 3339 instant.
+    /// The parameter is repeated or not an RFC 3339 instant.
     pub fn instant(&self, name: &str) -> Result<Option<i64>, ApiError> {
         self.read(name, |text| parse_instant(&text.replace(' ', "+")))
     }
@@ -130,7 +131,7 @@ impl Query {
     /// Returns a required instant, milliseconds since 1970.
     ///
     /// # Errors
-    /// It is missing, repeated or not an RFC 3339 instant.
+    /// The parameter is missing, repeated or not an RFC 3339 instant.
     pub fn needed_instant(&self, name: &str) -> Result<i64, ApiError> {
         self.instant(name)?.ok_or_else(|| missing(name))
     }
@@ -144,7 +145,7 @@ impl Query {
     /// A number.
     ///
     /// # Errors
-    /// It is repeated or not a number.
+    /// The parameter is repeated or not a number.
     pub fn number(&self, name: &str) -> Result<Option<f64>, ApiError> {
         let number = |text: &str| {
             f64::from_str(text).map_err(|_| {
@@ -157,10 +158,10 @@ impl Query {
     /// Returns an index into a list, counted from 0.
     ///
     /// # Errors
-    /// It is repeated, or not a non-negative integer.
+    /// The parameter is repeated, or is not a non-negative integer.
     pub fn index(&self, name: &str) -> Result<Option<usize>, ApiError> {
         let index = |text: &str| {
-            // A sign would be read too.
+            // The parser would accept a sign too.
             let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
                 ApiError::BadRequest(format!(
@@ -239,16 +240,16 @@ impl<S: Sync> FromRequestParts<S> for Query {
 
 /// How a body is received.
 pub struct BodyRules {
-    /// Its greatest length, bytes.
+    /// The limit of its length, bytes.
     pub limit: usize,
     /// How fast the caller must send it.
     pub pace: Pace,
-    /// The memory that it takes a share of.
+    /// The memory that the body takes a share of.
     pub workers: Arc<Workers>,
 }
 
-/// Up to this length a body takes of the memory for small answers. It may come slowly, so that longer
-/// ones would keep that from others.
+/// A body up to this length uses the memory for small answers. A body may arrive slowly, so longer
+/// ones would keep that memory from others.
 const LIGHT_BODY_BYTES: usize = 64 << 10;
 
 /// A body in JSON, up to the configured number of bytes.
@@ -284,10 +285,10 @@ where
         let members = request.extensions().get().map(|requested: &Requested| requested.body);
         let announced = request.headers().get(header::CONTENT_LENGTH);
         let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
-        let party = request.extensions().get().copied().unwrap_or_default();
+        let client_addr = request.extensions().get().copied().unwrap_or_default();
         let bytes = limit.min(announced.unwrap_or(limit));
         let load = if bytes <= LIGHT_BODY_BYTES { Load::Light } else { Load::Heavy };
-        let _memory = workers.turns().memory(party, load, bytes).await;
+        let _memory = workers.turns().memory(client_addr, load, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {
@@ -307,8 +308,8 @@ where
     }
 }
 
-/// Returns which of the offered media types the caller prefers, by its `Accept`. The first one is
-/// for a caller who names none of them, and wins ties.
+/// Returns the offered media type that the caller prefers, by its `Accept`. The first one is for a
+/// caller who names none of them, and wins ties.
 pub fn accepted_media_type(headers: &HeaderMap, offered: &[&str]) -> usize {
     let mut best = (0, 0.0);
     for (name, parameters) in preferences(headers, header::ACCEPT) {

@@ -1,7 +1,7 @@
-//! The members of a JSON body: their names and kinds, checked before anything is made of them.
+//! The members of a JSON body: their names and kinds, checked before the body is used.
 //!
-//! The reader of a type would name the type of the program that it could not make (`i32`), and not
-//! the member.
+//! Otherwise the error of the deserializer would name a type of the program (`i32`), and not the
+//! member.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::http::error::ApiError;
 
 /// A member of a body, or of an object in it.
 pub struct Member {
-    /// Its name, which has the same meaning wherever it stands.
+    /// Its name, which has the same meaning everywhere.
     pub name: &'static str,
     /// What it holds; `null` is nothing.
     pub kind: Kind,
@@ -22,7 +22,7 @@ pub struct Member {
     pub is_required: bool,
 }
 
-/// What a request may have; an extension of each.
+/// What a request may have, as an extension of each request.
 #[derive(Clone, Copy)]
 pub struct Requested {
     /// Its query parameters.
@@ -90,8 +90,8 @@ impl Kind {
 /// Checks the names and kinds of the members of a body.
 ///
 /// # Errors
-/// 400: it is not JSON, a member is missing, given twice, of the wrong kind, or has a name that is
-/// almost that of one.
+/// 400: the body is not JSON, or a member is missing, given twice or of the wrong kind, or has
+/// almost the name of a known one.
 pub fn check(body: &[u8], members: &'static [Member]) -> Result<(), ApiError> {
     let mut fault = None;
     let mut json = serde_json::Deserializer::from_slice(body);
@@ -107,14 +107,14 @@ pub fn check(body: &[u8], members: &'static [Member]) -> Result<(), ApiError> {
     })
 }
 
-/// Whose value is being read.
+/// The owner of the value that is being read.
 #[derive(Clone, Copy)]
 enum Of {
     /// The body itself.
     Body,
-    /// A member's.
+    /// A member.
     Member(&'static Member),
-    /// That of an item of a list.
+    /// An item of a list.
     Item(&'static Member),
 }
 
@@ -131,7 +131,7 @@ impl Value<'_> {
         E::custom("refused")
     }
 
-    /// Refuses what is not of these kinds.
+    /// Refuses values of other kinds.
     fn is<E: Error>(
         mut self,
         allowed: impl Fn(Kind) -> bool,

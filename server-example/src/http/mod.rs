@@ -10,7 +10,7 @@
 //! | Entity tags | `etag.rs` |
 //! | Bodies encoded ahead, small answers | `snapshot.rs` |
 //! | Long bodies, piece by piece | `stream.rs` |
-//! | A body that is received whole, and how fast it must come | `body.rs` |
+//! | A body that is received as a whole, and how fast it must arrive | `body.rs` |
 //! | Errors and their answers | `error.rs` |
 //! | Work on the cores, and the memory of answers | `work.rs` |
 //! | Which pages may call from a browser | `cors.rs` |
@@ -53,7 +53,7 @@ pub mod bulk_headers {
     pub const STATION_ID: HeaderName = HeaderName::from_static("x-station-id");
     pub const NAME: HeaderName = HeaderName::from_static("x-name");
 
-    /// All of them: a page of another site must be able to read them.
+    /// All headers that a page of another site must be able to read.
     pub const ALL: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
 }
 

@@ -6,7 +6,7 @@ use crate::http::error::ApiError;
 /// The sides of a box, which some services call `bbox`.
 pub const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
 
-/// Refuses a member of a body whose name is almost that of one it has. Any other unknown one is
+/// Refuses a member of a body whose name is almost that of a known one. Any other unknown member is
 /// ignored.
 ///
 /// # Errors
@@ -18,7 +18,7 @@ pub fn check_member(
     almost(got, known, "member of the body,")
 }
 
-/// Refuses a parameter whose name is almost that of a declared one. Any other unknown one is
+/// Refuses a parameter whose name is almost that of a declared one. Any other unknown parameter is
 /// ignored.
 ///
 /// # Errors
@@ -49,11 +49,12 @@ fn almost(
     }
 }
 
-/// Shortest name of which one letter may be wrong: in a shorter one that would be half of it.
+/// Length of the shortest name in which one letter may be wrong. In a shorter name that would be
+/// half of it.
 const SHORTEST: usize = 3;
 
-/// Whether a name is another spelling of one that is known: in another case, with `_`, `-` or `.`
-/// between its words, or with one letter too many, missing, wrong, or two neighbours swapped.
+/// Whether a name is another spelling of a known one: in another case, with `_`, `-` or `.` between
+/// its words, with one letter too many, missing or wrong, or with two neighbours swapped.
 pub fn is_almost(got: &str, known: &str) -> bool {
     // No need to look at a name that is much longer.
     if got.len() > 2 * known.len() + SHORTEST {
@@ -67,8 +68,8 @@ pub fn is_almost(got: &str, known: &str) -> bool {
     got == known || known.len() >= SHORTEST && is_one_off(&got, &known)
 }
 
-/// Whether one letter more, less or other, or two neighbours in the other order, make one name of
-/// the other.
+/// Whether two names differ only in one letter more, one less, one changed, or two neighbours
+/// swapped.
 fn is_one_off(one: &[char], other: &[char]) -> bool {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let (one, other) = (&one[same..], &other[same..]);

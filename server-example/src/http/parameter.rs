@@ -1,4 +1,4 @@
-//! The parameters of addresses: what each is called, what it may hold, and what it is for.
+//! The parameters of addresses: the name, the allowed values, and the purpose of each.
 
 use mesonet::Variable;
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub enum Form {
     Uuid,
     /// `true` or `false`.
     Truth,
-    /// A text of 1 to so many characters.
+    /// A text with 1 to a maximum number of characters.
     Text(usize),
     /// A text of a pattern.
     Matching(&'static str),
@@ -41,7 +41,7 @@ pub enum Form {
     Number(f64, f64),
     /// One of some words.
     OneOf(&'static [&'static str]),
-    /// From so many to so many texts of a pattern, comma-separated.
+    /// A minimum to a maximum number of texts of a pattern, comma-separated.
     List(&'static str, usize, usize),
     /// Names of variables, repeated or comma-separated.
     Variables,
@@ -58,17 +58,17 @@ impl Parameter {
         Self { is_required: true, ..self }
     }
 
-    /// The same with a value that the sample has an answer for.
+    /// The same, with a value that the sample has an answer for.
     pub const fn example(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
 
-    /// The same with the value that it has where it is left out.
+    /// The same, with the default value.
     pub const fn default(self, default: &'static str) -> Self {
         Self { default, ..self }
     }
 
-    /// Describes it as a parameter of the query string.
+    /// Describes the parameter as one of the query string.
     pub fn in_query(&self) -> Described {
         let described = self.described(ParameterIn::Query, self.is_required);
         let explode = match self.form {
@@ -80,7 +80,7 @@ impl Parameter {
         described.style(explode.map(|_| ParameterStyle::Form)).explode(explode).build()
     }
 
-    /// Describes it as a part of the path.
+    /// Describes the parameter as a part of the path.
     pub fn in_path(&self) -> Described {
         self.described(ParameterIn::Path, true).build()
     }

@@ -3,8 +3,8 @@
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
-/// Returns the address with every character of its path decoded that needs no encoding: letters,
-/// digits, `-`, `.`, `_` and `~`. `None` if there is none.
+/// Decodes the characters in the path of an address that need no encoding: letters, digits, `-`,
+/// `.`, `_` and `~`. Returns the address; `None` if no such character is encoded.
 pub fn with_letters_decoded(uri: &Uri) -> Option<Uri> {
     let path = decoded(uri.path())?;
     let address = match uri.query() {

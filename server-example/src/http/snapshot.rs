@@ -1,4 +1,5 @@
-//! Bodies that many request: encoded and compressed when they change, not per request.
+//! Bodies that many callers request. They are encoded and compressed when they change, not per
+//! request.
 
 use std::io;
 
@@ -14,9 +15,9 @@ use crate::http::error::ApiError;
 
 /// A JSON body in every encoding, each with its strong ETag.
 ///
-/// A body that changes often is compressed fast at first, and thoroughly once it has stayed the same
-/// for a while. The bytes of the two differ, and so do their tags; a caller who has either has the
-/// content.
+/// A body that changes often is compressed fast at first, and thoroughly once it has stayed the
+/// same for a while. The bytes of the two differ, and so do their tags. A caller who has either one
+/// has the content.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     cache_control: &'static str,
@@ -29,7 +30,7 @@ pub struct Snapshot {
 struct Representation {
     body: Bytes,
     etag: HeaderValue,
-    /// The tag of the same content that was compressed with the other effort.
+    /// The tag of the same content, compressed with the other effort.
     other_etag: HeaderValue,
 }
 
@@ -56,7 +57,7 @@ impl Snapshot {
         Self::compress(&Bytes::from(body), cache_control, effort)
     }
 
-    /// The same body compressed thoroughly; `None` if it is.
+    /// The same body, compressed thoroughly; `None` if it is already.
     ///
     /// # Errors
     /// A compressor failed.
@@ -113,7 +114,7 @@ impl Snapshot {
 
 pub const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// The headers of a request that an answer for one caller depends on.
+/// The request headers that an answer for one caller depends on.
 pub const PER_CALLER: HeaderValue =
     HeaderValue::from_static("accept-encoding, authorization, cookie");
 

@@ -13,15 +13,15 @@ use crate::http::work::{Cost, Load, Workers, held};
 use crate::limits::ClientAddr;
 use crate::limits::Share;
 
-/// Length of a piece. An answer of up to that length is sent with its length, a longer one in
+/// Length of a piece. An answer up to that length is sent with its length, and a longer one in
 /// pieces.
 pub const PIECE_BYTES: usize = 256 * 1024;
 
 /// Maximum number of pieces that wait for the network.
 const PIECES_AHEAD: usize = 2;
 
-/// Memory of an answer being sent, besides what is still to be written: the pieces that wait, one
-/// being made and one being sent.
+/// Memory of an answer that is being sent, without what is still to be written: the waiting pieces,
+/// one being made and one being sent.
 pub const STREAM_BYTES: usize = (PIECES_AHEAD + 2) * PIECE_BYTES;
 
 /// A body that is written piece by piece.
@@ -29,8 +29,8 @@ pub trait Writer: Send + 'static {
     /// Memory of what is still to be written.
     fn held_bytes(&self) -> usize;
 
-    /// Continues writing until the text is at least `until_bytes` long or the body ends; returns
-    /// whether it ended.
+    /// Continues writing until the text is at least `until_bytes` long or the body ends. Returns
+    /// whether the body ended.
     ///
     /// # Errors
     /// A fault of the server.
@@ -70,19 +70,19 @@ impl<W: Writer> Pieces<W> {
     }
 }
 
-/// Makes the body of an answer, with another result of `begin`. The first piece is made in the same
-/// turn as `begin`; if it is the whole answer, as it nearly always is, that is all.
+/// Makes the body of an answer, and returns it with another result of `begin`. The first piece is
+/// made in the same turn as `begin`. Nearly always, it is the whole answer.
 ///
 /// # Errors
 /// `begin` refuses, or the server is at fault.
 pub async fn body<W: Writer, T: Send + 'static>(
     workers: Arc<Workers>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
-    let mut memory = workers.turns().memory(party, cost.load, cost.bytes).await;
-    let begun = workers.work(party, cost.load, move || {
+    let mut memory = workers.turns().memory(client_addr, cost.load, cost.bytes).await;
+    let begun = workers.work(client_addr, cost.load, move || {
         let (found, pieces) = begin()?;
         Ok::<_, ApiError>((found, pieces.next()?))
     });
@@ -91,33 +91,33 @@ pub async fn body<W: Writer, T: Send + 'static>(
         None => Body::from(held(first, memory)),
         Some(rest) => {
             memory.resize(rest.held_bytes() + STREAM_BYTES);
-            let work = Work { workers, party, load: cost.load, _memory: memory };
+            let work = Work { workers, client_addr, load: cost.load, _memory: memory };
             stream_body(work, first, rest)
         }
     };
     Ok((found, body))
 }
 
-/// For whom a long answer is made.
+/// The caller that a long answer is made for.
 struct Work {
     workers: Arc<Workers>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     load: Load,
     /// Held until the answer is sent.
     _memory: Share,
 }
 
-/// The body of a long answer. Only making the pieces takes a core: while the network is slower than
-/// the cores, the answer waits without holding one. A caller who goes away ends the work; the door
-/// disconnects a caller who does not read.
+/// The body of a long answer. Only making the pieces takes a core. While the network is slower than
+/// the cores, the answer waits without holding a core. If the caller goes away, the work ends. The
+/// connection of a caller who does not read is closed.
 fn stream_body<W: Writer>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
     tokio::spawn(async move {
         let (mut piece, mut rest) = (first, Some(rest));
         while sender.send((piece, rest.is_none())).await.is_ok() {
             let Some(pieces) = rest else { break };
-            let Work { workers, party, load, .. } = &work;
-            let made = workers.work(*party, *load, move || pieces.next()).await;
+            let Work { workers, client_addr, load, .. } = &work;
+            let made = workers.work(*client_addr, *load, move || pieces.next()).await;
             match made.and_then(|made| made) {
                 Ok(next) => (piece, rest) = next,
                 Err(error) => {
@@ -131,7 +131,7 @@ fn stream_body<W: Writer>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
         let mut receiver: mpsc::Receiver<(Bytes, bool)> = receiver?;
         Some(match receiver.recv().await {
             Some((piece, last)) => (Ok(piece), (!last).then_some(receiver)),
-            // The status has been sent: breaking the connection is the only way left to say that
+            // The status has been sent, so breaking the connection is the only way left to say that
             // the answer is incomplete.
             None => (Err(io::Error::other("the answer was cut off")), None),
         })

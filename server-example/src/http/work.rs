@@ -1,4 +1,4 @@
-//! What answers cost: turns on the cores, and memory until they are read.
+//! The cost of answers: turns on the cores, and memory until the answers are read.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
@@ -19,9 +19,9 @@ pub enum Load {
 /// The estimated cost of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// How long it keeps a core busy.
+    /// How long the answer keeps a core busy.
     pub load: Load,
-    /// How much memory it takes.
+    /// How much memory the answer takes.
     pub bytes: usize,
 }
 
@@ -37,14 +37,15 @@ impl Cost {
 
 /// The cores and the memory, shared by callers.
 ///
-/// Light work has its own turns and its own memory, so that a small answer does not wait behind large
-/// ones, however many addresses ask for those; the system divides the cores between both.
+/// Light work has its own turns and its own memory, so that a small answer does not wait behind
+/// large ones, however many client addresses request those. The system divides the cores between
+/// both.
 pub struct Turns {
     light: Pool,
     heavy: Pool,
 }
 
-/// The turns and the bytes for work of one load.
+/// The turns and the bytes for work of one kind of load.
 struct Pool {
     turns: Shares,
     bytes: Shares,
@@ -56,7 +57,7 @@ impl Pool {
     }
 }
 
-/// The part of the memory that is for light work: one in this many.
+/// Light work has one part in this many of the memory.
 const LIGHT_MEMORY: usize = 8;
 
 impl Turns {
@@ -65,7 +66,7 @@ impl Turns {
         let of_light = memory_bytes / LIGHT_MEMORY;
         Self {
             light: Pool::new(cores * 2, of_light),
-            // One party alone gets one turn more than half the number of cores.
+            // One client address alone gets one turn more than half the number of cores.
             heavy: Pool::new(cores + 1, memory_bytes - of_light),
         }
     }
@@ -78,13 +79,13 @@ impl Turns {
     }
 
     /// Waits for a turn on a core.
-    pub async fn on_core(&self, party: ClientAddr, load: Load) -> Share {
-        self.of(load).turns.take(party, 1).await
+    pub async fn on_core(&self, client_addr: ClientAddr, load: Load) -> Share {
+        self.of(load).turns.take(client_addr, 1).await
     }
 
     /// Waits for permission to hold a number of bytes in memory.
-    pub async fn memory(&self, party: ClientAddr, load: Load, bytes: usize) -> Share {
-        self.of(load).bytes.take(party, bytes).await
+    pub async fn memory(&self, client_addr: ClientAddr, load: Load, bytes: usize) -> Share {
+        self.of(load).bytes.take(client_addr, bytes).await
     }
 
     /// The number of bytes held.
@@ -109,55 +110,55 @@ impl Workers {
         &self.turns
     }
 
-    /// Does work that keeps a core busy, off the threads that serve connections, and no more at
-    /// once than there are cores.
+    /// Does work that keeps a core busy, off the threads that serve connections. At most as many
+    /// pieces of work run at once as there are cores.
     ///
     /// # Errors
     /// The work panicked: an internal error.
     pub async fn work<T: Send + 'static>(
         &self,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         load: Load,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = self.turns.on_core(party, load).await;
+        let turn = self.turns.on_core(client_addr, load).await;
         let task = tokio::task::spawn_blocking(move || {
             let done = work();
-            // Not before: the work goes on even if the caller has stopped waiting.
+            // The turn ends only here: the work goes on even if the caller has stopped waiting.
             drop(turn);
             done
         });
         task.await.map_err(ApiError::internal)
     }
 
-    /// Makes an answer that is in memory whole until the caller has read it.
+    /// Makes an answer that stays in memory as a whole until the caller has read it.
     ///
     /// # Errors
     /// `make` refuses, or panics: an internal error.
     pub async fn answer(
         &self,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         cost: Cost,
         make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
-        let memory = self.turns.memory(party, cost.load, cost.bytes).await;
-        held_answer(self.work(party, cost.load, make).await??, memory).await
+        let memory = self.turns.memory(client_addr, cost.load, cost.bytes).await;
+        held_answer(self.work(client_addr, cost.load, make).await??, memory).await
     }
 }
 
 /// Holds the share of bytes until the caller has read them.
 pub fn held(bytes: Bytes, mut share: Share) -> Bytes {
-    struct Held {
+    struct BytesWithShare {
         bytes: Bytes,
         _share: Share,
     }
-    impl AsRef<[u8]> for Held {
+    impl AsRef<[u8]> for BytesWithShare {
         fn as_ref(&self) -> &[u8] {
             &self.bytes
         }
     }
     share.resize(bytes.len());
-    Bytes::from_owner(Held { bytes, _share: share })
+    Bytes::from_owner(BytesWithShare { bytes, _share: share })
 }
 
 /// The same for the body of a complete answer.

@@ -1,4 +1,4 @@
-//! The party that a connection counts for.
+//! The client address that a connection counts for.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,18 +9,18 @@ use axum::http::request::Parts;
 /// Callers that share one part of the server's resources: everyone at one IPv4 address, or in one
 /// IPv6 /64, which is what a single customer of a provider has.
 ///
-/// Only the connection's peer counts. A header that names another address is ignored, because
-/// anyone can send one; once proxies can be trusted, theirs is read by the connection, the only
-/// caller of [`of`](Self::of).
+/// Only the peer of the connection counts here. A header that names another address is ignored,
+/// because anyone can send one. For trusted proxies the code of the connection, the only caller of
+/// [`of`](Self::of), reads the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAddr(IpAddr);
 
-/// The address at the other end of a connection; an extension of each request.
+/// The address at the other end of a connection, as an extension of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
 impl ClientAddr {
-    /// The party of a peer.
+    /// The client address of a peer.
     pub fn of(peer: IpAddr) -> Self {
         Self(match peer.to_canonical() {
             IpAddr::V6(address) => {
@@ -32,7 +32,7 @@ impl ClientAddr {
     }
 }
 
-/// The party of a request that did not arrive over a connection.
+/// The client address of a request that did not arrive over a connection.
 impl Default for ClientAddr {
     fn default() -> Self {
         Self(Ipv4Addr::UNSPECIFIED.into())
@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn an_address_is_a_party_and_so_is_a_network_of_64_bits() {
-        let party = |text: &str| ClientAddr::of(text.parse().unwrap());
-        assert_eq!(party("192.0.2.1"), party("::ffff:192.0.2.1"));
-        assert_ne!(party("192.0.2.1"), party("192.0.2.2"));
-        assert_eq!(party("2001:db8:0:1::1"), party("2001:db8:0:1:ffff::2"));
-        assert_ne!(party("2001:db8:0:1::1"), party("2001:db8:0:2::1"));
+        let client_addr = |text: &str| ClientAddr::of(text.parse().unwrap());
+        assert_eq!(client_addr("192.0.2.1"), client_addr("::ffff:192.0.2.1"));
+        assert_ne!(client_addr("192.0.2.1"), client_addr("192.0.2.2"));
+        assert_eq!(client_addr("2001:db8:0:1::1"), client_addr("2001:db8:0:1:ffff::2"));
+        assert_ne!(client_addr("2001:db8:0:1::1"), client_addr("2001:db8:0:2::1"));
     }
 }

@@ -1,8 +1,8 @@
-//! Which address a request comes from, behind proxies.
+//! The client address of a request behind proxies.
 //!
-//! Each proxy adds the address of its peer at the end of a header, so only the end can be believed:
-//! the address is the last one that is not of a trusted proxy. What stands before it was sent by a
-//! stranger.
+//! Each proxy adds the address of its peer at the end of a header, so only the end can be trusted.
+//! The client address is the last one that does not belong to a trusted proxy. A stranger may have
+//! sent everything before it.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use std::str::FromStr;
 use axum::http::{HeaderMap, HeaderName, header};
 use serde::{Deserialize, Serialize};
 
-/// Most addresses that are looked at in a header.
+/// Maximum number of addresses that are looked at in a header.
 const MAX_HOPS: usize = 32;
 
-/// The header in which the proxies write. The other one is ignored: a stranger may have sent it.
+/// The header that the proxies write. The other one is ignored: a stranger may have sent it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyHeader {
@@ -31,7 +31,7 @@ pub struct Hops {
     header: ProxyHeader,
 }
 
-/// A text that is no network of addresses.
+/// The text is neither an address nor a network of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not an address, or a network such as 10.0.0.0/8")]
 pub struct HopsError(pub String);
@@ -47,7 +47,7 @@ impl Hops {
     /// The proxies at these addresses and networks.
     ///
     /// # Errors
-    /// A text that is neither.
+    /// A text is neither an address nor a network.
     pub fn new(trusted: &[String], header: ProxyHeader) -> Result<Self, HopsError> {
         let networks = trusted.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
         Ok(Self { networks, header })
@@ -72,7 +72,8 @@ impl Hops {
                 ProxyHeader::XForwardedFor => address(hop.trim()),
                 ProxyHeader::Forwarded => forwarded_for(hop).and_then(address),
             };
-            // What cannot be read hides who is behind: the proxy that wrote it counts.
+            // An unreadable entry hides the client address, so the proxy that wrote the entry
+            // counts.
             let Some(address) = address else { break };
             client = address;
             if !self.trusts(client) {
@@ -125,7 +126,7 @@ fn forwarded_for(element: &str) -> Option<&str> {
     Some(node.trim().trim_matches('"'))
 }
 
-/// Reads an address that may have a port, an IPv6 one then in brackets.
+/// Reads an address that may have a port. An IPv6 address with a port is in brackets.
 fn address(text: &str) -> Option<IpAddr> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Some(address.to_canonical());
@@ -167,18 +168,18 @@ mod tests {
         let hops = hops(&["10.0.0.0/8", "::1"], ProxyHeader::XForwardedFor);
         let of = |line| client(&hops, "10.1.2.3", &[("x-forwarded-for", line)]);
         assert_eq!(of("192.0.2.9"), "192.0.2.9");
-        // The first was sent by the stranger.
+        // The stranger sent the first one.
         assert_eq!(of("203.0.113.7, 192.0.2.9"), "192.0.2.9");
         assert_eq!(of("203.0.113.7, 192.0.2.9, 10.9.9.9"), "192.0.2.9");
         assert_eq!(of("192.0.2.9:4711"), "192.0.2.9");
         assert_eq!(of("[2001:db8::1]:80"), "2001:db8::1");
         assert_eq!(of("2001:db8::1"), "2001:db8::1");
-        // Unknown: the proxy that says so counts.
+        // The address is unknown, so the proxy that says so counts.
         assert_eq!(of("203.0.113.7, unknown"), "10.1.2.3");
         assert_eq!(of("203.0.113.7, "), "10.1.2.3");
         let lines = [("x-forwarded-for", "203.0.113.7"), ("x-forwarded-for", "192.0.2.9")];
         assert_eq!(client(&hops, "::1", &lines), "192.0.2.9");
-        // The other header is not that of the proxy.
+        // The proxy does not write the other header.
         assert_eq!(client(&hops, "10.1.2.3", &[("forwarded", "for=192.0.2.9")]), "10.1.2.3");
         assert_eq!(
             client(&hops, "::ffff:10.1.2.3", &[("x-forwarded-for", "192.0.2.9")]),

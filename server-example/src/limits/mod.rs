@@ -1,13 +1,13 @@
-//! How many requests an address may send, and what each caller may take of cores and memory.
+//! How many requests a client address may send, and what each may take of cores and memory.
 //!
-//! An address may send exactly so many requests in any span of a length, a few more after a short wait, and gets 429
-//! beyond.
+//! A client address may send a fixed number of requests in any span of a given length. A few more
+//! wait for a short time, and all others get 429.
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The address or network that a request counts for | `client_addr.rs` |
+//! | The client address that a request counts for | `client_addr.rs` |
 //! | The same behind proxies | `hops.rs` |
-//! | The count of each address | `window.rs` |
+//! | The count of each client address | `window.rs` |
 //! | Fair shares of something that is scarce | `shares.rs` |
 
 mod client_addr;

@@ -7,12 +7,12 @@ use tokio::sync::oneshot;
 
 use crate::limits::ClientAddr;
 
-/// An amount of a resource, cores or bytes, of which each party may hold as much as is then left
-/// for the others. So one party alone gets up to a half, two get a third each and leave a third; a
-/// newcomer always finds some, however much the others want. This is the dynamic threshold of
-/// Choudhury and Hahne, by which the ports of a switch share its buffer.
+/// An amount of a resource: cores or bytes. Each client address may hold as much as is then left
+/// for the others. So one client address alone gets up to a half, and two get a third each and
+/// leave a third. A new one always finds some, however much the others want. This is the dynamic
+/// threshold of Choudhury and Hahne, by which the ports of a switch share its buffer.
 ///
-/// A party that gets nothing now waits its turn, and is overtaken only by those that hold less.
+/// A client address that gets nothing now waits its turn. Only those that hold less overtake it.
 #[derive(Clone)]
 pub struct Shares(Arc<Mutex<Inner>>);
 
@@ -24,33 +24,33 @@ struct Inner {
 }
 
 struct Waiting {
-    party: ClientAddr,
+    client_addr: ClientAddr,
     amount: usize,
     grant: oneshot::Sender<Share>,
 }
 
 impl Shares {
-    /// Creates an amount, held by nobody.
+    /// Creates an amount of which nothing is held.
     pub fn new(total: usize) -> Self {
         let (held, waiting) = (HashMap::new(), VecDeque::new());
         Self(Arc::new(Mutex::new(Inner { total, used: 0, held, waiting })))
     }
 
-    /// Waits until a party may have an amount, capped at the total.
-    pub async fn take(&self, party: ClientAddr, amount: usize) -> Share {
+    /// Waits until a client address may have an amount, limited to the total.
+    pub async fn take(&self, client_addr: ClientAddr, amount: usize) -> Share {
         let granted = {
             let mut inner = self.lock();
             let amount = amount.min(inner.total);
-            if inner.may_take(party, amount) {
-                return self.share(&mut inner, party, amount);
+            if inner.may_take(client_addr, amount) {
+                return self.share(&mut inner, client_addr, amount);
             }
             let (grant, granted) = oneshot::channel();
             inner.waiting.retain(|waiting| !waiting.grant.is_closed());
-            inner.waiting.push_back(Waiting { party, amount, grant });
+            inner.waiting.push_back(Waiting { client_addr, amount, grant });
             granted
         };
-        // The other end is in a queue that `self` keeps alive, so it cannot be lost.
-        granted.await.unwrap_or(Share { shares: self.clone(), party, amount: 0 })
+        // The other end is in a queue that `self` keeps alive, so the sender cannot be lost.
+        granted.await.unwrap_or(Share { shares: self.clone(), client_addr, amount: 0 })
     }
 
     /// How much is held.
@@ -58,28 +58,29 @@ impl Shares {
         self.lock().used
     }
 
-    fn share(&self, inner: &mut Inner, party: ClientAddr, amount: usize) -> Share {
+    fn share(&self, inner: &mut Inner, client_addr: ClientAddr, amount: usize) -> Share {
         inner.used += amount;
-        *inner.held.entry(party).or_default() += amount;
-        Share { shares: self.clone(), party, amount }
+        *inner.held.entry(client_addr).or_default() += amount;
+        Share { shares: self.clone(), client_addr, amount }
     }
 
-    /// Changes what a party holds through one share, and serves those who wait.
-    fn resize(&self, party: ClientAddr, from: usize, to: usize) {
+    /// Changes what a client address holds through one share, and serves those that wait.
+    fn resize(&self, client_addr: ClientAddr, from: usize, to: usize) {
         let mut inner = self.lock();
-        inner.resize(party, from, to);
+        inner.resize(client_addr, from, to);
         let mut at = 0;
-        while let Some(&Waiting { party, amount, .. }) = inner.waiting.get(at) {
-            if !inner.may_take(party, amount) {
+        while let Some(&Waiting { client_addr, amount, .. }) = inner.waiting.get(at) {
+            if !inner.may_take(client_addr, amount) {
                 at += 1;
                 continue;
             }
             let Some(Waiting { grant, .. }) = inner.waiting.remove(at) else { break };
-            let share = self.share(&mut inner, party, amount);
+            let share = self.share(&mut inner, client_addr, amount);
             if let Err(mut unwanted) = grant.send(share) {
-                // Not by dropping it, which would wait for the lock held here.
+                // The share must not be dropped here: dropping waits for the lock that is held
+                // here.
                 unwanted.amount = 0;
-                inner.resize(party, amount, 0);
+                inner.resize(client_addr, amount, 0);
             }
         }
     }
@@ -90,33 +91,33 @@ impl Shares {
 }
 
 impl Inner {
-    fn may_take(&self, party: ClientAddr, amount: usize) -> bool {
-        let held = self.held.get(&party).copied().unwrap_or_default();
+    fn may_take(&self, client_addr: ClientAddr, amount: usize) -> bool {
+        let held = self.held.get(&client_addr).copied().unwrap_or_default();
         held + amount <= self.total.saturating_sub(self.used)
     }
 
-    fn resize(&mut self, party: ClientAddr, from: usize, to: usize) {
+    fn resize(&mut self, client_addr: ClientAddr, from: usize, to: usize) {
         self.used = self.used + to - from;
-        let held = self.held.entry(party).or_default();
+        let held = self.held.entry(client_addr).or_default();
         *held = *held + to - from;
         if *held == 0 {
-            self.held.remove(&party);
+            self.held.remove(&client_addr);
         }
     }
 }
 
-/// What a caller of a party holds, given back on drop.
+/// What a request of a client address holds, given back on drop.
 pub struct Share {
     shares: Shares,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     amount: usize,
 }
 
 impl Share {
-    /// Changes the amount to what it turned out to be, which may be more than before, and even more
+    /// Changes the amount to what is really needed. That may be more than before, and even more
     /// than there is.
     pub fn resize(&mut self, amount: usize) {
-        self.shares.resize(self.party, self.amount, amount);
+        self.shares.resize(self.client_addr, self.amount, amount);
         self.amount = amount;
     }
 }
@@ -124,7 +125,7 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         if self.amount > 0 {
-            self.shares.resize(self.party, self.amount, 0);
+            self.shares.resize(self.client_addr, self.amount, 0);
         }
     }
 }
@@ -137,13 +138,13 @@ mod tests {
 
     use super::*;
 
-    fn party(number: u8) -> ClientAddr {
+    fn client_addr(number: u8) -> ClientAddr {
         ClientAddr::of([192, 0, 2, number].into())
     }
 
     /// Returns a share if it is available at once.
     async fn now(shares: &Shares, of: u8, amount: usize) -> Option<Share> {
-        let mut taken = pin!(shares.take(party(of), amount));
+        let mut taken = pin!(shares.take(client_addr(of), amount));
         poll_fn(|context| match taken.as_mut().poll(context) {
             Poll::Ready(share) => Poll::Ready(Some(share)),
             Poll::Pending => Poll::Ready(None),
@@ -174,7 +175,7 @@ mod tests {
         let first = now(&shares, 1, 3).await.unwrap();
         let wait = |of, amount| {
             let shares = shares.clone();
-            tokio::spawn(async move { shares.take(party(of), amount).await })
+            tokio::spawn(async move { shares.take(client_addr(of), amount).await })
         };
         let (gone, large, small) = (wait(2, 2), wait(3, 4), wait(4, 2));
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A sliding window: the exact times of the last requests of each address.
+//! A sliding window: the exact times of the last requests of each client address.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -9,23 +9,23 @@ use tokio::time::Instant;
 
 use crate::limits::ClientAddr;
 
-/// Most addresses that are counted one by one. Those beyond share counts.
-const MAX_PARTIES: usize = 32_768;
+/// Maximum number of client addresses that are counted one by one. Further ones share counts.
+const MAX_CLIENTS: usize = 32_768;
 
-/// How many counts those beyond share.
+/// Number of counts that the further ones share.
 const SHARED: u64 = 1_024;
 
-/// How often the addresses that are silent are forgotten.
+/// How often silent client addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// How many requests an address may send.
+/// How many requests a client address may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Most requests in any span of this length; 0 lifts the limit.
+    /// Maximum number of requests in any span of this length; 0 lifts the limit.
     pub requests: usize,
     /// The length.
     pub span: Duration,
-    /// Most requests that wait at a time.
+    /// Maximum number of requests that wait at a time.
     pub waiting: usize,
     /// Longest wait.
     pub longest_wait: Duration,
@@ -36,22 +36,23 @@ pub struct Allowance {
 pub enum Turn {
     /// At once.
     Now,
-    /// At this time, which is kept for it.
+    /// At this time, which is reserved for the request.
     At(Instant),
     /// Not at all.
     Refused,
 }
 
-/// The counts of all addresses.
+/// The counts of all client addresses.
 pub struct Window {
     counts: Mutex<Counts>,
-    /// Strangers cannot choose which of them share a count.
+    /// The hasher is random, so strangers cannot choose which client addresses share a count.
     hasher: RandomState,
 }
 
 struct Counts {
     allowance: Allowance,
-    /// The times of the last requests of each, oldest first; those that wait are in the future.
+    /// The times of the last requests of each client address, oldest first. Times of waiting
+    /// requests are in the future.
     times: HashMap<Counted, VecDeque<Instant>>,
     swept: Option<Instant>,
 }
@@ -69,21 +70,21 @@ impl Window {
         Self { counts, hasher: RandomState::new() }
     }
 
-    /// Allows another number from now on. What was counted stays.
+    /// Allows another number from now on. The counts stay.
     pub fn set(&self, allowance: Allowance) {
         self.counts().allowance = allowance;
     }
 
     /// Counts a request that came at a time. A refused one does not count.
-    pub fn take(&self, party: ClientAddr, now: Instant) -> Turn {
+    pub fn take(&self, client_addr: ClientAddr, now: Instant) -> Turn {
         let mut counts = self.counts();
         let Allowance { requests, span, waiting, longest_wait } = counts.allowance;
         if requests == 0 {
             return Turn::Now;
         }
-        let mut counted = Counted::One(party);
-        if !counts.has_room(party, now) {
-            counted = Counted::Shared(self.hasher.hash_one(party) % SHARED);
+        let mut counted = Counted::One(client_addr);
+        if !counts.has_room(client_addr, now) {
+            counted = Counted::Shared(self.hasher.hash_one(client_addr) % SHARED);
         }
         let times = counts.times.entry(counted).or_default();
         while times.front().is_some_and(|&first| now.duration_since(first) >= span) {
@@ -93,7 +94,7 @@ impl Window {
             insert(times, now);
             return Turn::Now;
         }
-        // The turn comes when the request that many before it leaves the span.
+        // The turn comes when the request `requests` places before this one leaves the span.
         let turn = times[times.len() - requests] + span;
         let waiting_now = times.iter().rev().take_while(|&&time| time > now).count();
         if waiting_now >= waiting || turn.duration_since(now) > longest_wait {
@@ -108,20 +109,20 @@ impl Window {
     }
 }
 
-/// Inserts a turn. Those that a greater allowance has given may come later.
+/// Inserts a turn. Turns from before a change of the allowance may come later.
 fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
     let place = times.partition_point(|&time| time <= turn);
     times.insert(place, turn);
 }
 
 impl Counts {
-    /// Whether a party is counted by itself.
-    fn has_room(&mut self, party: ClientAddr, now: Instant) -> bool {
+    /// Whether a client address is counted by itself.
+    fn has_room(&mut self, client_addr: ClientAddr, now: Instant) -> bool {
         self.sweep(now, self.allowance.span);
-        self.times.len() < MAX_PARTIES || self.times.contains_key(&Counted::One(party))
+        self.times.len() < MAX_CLIENTS || self.times.contains_key(&Counted::One(client_addr))
     }
 
-    /// Forgets who has sent nothing within the span.
+    /// Forgets the client addresses that have sent nothing within the span.
     fn sweep(&mut self, now: Instant, span: Duration) {
         if self.swept.is_some_and(|swept| now.duration_since(swept) < SWEEP) {
             return;
@@ -146,7 +147,7 @@ mod tests {
         longest_wait: Duration::from_secs(10),
     };
 
-    fn party(number: u32) -> ClientAddr {
+    fn client_addr(number: u32) -> ClientAddr {
         ClientAddr::of(std::net::Ipv4Addr::from_bits(number).into())
     }
 
@@ -158,20 +159,20 @@ mod tests {
     fn a_burst_gets_exactly_its_allowance_and_the_next_waits_for_the_first_to_leave() {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         for _ in 0..150 {
-            assert_eq!(window.take(party(1), start), Turn::Now);
+            assert_eq!(window.take(client_addr(1), start), Turn::Now);
         }
-        // Fifty more wait, and no other.
+        // Fifty more wait, and no others.
         for _ in 0..50 {
-            assert_eq!(window.take(party(1), start), Turn::At(at(start, 10_000)));
+            assert_eq!(window.take(client_addr(1), start), Turn::At(at(start, 10_000)));
         }
-        assert_eq!(window.take(party(1), start), Turn::Refused);
-        assert_eq!(window.take(party(1), at(start, 9_999)), Turn::Refused);
-        assert_eq!(window.take(party(2), at(start, 100)), Turn::Now);
+        assert_eq!(window.take(client_addr(1), start), Turn::Refused);
+        assert_eq!(window.take(client_addr(1), at(start, 9_999)), Turn::Refused);
+        assert_eq!(window.take(client_addr(2), at(start, 100)), Turn::Now);
         // Those fifty have used part of the next span.
         for _ in 0..100 {
-            assert_eq!(window.take(party(1), at(start, 10_000)), Turn::Now);
+            assert_eq!(window.take(client_addr(1), at(start, 10_000)), Turn::Now);
         }
-        assert_eq!(window.take(party(1), at(start, 10_001)), Turn::At(at(start, 20_000)));
+        assert_eq!(window.take(client_addr(1), at(start, 10_001)), Turn::At(at(start, 20_000)));
     }
 
     #[test]
@@ -179,10 +180,10 @@ mod tests {
         let short = Allowance { longest_wait: Duration::from_secs(2), ..ALLOWANCE };
         let (window, start) = (Window::new(short), Instant::now());
         for _ in 0..150 {
-            assert_eq!(window.take(party(1), start), Turn::Now);
+            assert_eq!(window.take(client_addr(1), start), Turn::Now);
         }
-        assert_eq!(window.take(party(1), at(start, 7_999)), Turn::Refused);
-        assert_eq!(window.take(party(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
+        assert_eq!(window.take(client_addr(1), at(start, 7_999)), Turn::Refused);
+        assert_eq!(window.take(client_addr(1), at(start, 8_000)), Turn::At(at(start, 10_000)));
     }
 
     #[test]
@@ -190,7 +191,7 @@ mod tests {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         let mut admitted: Vec<Instant> = (0..60_000)
             .step_by(7)
-            .filter_map(|ms| match window.take(party(1), at(start, ms)) {
+            .filter_map(|ms| match window.take(client_addr(1), at(start, ms)) {
                 Turn::Now => Some(at(start, ms)),
                 Turn::At(turn) => Some(turn),
                 Turn::Refused => None,
@@ -200,7 +201,7 @@ mod tests {
         for pair in admitted.windows(151) {
             assert!(pair[150].duration_since(pair[0]) >= ALLOWANCE.span);
         }
-        // Who keeps asking gets all of it: 150 in each of six spans.
+        // A caller that keeps sending gets the whole allowance: 150 in each of six spans.
         assert!(admitted.len() >= 900, "{}", admitted.len());
     }
 
@@ -208,7 +209,7 @@ mod tests {
     fn turns_are_in_order_also_if_less_is_allowed_again() {
         let waits = |requests| Allowance { requests, longest_wait: ALLOWANCE.span, ..ALLOWANCE };
         let (window, start) = (Window::new(waits(2)), Instant::now());
-        let take = |ms| window.take(party(1), at(start, ms));
+        let take = |ms| window.take(client_addr(1), at(start, ms));
         assert_eq!(
             [take(0), take(0), take(1)],
             [Turn::Now, Turn::Now, Turn::At(at(start, 10_000))]
@@ -224,11 +225,11 @@ mod tests {
     fn the_table_is_bounded_and_forgets_who_is_silent() {
         let (window, start) = (Window::new(ALLOWANCE), Instant::now());
         for number in 0..40_000 {
-            window.take(party(number), start);
+            window.take(client_addr(number), start);
         }
         let held = || window.counts.lock().unwrap().times.len();
-        assert!(held() <= MAX_PARTIES + SHARED as usize);
-        window.take(party(0), at(start, 20_000));
+        assert!(held() <= MAX_CLIENTS + SHARED as usize);
+        window.take(client_addr(0), at(start, 20_000));
         assert_eq!(held(), 1);
     }
 
@@ -236,6 +237,6 @@ mod tests {
     fn without_an_allowance_nothing_is_counted() {
         let window = Window::new(Allowance { requests: 0, ..ALLOWANCE });
         let now = Instant::now();
-        assert!((0..1_000).all(|_| window.take(party(1), now) == Turn::Now));
+        assert!((0..1_000).all(|_| window.take(client_addr(1), now) == Turn::Now));
     }
 }

@@ -1,12 +1,13 @@
-//! Figures for a monitoring system: counted as things happen, and looked up when they are read.
+//! Metrics for a monitoring system. Some are counted as things happen, and others are looked up
+//! when the page is read.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | What is counted: requests, rate, ingest | [`Metrics`] |
 //!
-//! Labels are bounded: a route is a template of the router, never a path; a feed is a kind of file.
-//! The registry belongs to the state, so that two services in a process do not share it, and it
-//! needs no upkeep: histograms have fixed buckets.
+//! Labels have a limited number of values: a route is a template of the router, never a path, and a
+//! feed is a kind of file. The registry belongs to the state, so two services in a process do not
+//! share it. It needs no upkeep: histograms have fixed buckets.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +40,7 @@ const BYTES: [f64; 6] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 type Histograms = Family<By, Histogram, fn() -> Histogram>;
 
-/// The figures.
+/// The metrics.
 pub struct Metrics {
     pub registry: Registry,
     requests: Family<ByRequest, Counter>,
@@ -49,14 +50,14 @@ pub struct Metrics {
     pub ingest: OfIngest,
 }
 
-/// What came in, by kind of file.
+/// What was taken in, by kind of file.
 #[derive(Default)]
 pub struct OfIngest {
     files: Family<By, Counter>,
     reports: Family<By, Counter>,
     readings: Family<By, Counter>,
     refused: Family<By, Counter>,
-    /// Files of no kind, or not read to their end.
+    /// Files of an unknown kind, or not read to their end.
     faults: Counter,
     /// How often the store took nothing more.
     failures: Counter,
@@ -64,11 +65,11 @@ pub struct OfIngest {
     pub newest_ms: Mutex<BTreeMap<feed::Kind, i64>>,
 }
 
-/// The template of the route that answered; an extension of the answer.
+/// The template of the route that answered, as an extension of the answer.
 #[derive(Clone)]
 struct OfRoute(MatchedPath);
 
-/// Returns a registry of names that begin as all do.
+/// Returns a registry whose names have the common prefix.
 pub fn registry() -> Registry {
     Registry::with_prefix("mesonet")
 }
@@ -119,7 +120,7 @@ impl Metrics {
         self.response_bytes.get_or_create(&labels).observe(bytes as f64);
     }
 
-    /// Counts a request that the rate held up.
+    /// Counts a request that the rate delayed or refused.
     pub fn limited(&self, turn: Turn) {
         let outcome = match turn {
             Turn::Now => return,
@@ -129,7 +130,7 @@ impl Metrics {
         self.rate.get_or_create(&[("outcome", outcome.to_owned())]).inc();
     }
 
-    /// Counts what was read in.
+    /// Counts what was taken in.
     pub fn ingested(&self, summary: &Summary) {
         let ingest = &self.ingest;
         let mut newest_ms = ingest.newest_ms.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,13 +175,13 @@ impl OfIngest {
     }
 }
 
-/// The methods that a route can have; others share a name.
+/// The methods that a route can have. Others share a name.
 pub fn name_of(method: &Method) -> &'static str {
     const NAMES: [&str; 4] = ["GET", "HEAD", "POST", "OPTIONS"];
     NAMES.into_iter().find(|name| method == *name).unwrap_or("other")
 }
 
-/// Notes on an answer which route it is of.
+/// Notes on an answer which route gave it.
 pub async fn note_route(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;

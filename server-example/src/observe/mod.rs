@@ -1,4 +1,4 @@
-//! What is told to those who run a server: figures, and traces of requests.
+//! What operators learn from a server: metrics, and traces of requests.
 
 pub mod metrics;
 pub mod traces;

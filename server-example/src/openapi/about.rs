@@ -1,4 +1,4 @@
-//! What an endpoint is for and what it answers, written beside its handler.
+//! What an endpoint is for and what it answers. The description is written beside the handler.
 
 use std::borrow::Cow;
 
@@ -64,11 +64,11 @@ impl Part {
 /// Which credentials have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
-    /// None is looked at: the endpoint is for whom keeps the server running.
+    /// No credential is looked at: the endpoint is for monitoring and load balancers.
     Unread,
-    /// None is needed; account tokens and API keys raise limits.
+    /// No credential is needed; account tokens and API keys raise limits.
     Any,
-    /// None is needed for what is open to everyone; account tokens open more.
+    /// No credential is needed for what is open to everyone; account tokens open more.
     Account,
     /// A commercial plan: an account token or an API key.
     Commercial,
@@ -101,7 +101,7 @@ impl Credentials {
         schemes.iter().map(requirement).collect()
     }
 
-    /// A replaying server says so, but not to whom keeps it running.
+    /// A replaying server says so, except at the health endpoints.
     fn replayed(self, mut response: Response) -> Response {
         if self != Self::Unread {
             let header = Ref::new("#/components/headers/Replay");
@@ -111,7 +111,7 @@ impl Credentials {
     }
 }
 
-/// The description of an endpoint but for what its declaration says already.
+/// The description of an endpoint, without what its declaration says already.
 pub struct About {
     id: &'static str,
     part: Part,
@@ -127,7 +127,8 @@ pub struct About {
 }
 
 impl About {
-    /// Starts a description: a name that generated clients call it by, and what it does in a line.
+    /// Starts a description: the name of the endpoint in generated clients, and one line on what it
+    /// does.
     pub fn new(id: &'static str, part: Part, summary: &'static str) -> Self {
         let credentials = match part {
             Part::Models => Credentials::Account,
@@ -139,12 +140,12 @@ impl About {
         Self { id, part, summary, text, credentials, path, headers, body, ok, common, schemas }
     }
 
-    /// What else is to be known.
+    /// Adds what else callers should know.
     pub fn text(self, text: &'static str) -> Self {
         Self { text: Some(text), ..self }
     }
 
-    /// Which credentials have an effect, if not those of most endpoints of its part.
+    /// Sets which credentials have an effect, if they differ from those of its part.
     pub fn credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
@@ -200,7 +201,7 @@ impl About {
         self
     }
 
-    /// Answers 503 in JSON with what else is to be said.
+    /// Answers 503 in JSON with further members.
     pub fn not_ready<T: ToSchema>(mut self, description: &'static str) -> Self {
         let content = Content::new(Some(self.reference::<T>()));
         self.ok("503", description, "application/json", content);
@@ -215,7 +216,7 @@ impl About {
         self
     }
 
-    /// Its answers have a tag, and a caller who has one already gets a 304.
+    /// Its answers have a tag. A caller who already has the answer with that tag gets a 304.
     pub fn tagged(mut self) -> Self {
         self = self.header("ETag", "A strong tag of the content in this encoding.");
         self.headers.push(
@@ -296,7 +297,7 @@ impl About {
             .build()
     }
 
-    /// The answers that its layers and extractors give, and its own, by status.
+    /// The answers of the endpoint, and of its layers and extractors, by status.
     fn common<S>(&self, endpoint: &Endpoint<S>) -> Vec<Common> {
         let mut common = self.common.clone();
         if self.credentials != Credentials::Unread {

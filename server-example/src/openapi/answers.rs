@@ -15,9 +15,9 @@ use super::shapes::{Problem, Rejected};
 pub enum Common {
     NotModified,
     BadRequest,
-    /// Of an endpoint that needs no credential.
+    /// Answers of an endpoint that needs no credential.
     RejectedToken,
-    /// Of an endpoint that needs one.
+    /// Answers of an endpoint that needs a credential.
     CredentialNeeded,
     Forbidden,
     NotFound,
@@ -71,7 +71,7 @@ impl Common {
         }
     }
 
-    /// Where it is described.
+    /// A reference to its description.
     pub fn reference(self) -> Ref {
         Ref::from_response_name(format!("{self:?}"))
     }

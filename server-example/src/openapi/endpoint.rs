@@ -1,5 +1,5 @@
-//! The addresses of the services: one declaration each, for the router, for the list at `/`, for the
-//! names that a request may have, and for the description at `/openapi/v1.json`.
+//! The addresses of the services. Each has one declaration, for the router, for the list at `/`,
+//! for the names that a request may have, and for the description at `/openapi/v1.json`.
 
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
@@ -8,11 +8,11 @@ use super::About;
 use crate::http::member::{Member, Requested};
 use crate::http::parameter::Parameter;
 
-/// An address with a method, its parameters, and who answers it.
+/// An address with a method, its parameters, and its handler.
 pub struct Endpoint<S: 'static> {
     /// `GET`, which also answers HEAD, or `POST`.
     pub method: &'static str,
-    /// Below the prefix of its service.
+    /// The path below the prefix of its service.
     pub path: &'static str,
     /// Its query parameters.
     pub query: &'static [Parameter],

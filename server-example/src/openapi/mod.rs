@@ -28,7 +28,7 @@ use utoipa::openapi::{
     HttpMethod, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Server,
 };
 
-/// The version of the interface, which is not that of the program.
+/// The version of the interface. It differs from the version of the program.
 const VERSION: &str = "1.0.0";
 
 const ABOUT: &str = "Surface weather observations of Canada and the United States, official alerts, \
@@ -36,7 +36,7 @@ const ABOUT: &str = "Surface weather observations of Canada and the United State
      Answers are compressed as the caller accepts. Parameters that an endpoint does not know are \
      ignored, except those that are almost one that it has.";
 
-/// Describes endpoints, each with the prefix that it is under.
+/// Describes endpoints, each under its prefix.
 pub fn description<'a, S: 'static>(
     endpoints: impl Iterator<Item = (&'a str, &'static Endpoint<S>)>,
 ) -> OpenApi {

@@ -11,7 +11,7 @@ use mesonet::{BBox, Iso8601, alert, zone};
 
 use super::parameters::{BOX, LATITUDE, LONGITUDE, ZONE_CODE};
 use crate::http::REPLAY_ALERTS;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -26,7 +26,7 @@ use crate::state::alerts::Language;
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
 
-/// A number as it is read.
+/// A number in the form in which it is read.
 const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 
 const BBOX: &str = "West, south, east, north, in place of the four sides.";
@@ -78,7 +78,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -88,8 +88,10 @@ async fn alerts(
         let text = "the alerts cannot be read at present".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
-    let view =
-        state.work(party, Load::Light, State::alert_view).await?.map_err(ApiError::internal)?;
+    let view = state
+        .work(client_addr, Load::Light, State::alert_view)
+        .await?
+        .map_err(ApiError::internal)?;
     let feeds = replayed_at(&state);
     let mut response = if let Some(snapshot) = view.snapshot()
         && query == alert::Query::default()
@@ -101,13 +103,14 @@ async fn alerts(
             let body = view.answer(&query, language).map_err(ApiError::internal)?;
             json_tagged(&headers, &body)
         };
-        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
+        state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
     response.headers_mut().extend(feeds.map(|feeds| (REPLAY_ALERTS, feeds)));
-    Ok(said(Ok(response), state.services.alerts.damaged()))
+    Ok(with_header(Ok(response), state.services.alerts.damaged()))
 }
 
-/// The times at which the alerts of each country are replayed, if these are not that of the server.
+/// The times at which the alerts of each country are replayed, if they differ from the time of the
+/// server.
 fn replayed_at(state: &State) -> Option<HeaderValue> {
     let second = |at_ms: i64| Iso8601(at_ms.div_euclid(1000) * 1000);
     let [canada, united_states] = state.clock.alerts().feeds_ms()?.map(second);

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
 use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
@@ -32,24 +32,25 @@ use crate::state::State;
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::{Follower, Name};
 
-/// How often a page looks whether the backup that it needs is taken in, and the pause before it looks
-/// again.
+/// How often a page checks whether the server has the backup that it needs, and the pause between
+/// two checks.
 const LOOKS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What it says to the cursor of a page that was made of a newer record.
+/// The answer to the cursor of a page that was made from a newer record.
 const BEHIND: &str = "the page before came from a server that knows more than this one yet; send the \
     request again in some seconds";
 const OF_THE_OTHER: &str = "the cursor came from the server that this one follows, which knows more; go on there, \
     or begin again without a cursor";
 
-/// What parts the cursor of an export from the backup that its page was made of.
+/// Separates the cursor of an export from the name of the backup that its page was made from.
 const MADE_OF: char = '.';
 
 /// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
 
-/// Memory of what is read of an archive at once: the row groups of some days, and one as it is fetched.
+/// Memory of what is read of an archive at once: the row groups of some days, and one that is being
+/// fetched.
 const ARCHIVE_BYTES: usize = 16 << 20;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -129,7 +130,7 @@ struct BulkRequest {
 async fn bulk(
     _: Allowed<HistoricalBulk>,
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
@@ -144,7 +145,7 @@ async fn bulk(
     let cursor = query.one("cursor")?;
     let cursor = match (cursor, state.services.of_backups()) {
         (Some(cursor), Some(follower)) => {
-            // What is wrong with it in itself is told first, as by any server.
+            // Errors of the request itself are reported first, as by any server.
             export::Page::check(&request, Some(without_mark(cursor)))?;
             Some(unmarked(follower, cursor).await?)
         }
@@ -161,7 +162,7 @@ async fn bulk(
     let workers = Arc::clone(&state.workers);
     let page_bytes = PAGE_BYTES + state.services.archive.as_ref().map_or(0, |_| ARCHIVE_BYTES);
     let begin = move || {
-        // Planning reads all rows of the page, so it finds everything that is missing.
+        // Planning reads all rows of the page, so it finds all missing readings.
         let archive = state.services.archive.as_ref().map(Archive::open);
         let record: Arc<dyn Reader + Send + Sync> = match &archive {
             Some(past) => {
@@ -189,7 +190,7 @@ async fn bulk(
         let writer = PageWriter { writer: page.writer(format)?, record, page_bytes };
         Ok(((found, damaged), Pieces::new(writer, encoding)?))
     };
-    let (found, body) = stream::body(workers, party, Cost::heavy(page_bytes), begin).await?;
+    let (found, body) = stream::body(workers, client_addr, Cost::heavy(page_bytes), begin).await?;
     let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
@@ -213,7 +214,7 @@ async fn bulk(
     if let Some(cursor) = next_cursor {
         put(NEXT_CURSOR, &cursor)?;
     }
-    Ok(said(Ok(response), damaged))
+    Ok(with_header(Ok(response), damaged))
 }
 
 /// A text media type gives its character set.
@@ -247,19 +248,20 @@ impl Writer for PageWriter {
     }
 }
 
-/// Marks the cursor of an export with the backup that its page was made of. To be called once the
-/// page is known.
+/// Marks the cursor of an export with the backup that its page was made from. Must be called once
+/// the page is known.
 fn marked(follower: &Follower, cursor: &str) -> String {
     let made_of = follower.newest_shown().as_ref().map(Name::to_string).unwrap_or_default();
     format!("{cursor}{MADE_OF}{made_of}")
 }
 
-/// Returns the cursor of an export, which was checked, without its mark. To be called before the
-/// page is looked up. While the backup of the mark is being taken in it waits for it.
+/// Returns the cursor of an export, which was checked, without its mark. Must be called before the
+/// page is looked up. If the server is still taking in the backup of the mark, the function waits
+/// for it.
 ///
 /// # Errors
-/// The page before was made of a newer backup than this server has: rows that were there may be
-/// missing here. Or it came from the server that is followed, which is always newer.
+/// The page before was made from a newer backup than this server has, so rows of that backup may be
+/// missing here. Or the page came from the followed server, which is always newer.
 async fn unmarked<'a>(follower: &Follower, cursor: &'a str) -> Result<&'a str, ApiError> {
     let Some((bare, made_of)) = parts(cursor) else {
         return Err(ApiError::BadRequest(OF_THE_OTHER.to_owned()));
@@ -277,13 +279,15 @@ async fn unmarked<'a>(follower: &Follower, cursor: &'a str) -> Result<&'a str, A
     Err(ApiError::Later(BEHIND.to_owned()))
 }
 
-/// Parts a cursor from the backup that its page was made of; `None` if it names none.
+/// Separates a cursor from the name of the backup that its page was made from; `None` if it names
+/// no backup.
 fn parts(cursor: &str) -> Option<(&str, Name)> {
     let (bare, made_of) = cursor.split_once(MADE_OF)?;
     Some((bare, Name::parse(made_of)?))
 }
 
-/// The cursor of an export for a server that follows none: it has all that its followers have.
+/// The cursor of an export for a server that follows no other: it has everything that its followers
+/// have.
 fn without_mark(cursor: &str) -> &str {
     parts(cursor).map_or(cursor, |(bare, _)| bare)
 }

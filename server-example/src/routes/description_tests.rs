@@ -24,7 +24,7 @@ fn operations(of: &Value) -> Vec<(String, &Value)> {
     names.into_iter().map(operation).collect()
 }
 
-/// The declarations are the only source of the router too: see `nothing_is_routed_past_the_tables`.
+/// The router, too, is made only from the declarations: see `nothing_is_routed_past_the_tables`.
 #[test]
 fn every_endpoint_is_described_and_nothing_else() {
     let description = described();
@@ -52,10 +52,10 @@ fn nothing_is_routed_past_the_tables() {
     let mut found = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
     assert!(found.len() > 100);
-    // In two parts, so that this file has none.
+    // In two parts, so that this file does not contain the text itself.
     let call = concat!(".route", "(");
     let routes = |path: &&std::path::PathBuf| std::fs::read_to_string(path).unwrap().contains(call);
-    // Metrics have a socket of their own.
+    // Metrics have their own socket.
     let declared = |path: &&std::path::PathBuf| !path.ends_with("figures/mod.rs");
     let routing: Vec<_> = found.iter().filter(routes).filter(declared).collect();
     let [only] = &routing[..] else { panic!("{routing:?}") };
@@ -101,7 +101,7 @@ fn members_of_bodies_are_those_that_are_checked() {
             let name = name.rsplit('/').next().unwrap();
             members(&of["components"]["schemas"][name], of, found);
         }
-        // What may be null is one of two.
+        // A value that may be null is one of two types.
         let kinds = schema["oneOf"].as_array().into_iter().flatten();
         for part in kinds.chain([&schema["items"]]).filter(|part| part.is_object()) {
             members(part, of, found);
@@ -125,7 +125,7 @@ fn members_of_bodies_are_those_that_are_checked() {
 /// `tests/interface` checks them against their schemas.
 #[test]
 fn every_answer_in_json_has_an_example_of_the_sample() {
-    // A document, whose form is not this one's, and files that anyone pushes.
+    // A document with a form of its own, and files that callers push.
     let without = ["getDescription"];
     let description = described();
     let mut count = 0;
@@ -161,7 +161,7 @@ fn every_reference_leads_somewhere() {
     assert_eq!(description["info"]["version"], "1.0.0");
 }
 
-/// Two types of one name would be one in the description.
+/// Two types with the same name would be one in the description.
 #[test]
 fn types_of_one_name_are_the_same() {
     let mut known = std::collections::BTreeMap::new();

@@ -11,7 +11,7 @@ use mesonet::{Iso8601, StationId};
 
 use super::parameters::STATION_ID;
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
@@ -49,7 +49,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 async fn explain(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -61,7 +61,7 @@ async fn explain(
     })?;
     let ts_ms = query.needed_instant("timestamp")?;
     check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
-    let explained = state.work(party, Load::Light, move |state| {
+    let explained = state.work(client_addr, Load::Light, move |state| {
         let intake = &state.services.intake;
         state.services.read(|store| intake.explain(store, station, series, ts_ms))
     });
@@ -71,5 +71,5 @@ async fn explain(
         ApiError::NotFound(format!("station {station} has no reading of {series} at {timestamp}"))
     };
     let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));
-    Ok(said(answer, damaged))
+    Ok(with_header(answer, damaged))
 }

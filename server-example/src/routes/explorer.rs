@@ -1,5 +1,5 @@
-//! `/swagger`: the description as a page to read and to try. The page comes from the binary, and asks
-//! nobody but this server.
+//! `/swagger`: the description as a page to read and to try. The page comes from the binary, and
+//! sends requests only to this server.
 
 use std::io::{Cursor, Read};
 use std::sync::{Arc, OnceLock};
@@ -18,8 +18,7 @@ use crate::openapi::{About, Credentials, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// The page may load and call what is of this origin, and nothing else; small pictures stand in the
-/// style sheet.
+/// The page may load and call only what is of this origin. Small pictures are in the style sheet.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -41,7 +40,7 @@ const PAGE: &str = r#"<!doctype html>
 </html>
 "#;
 
-/// Without the address of a validator, which would be another server.
+/// No validator is configured: it would be another server.
 const START: &str = r##"SwaggerUIBundle({
   url: "openapi/v1.json",
   dom_id: "#explorer",
@@ -119,7 +118,7 @@ async fn file(
     state.look_up(answer).await?
 }
 
-/// Returns the files in the order of their names, taken out of the archive when first requested.
+/// Returns the files in the order of their names. They are unpacked when first requested.
 fn files() -> Result<&'static [Snapshot], ApiError> {
     static UNPACKED: OnceLock<Vec<Snapshot>> = OnceLock::new();
     if let Some(files) = UNPACKED.get() {
@@ -138,7 +137,7 @@ fn unpacked(name: &str) -> Result<Vec<u8>, ApiError> {
     let archive = zip::ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED));
     let mut archive = archive.map_err(ApiError::internal)?;
     let end = format!("/dist/{name}");
-    // That of the variant for React is the same.
+    // The variant for React has the same file.
     let place = archive.file_names().position(|path| path.is_ok_and(|path| path.ends_with(&*end)));
     let place = place.ok_or_else(|| ApiError::internal(format!("there is no {name}")))?;
     let mut file = archive.by_index(place).map_err(ApiError::internal)?;

@@ -1,4 +1,4 @@
-//! `/healthz` and `/readyz`: for whom keeps the server running, and whom sends requests to it.
+//! `/healthz` and `/readyz`: for monitoring systems and load balancers.
 
 use std::sync::Arc;
 

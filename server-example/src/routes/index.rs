@@ -1,4 +1,4 @@
-//! `/`: what the server is and where its endpoints are; a browser gets the explorer.
+//! `/`: what the server is, and where its endpoints are. A browser gets the explorer.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::openapi::{About, Credentials, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// What the answer depends on.
+/// The request headers that the answer depends on.
 const BY_ACCEPT: HeaderValue = HeaderValue::from_static("accept, accept-encoding");
 
 pub const ENDPOINTS: &[Endpoint] = &[

@@ -71,8 +71,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-/// An operator who is signed in by the header: a cookie is sent by the browser on its own, whoever
-/// wrote the page.
+/// An operator who is signed in by the header. A cookie does not count: a browser sends it on its
+/// own, even from pages of other sites.
 struct Operator(Option<Arc<str>>);
 
 impl FromRequestParts<Arc<State>> for Operator {
@@ -154,14 +154,14 @@ async fn revoke(
     json(StatusCode::OK, &entry)
 }
 
-/// A server that only reads has the keys of the one that writes.
+/// A server that only reads has the keys of the writing server.
 fn refuse_to_follow(state: &State) -> Result<(), ApiError> {
     let Some(follower) = state.services.follower() else { return Ok(()) };
     let text = follower.takes_nothing().to_owned();
     Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
 }
 
-/// Uses the record of keys; afterwards this server knows what changed.
+/// Does work with the record of keys. Afterwards this server knows what changed.
 async fn look_up<T: Send + 'static>(
     state: &Arc<State>,
     use_: impl FnOnce(&dyn KeyRecord) -> Result<T, KeysError> + Send + 'static,

@@ -35,7 +35,7 @@ use crate::state::State;
 /// An endpoint of this server.
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
-/// The endpoints of the observation service that begin their answer in time, whatever they do.
+/// The endpoints of the observation service that must begin their answer within a time limit.
 pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
@@ -52,32 +52,32 @@ pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     readings::ENDPOINTS,
 ];
 
-/// Those of the model service.
+/// The endpoints of the model service.
 pub const MODELS: [&[Endpoint]; 8] = models::ENDPOINTS;
 
-/// Those for pushing files, under the prefix of the observation service.
+/// The endpoints for pushing files, under the prefix of the observation service.
 pub const PUSHES: &[Endpoint] = push::ENDPOINTS;
 
-/// Those of the server itself, under no prefix.
+/// The endpoints of the server itself, without a prefix.
 pub const SERVER: [&[Endpoint]; 4] =
     [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS, page::ENDPOINTS];
 
-/// Those that tell whoever runs the server how it is.
+/// The health endpoints.
 pub fn health() -> Router<Arc<State>> {
     router(health::ENDPOINTS.iter())
 }
 
-/// What is at the root.
+/// The endpoints at the root.
 pub fn index() -> Router<Arc<State>> {
     router(index::ENDPOINTS.iter().chain(explorer::ENDPOINTS).chain(page::ENDPOINTS))
 }
 
-/// The observation service without pushes, to be mounted at its prefix.
+/// The observation service without pushes, mounted at its prefix.
 pub fn observations() -> Router<Arc<State>> {
     router(OBSERVATIONS.into_iter().flatten())
 }
 
-/// Pushes, to be mounted at the same prefix: a long file on a slow line takes its time.
+/// Pushes, mounted at the same prefix without a time limit: a long file on a slow line takes long.
 pub fn pushes() -> Router<Arc<State>> {
     router(PUSHES.iter())
 }
@@ -88,7 +88,7 @@ pub fn models(prefix: &str) -> Router<Arc<State>> {
     if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
 }
 
-/// Every endpoint of the server with the prefix that it is under.
+/// Every endpoint of the server with its prefix.
 pub fn all<'a>(
     api_prefix: &'a str,
     model_prefix: &'a str,

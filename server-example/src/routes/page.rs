@@ -18,24 +18,25 @@ use crate::state::State;
 /// Name and content of each file, written by the build of the page; `index.html` is the first.
 const FILES: &[(&str, &[u8])] = include!("../../web/dist/files.rs");
 
-/// The page may load and call what is of this origin, and nothing else. The library is WebAssembly;
-/// workers and pictures are made of what was loaded.
+/// The page may load and call only what is of this origin. The library is WebAssembly. Workers and
+/// pictures are made from what was loaded.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
      img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// Of files whose names are made from their content.
+/// For files whose names are made from their content.
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 
-/// Of the page, and of the library, whose names stay.
+/// For the page and the library, whose names stay the same.
 const ASKED_AGAIN: &str = "no-cache";
 
-/// What can be requested by name.
+/// The files that can be requested by name.
 const LIBRARY: &str = "mesonet.wasm";
 
-/// Whether a file is of the library: its bytes depend on the compiler, so its name is not made of them.
+/// Whether a file belongs to the library. Its bytes depend on the compiler, so its name is not made
+/// from them.
 fn is_library(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ending == "wasm")
 }

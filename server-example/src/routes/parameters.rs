@@ -31,7 +31,7 @@ pub const LONGITUDE: Form = Form::Number(-180.0, 180.0);
 /// A zone of Canada, or one of the United States.
 pub const ZONE_CODE: &str = "^([0-9]{6}|[A-Z]{2}[CZ][0-9]{3})$";
 
-/// The station of a path. A text that is no UUID is the id of no station.
+/// The station in a path. A text that is not a UUID is not the id of any station.
 pub const STATION: Parameter = Parameter::new("id", Form::Uuid, "Id of the station.")
     .example("700f7e18-e84e-51b2-90bd-f054766d1ec5");
 

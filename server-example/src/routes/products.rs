@@ -102,7 +102,7 @@ const TIMESTAMP: Parameter =
         .example("2023-04-06T12:00:39Z");
 
 /// A well-formed request.
-struct Asked {
+struct ProductRequest {
     name: String,
     /// The duration; `None` is an instant.
     span: Option<ProductDuration>,
@@ -111,7 +111,7 @@ struct Asked {
     ts_ms: Option<i64>,
 }
 
-impl Asked {
+impl ProductRequest {
     fn new(files: &ProductFiles, name: String, query: &Query) -> Result<Self, ApiError> {
         let duration = query.read("duration", str::parse::<ProductDuration>)?;
         let ts_ms = query.instant("timestamp")?;
@@ -150,14 +150,14 @@ impl Asked {
                 let text = format!("the file of {name} ({span}) of {} is damaged", Iso8601(ts_ms));
                 Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
             }
-            // It has been removed meanwhile.
+            // The file has been removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     }
 }
 
-/// Returns the duration: the given one, else the instant, else the only one there is.
+/// Returns the duration: the given one, or else the instant, or else the only one that exists.
 fn span(
     product: &raster::Product,
     duration: Option<ProductDuration>,
@@ -179,30 +179,32 @@ fn span(
 
 async fn exists(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::new(&state.services.products, name, &query)?;
+    let asked = ProductRequest::new(&state.services.products, name, &query)?;
     let found = state
-        .work(party, Load::Light, move |state| asked.find(state.services.products_with_sample()))
+        .work(client_addr, Load::Light, move |state| {
+            asked.find(state.services.products_with_sample())
+        })
         .await??;
     json_value(accepted, &Exists { exists: found.is_some() })
 }
 
 async fn file(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     Path(name): Path<String>,
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::new(&state.services.products, name, &query)?;
+    let asked = ProductRequest::new(&state.services.products, name, &query)?;
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
     let found = state
-        .work(party, Load::Light, move |state| {
+        .work(client_addr, Load::Light, move |state| {
             asked.find_whole(state.services.products_with_sample())
         })
         .await??;
@@ -214,7 +216,7 @@ async fn file(
         headers.insert(header::CONTENT_TYPE, COG);
     }
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
-    // The address that still names this file when a newer one arrives.
+    // The permanent address of this file, which stays the same when a newer one arrives.
     let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
     let config = state.config();
     let prefix = &config.api_prefix;
@@ -225,7 +227,7 @@ async fn file(
 }
 
 /// Why there is no file.
-fn missing(state: &State, asked: &Asked) -> ApiError {
+fn missing(state: &State, asked: &ProductRequest) -> ApiError {
     let catalogue = state.services.products.catalogue();
     ApiError::NotFound(match catalogue.get(&asked.name) {
         None => {
@@ -244,11 +246,11 @@ fn missing(state: &State, asked: &Asked) -> ApiError {
     })
 }
 
-/// Answers with a file or a range of it; `None` if it is gone.
+/// Answers with a file or a range of it; `None` if the file is gone.
 ///
-/// Several ranges at once get the whole file, as RFC 9110 allows. The library leaves three rules to
-/// us: a range counts for GET only, only if its unit is bytes, and not if `If-Range` names another
-/// version of the file.
+/// A request for several ranges gets the whole file, as RFC 9110 allows. The library leaves three
+/// rules to the caller: a range counts only for GET, only if its unit is bytes, and not if
+/// `If-Range` names another version of the file.
 async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, ApiError> {
     let (head, _) = request.into_parts();
     let mut asked = HeaderMap::clone(&head.headers);
@@ -279,8 +281,8 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     Ok(Some(response))
 }
 
-/// Returns a range whose unit is bytes, in lower case, as the library reads it; RFC 9110 (14.2) has
-/// other units ignored.
+/// Returns a range whose unit is bytes, in lower case, as the library expects it. Other units are
+/// ignored (RFC 9110, 14.2).
 fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
     let range = range.as_bytes().to_ascii_lowercase();
     range.starts_with(b"bytes=").then(|| HeaderValue::from_bytes(&range).ok())?
@@ -289,11 +291,11 @@ fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
 /// Lists the products: an addition to the interface.
 async fn list(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let list = state
-        .work(party, Load::Light, |state| products(state.services.products_with_sample()))
+        .work(client_addr, Load::Light, |state| products(state.services.products_with_sample()))
         .await??;
     json_value(accepted, &list)
 }
@@ -301,14 +303,14 @@ async fn list(
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProductList)]
 struct List {
-    products: BTreeMap<String, Listed>,
+    products: BTreeMap<String, ProductEntry>,
 }
 
 /// A value is raw · scale + offset, and missing if raw is nodata.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ListedProduct)]
-struct Listed {
+struct ProductEntry {
     title: String,
     unit: String,
     scale: f64,
@@ -347,7 +349,7 @@ fn products(files: &ProductFiles) -> Result<List, ApiError> {
         let encoding = product.encoding();
         products.insert(
             product.name().to_owned(),
-            Listed {
+            ProductEntry {
                 title: product.title().to_owned(),
                 unit: product.unit().to_owned(),
                 scale: encoding.scale(),

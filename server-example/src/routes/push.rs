@@ -65,7 +65,7 @@ impl FromRequestParts<Arc<State>> for Permitted {
     }
 }
 
-/// Answers a push, and says in the log what became of it.
+/// Answers a push, and logs the outcome.
 async fn push(
     Permitted(scope): Permitted,
     Shared(state): Shared<Arc<State>>,
@@ -85,7 +85,7 @@ async fn push(
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
-/// Takes a file in; on return, everything that could be read of it is durable.
+/// Takes a file in. On return, everything that could be read of it is durable.
 async fn take(
     state: &Arc<State>,
     scope: Scope,
@@ -135,7 +135,7 @@ async fn take(
 
     let services = Arc::clone(&state.services);
     let task = tokio::task::spawn_blocking(move || {
-        // Kept to the end, whether or not someone waits for the answer.
+        // Held to the end, whether or not the caller waits for the answer.
         let _turn = turn;
         if let Some(model) = model {
             let read = |files: &mut ModelFiles<'_>| {
@@ -198,7 +198,7 @@ fn not_stored(error: &StoreError) -> ApiError {
     ApiError::Refused(status, text.to_owned())
 }
 
-/// Whether a request is a push with a key: those do not count against the rate of readers.
+/// Whether a request is a push with a valid key. Such requests do not count against the rate.
 pub(crate) fn is_permitted(state: &State, request: &Request) -> bool {
     let path = request.uri().path();
     let is_push = request.method() == Method::POST
@@ -206,7 +206,7 @@ pub(crate) fn is_permitted(state: &State, request: &Request) -> bool {
     is_push && authorize(state, request.headers()).is_ok()
 }
 
-/// Finds the scope of the key of a request, whose hash is in the settings.
+/// Finds the scope of the key of a request, if the hash of the key is in the settings.
 fn authorize(state: &State, headers: &HeaderMap) -> Result<Scope, ApiError> {
     let config = state.config();
     let hashes = &config.ingest_key_hashes;
@@ -221,7 +221,7 @@ fn authorize(state: &State, headers: &HeaderMap) -> Result<Scope, ApiError> {
     key.and_then(|key| PushKey::scope_of(key, hashes)).ok_or(ApiError::Unauthorized)
 }
 
-/// A gzip body needs no handling: the packing of a file is detected from its bytes.
+/// A gzip body needs no extra work: the packing of a file is detected from its bytes.
 fn encoding(headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(value) = headers.get(header::CONTENT_ENCODING) else { return Ok(()) };
     match value.as_bytes().to_ascii_lowercase().as_slice() {

@@ -12,7 +12,7 @@ use mesonet::{ClosedWindow, StationId};
 
 use super::parameters::{END, START, STATION};
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -49,7 +49,7 @@ async fn quality(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -61,16 +61,16 @@ async fn quality(
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_lookback(window, now_ms, caller.plan)?;
     check_length(window).map_err(ApiError::BadRequest)?;
-    let found = state.work(party, Load::Heavy, move |state| {
+    let found = state.work(client_addr, Load::Heavy, move |state| {
         let intake = &state.services.intake;
         state.services.read(|store| intake.station_quality(store, id, window))
     });
     let (found, damaged) = found.await??;
     let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));
-    Ok(said(answer, damaged))
+    Ok(with_header(answer, damaged))
 }
 
-/// Refuses a window that is longer than a report may be.
+/// Refuses a window that is longer than a report may cover.
 ///
 /// # Errors
 /// What was got and what is allowed.

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::parameters::{BOX, END, START};
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
@@ -97,13 +97,13 @@ pub const ENDPOINTS: &[Endpoint] = &[
 async fn of_box(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let scope = query.bbox()?.map_or(Scope::Everywhere, Scope::Box);
     let query = readings_query(&state, &caller, &query, scope)?;
-    answer(state, party, query, accepted.fastest()).await
+    answer(state, client_addr, query, accepted.fastest()).await
 }
 
 #[derive(Deserialize)]
@@ -112,12 +112,12 @@ struct StationIds {
     station_ids: Vec<String>,
 }
 
-/// A box is not a parameter of this form: it is ignored like any unknown one, and the stations are
-/// those of the body.
+/// This form has no parameter for a box, so a box is ignored like any unknown parameter. The
+/// stations are those of the body.
 async fn of_stations(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
     JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
@@ -133,10 +133,10 @@ async fn of_stations(
     }
     let query =
         readings_query(&state, &caller, &query, Scope::Stations(ids.into_iter().collect()))?;
-    answer(state, party, query, accepted.fastest()).await
+    answer(state, client_addr, query, accepted.fastest()).await
 }
 
-/// Reads and checks the parameters common to both forms.
+/// Reads and checks the parameters that both forms have.
 fn readings_query(
     state: &State,
     caller: &Caller,
@@ -165,7 +165,7 @@ fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
 /// Answers a checked request.
 async fn answer(
     state: Arc<State>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: ReadingsQuery,
     encoding: Encoding,
 ) -> Result<Response, ApiError> {
@@ -177,8 +177,8 @@ async fn answer(
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
         Ok((damaged, pieces))
     };
-    let (damaged, body) = stream::body(workers, party, cost, begin).await?;
-    Ok(said(Ok(json(encoding, body)), damaged))
+    let (damaged, body) = stream::body(workers, client_addr, cost, begin).await?;
+    Ok(with_header(Ok(json(encoding, body)), damaged))
 }
 
 /// Estimates the cost from the requested stations, names and positions.

@@ -3,7 +3,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use futures_util::{FutureExt, StreamExt};
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
     Batch, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store,
@@ -38,12 +38,12 @@ fn state() -> Arc<State> {
     };
     let reports = stations.iter().map(|station| report(station.id)).collect();
     let store = MemoryStore::default();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let clock = Clock::stopped_at(1_400 * MINUTE_MS);
     State::new(Config::default(), clock, Arc::new(store), Intake::default()).unwrap()
 }
 
-/// A caller who sends a request and reads nothing.
+/// A caller who sends a request and does not read the answer.
 async fn ask(state: &Arc<State>) -> Response {
     let window = ClosedWindow::new(0, 1_400 * MINUTE_MS).unwrap();
     let query =
@@ -89,8 +89,8 @@ async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_one
     let state = state();
     let turns = state.workers.turns();
     let mut held = Vec::new();
-    for party in 1..=20 {
-        let greedy = ClientAddr::of([192, 0, 2, party].into());
+    for client_addr in 1..=20 {
+        let greedy = ClientAddr::of([192, 0, 2, client_addr].into());
         while let Some(share) = turns.on_core(greedy, Load::Heavy).now_or_never() {
             held.push(share);
         }

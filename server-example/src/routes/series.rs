@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
@@ -30,7 +30,7 @@ use crate::openapi::{About, Common, ObservationSeries, Part, SeriesRequest as De
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// Maximum memory reserved before it is known how much an answer needs.
+/// Maximum memory that is reserved before the need of the answer is known.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -73,7 +73,7 @@ struct SeriesRequest {
 async fn series(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
@@ -85,10 +85,10 @@ async fn series(
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
-    // For an unknown variable, the caller is told which ones there are.
+    // For an unknown variable, the error names the known ones.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let encoding = accepted.fastest();
-    // Also for an answer without readings.
+    // Even for an answer without readings.
     let damaged = Arc::new(AtomicU64::new(0));
     let noted = Arc::clone(&damaged);
     let cost = cost(window);
@@ -102,12 +102,12 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-    let answer = stream::body(workers, party, cost, begin).await;
+    let answer = stream::body(workers, client_addr, cost, begin).await;
     let answer = answer.map(|((), body)| json(encoding, body));
-    Ok(said(answer, damaged.load(Ordering::Relaxed)))
+    Ok(with_header(answer, damaged.load(Ordering::Relaxed)))
 }
 
-/// Why there is no reading: what the station has instead, first of the variable itself.
+/// Why there is no reading. Names the series of the station, those of the variable first.
 fn none(store: &dyn Reader, station: StationId, name: &str) -> Result<ApiError, ApiError> {
     let directory = store.directory()?;
     let Some(record) = directory.get(station) else {
@@ -153,8 +153,8 @@ impl Writer for SeriesWriter {
     }
 }
 
-/// Estimates the cost of readings every minute. Nearly all are less frequent, so this is more than
-/// enough.
+/// Estimates the cost, assuming a reading every minute. Nearly all series are less frequent, so
+/// this is more than enough.
 fn cost(window: ClosedWindow) -> Cost {
     const WEEK_MS: i64 = 7 * DAY_MS;
     let span_ms = window.span_ms();

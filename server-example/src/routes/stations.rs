@@ -11,7 +11,7 @@ use mesonet::query::detail;
 use mesonet::time::parse_window;
 
 use super::parameters::STATION;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -84,7 +84,7 @@ async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Respo
 
 async fn map_details(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -92,7 +92,7 @@ async fn map_details(
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
     if window_ms.is_none() && search.is_none() {
-        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged()));
+        return Ok(with_header(Ok(details.snapshot.answer(&headers)), details.damaged()));
     }
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
     let damaged = details.damaged();
@@ -104,10 +104,11 @@ async fn map_details(
         });
         json_tagged(&headers, &body)
     };
-    Ok(said(state.answer(party, cost, answer).await, damaged))
+    Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
 
-/// The longest text that is searched for; the longest name of a real station has 60 characters.
+/// Length of the longest text that is searched for. The longest name of a real station has 60
+/// characters.
 const MAX_SEARCH: usize = 100;
 
 /// The text that is searched for in names and ids.
@@ -122,7 +123,7 @@ fn searched(text: &str) -> Result<String, ApiError> {
     )))
 }
 
-/// A path without a UUID names no station, so it is a 404 like any other unknown id.
+/// A path without a UUID names no station, so the answer is 404, as for any unknown id.
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
@@ -134,5 +135,5 @@ async fn station(
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
     let answer = json_tagged(&headers, &body);
-    Ok(said(answer, damaged))
+    Ok(with_header(answer, damaged))
 }

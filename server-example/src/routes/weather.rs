@@ -12,7 +12,7 @@ use mesonet::{ClosedWindow, StationId};
 
 use super::parameters::{END, START, STATION_ID};
 use crate::auth::access::Caller;
-use crate::http::damage::said;
+use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
@@ -23,7 +23,7 @@ use crate::openapi::{About, Common, Part, StationWeather};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// Longest window that takes a few milliseconds.
+/// The longest window that is answered in a few milliseconds.
 const LIGHT_MS: i64 = 7 * DAY_MS;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -47,7 +47,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 async fn weather(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -57,7 +57,7 @@ async fn weather(
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
     let load = if window.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
-    let found = state.work(party, load, move |state| {
+    let found = state.work(client_addr, load, move |state| {
         state.services.read(|store| present_weather(store, station, window))
     });
     let (found, damaged) = found.await??;
@@ -69,5 +69,5 @@ async fn weather(
         ))),
         Some(found) => json_value(accepted, &found),
     };
-    Ok(said(answer, damaged))
+    Ok(with_header(answer, damaged))
 }

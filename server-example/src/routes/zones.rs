@@ -26,8 +26,8 @@ use crate::state::State;
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
 
-/// An answer is valid forever at an address with the geography version, else for a day, after which
-/// there may be newer zones.
+/// An answer is valid forever at an address with the geography version. Otherwise it is valid for a
+/// day, after which there may be newer zones.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
@@ -38,7 +38,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/alerts/zones",
     query: &[
-        // A malformed code is a zone that is not known.
+        // A malformed code is an unknown zone.
         Parameter::new("codes", Form::List("^[^,]+$", 1, MAX_CODES), "Codes of the zones.")
             .required()
             .example("041320,OKC001"),
@@ -67,7 +67,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -75,7 +75,7 @@ async fn zones(
     let kind = query.read("kind", str::parse::<zone::Kind>)?;
     // The first caller may have to wait until the zones are unpacked.
     let zones = state
-        .work(party, Load::Light, |state| state.services.zones())
+        .work(client_addr, Load::Light, |state| state.services.zones())
         .await?
         .map_err(ApiError::internal)?;
     let version = query.one("version")?;
@@ -95,7 +95,7 @@ async fn zones(
             let body = zones.collection(&positions(zones.zones(), &codes, kind));
             json_bytes(encoding, &body)
         };
-        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
+        state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
     let headers = response.headers_mut();
     headers.insert(header::ETAG, etag);
@@ -105,8 +105,8 @@ async fn zones(
     Ok(response)
 }
 
-/// Reads the codes, repeated or comma-separated, each once. A malformed code is treated as unknown:
-/// callers ask for what an alert names.
+/// Reads the codes, repeated or comma-separated, each once. A malformed code counts as unknown:
+/// callers send codes that alerts name.
 fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
     let mut seen = HashSet::new();
     let texts: Vec<&str> = query.list("codes").filter(|text| seen.insert(*text)).collect();
@@ -122,7 +122,7 @@ fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
 }
 
 /// Returns the positions of the zones with some codes, in the order of the codes. A zone without an
-/// outline is left out, so that callers fall back on the name that the alert gives.
+/// outline is left out, so that callers use the name in the alert instead.
 fn positions(zones: &Zones, codes: &[zone::Code], kind: Option<zone::Kind>) -> Vec<usize> {
     let zone = |&code: &zone::Code| match kind {
         Some(kind) => zones.of_kind(code, kind),

@@ -2,6 +2,7 @@
 
 pub mod models;
 pub mod product;
+pub mod record;
 pub mod replay;
 
 use std::io::BufReader;
@@ -41,7 +42,7 @@ pub fn sample_alerts() -> Result<Vec<alert::Message>, SampleError> {
 /// The sample, read and converted.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Stations and reports, the reports in the order of the file.
+    /// Stations and reports. The reports are in the order of the file.
     pub batch: Batch,
     /// Reports of stations whose place is unknown: they are left out.
     pub placeless: usize,
@@ -49,7 +50,7 @@ pub struct Sample {
     pub summary: feed::Summary,
 }
 
-/// The sample cannot be read: the binary was built from a damaged one.
+/// The sample cannot be read. The binary was built with a damaged sample.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     /// The reports.

@@ -19,7 +19,7 @@ const RUNS: [(&str, &str, &[u8]); 2] = [
     ),
 ];
 
-/// Creates the bundled runs of models that have none, which takes less than a second.
+/// Creates the bundled runs of models that have no run. This takes less than a second.
 ///
 /// `published_ms` is the time now, milliseconds since 1970.
 ///
@@ -31,7 +31,7 @@ pub fn take_in_model_sample(
     published_ms: i64,
 ) -> io::Result<()> {
     for (model, name, bytes) in RUNS {
-        // A deployment may have removed it from its catalogue.
+        // The deployment may have removed the model from its catalogue.
         let Some(source) = catalogue.get(model) else { continue };
         if !store.runs(model).map_err(io::Error::other)?.is_empty() {
             continue;
@@ -40,7 +40,7 @@ pub fn take_in_model_sample(
         let mut delivery = model::Delivery::new(source, store, spool, DeliveryLimits::default());
         delivery.add(name, bytes);
         let report = delivery.write(published_ms, || ());
-        // A deployment's own model of the same name may have other products.
+        // A deployment's own model with the same name may have other products.
         if let Some((_, error)) = report.unused_files.first() {
             tracing::warn!("cannot create the sample run of model {model}: {error}");
         }

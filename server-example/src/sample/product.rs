@@ -14,12 +14,13 @@ const FIELD: &[u8] =
 /// The product of the field.
 const PRODUCT: &str = "reflectivity";
 
-/// Makes the bundled field into a product if there is none of its type, which takes about a second.
+/// Makes a product of the bundled field, if there is no product of its type. This takes about a
+/// second.
 ///
 /// # Errors
 /// The files cannot be read or written.
 pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
-    // A deployment may have removed it from its catalogue.
+    // The deployment may have removed the product from its catalogue.
     let catalogue = files.catalogue();
     let Some(product) = catalogue.get(PRODUCT) else { return Ok(()) };
     if !files.times(product, None)?.is_empty() {

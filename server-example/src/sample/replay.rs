@@ -8,7 +8,7 @@ use mesonet::{Batch, Report, Station, StationId};
 #[derive(Clone, Debug)]
 pub struct Timeline {
     stations: HashMap<StationId, Station>,
-    /// The latest first.
+    /// The latest come first.
     reports: Vec<Report>,
 }
 
@@ -39,8 +39,8 @@ impl Timeline {
         self.reports.len()
     }
 
-    /// Releases the reports up to now that were not released before, oldest first, with the
-    /// stations whose first reports they are.
+    /// Releases the reports up to now that were not released before, oldest first. Also releases
+    /// the stations that report for the first time.
     pub fn pass(&mut self, now_ms: i64) -> Batch {
         let from = self.reports.partition_point(|report| report.ts_ms > now_ms);
         let reports: Vec<Report> = self.reports.drain(from..).rev().collect();

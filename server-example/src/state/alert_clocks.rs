@@ -1,5 +1,6 @@
-//! The time at which the state of alerts is evaluated: that of the server, or in the demonstration that
-//! of each feed of the sample, whose alerts are later than its readings.
+//! The time at which the state of alerts is evaluated: the time of the server, or in the
+//! demonstration a time for each feed of the sample, because the alerts of the sample are later
+//! than its readings.
 
 use mesonet::alert::{self, Message, State};
 
@@ -12,7 +13,7 @@ const UNITED_STATES_MS: i64 = 1_784_145_645_000;
 /// The arc of Canada among the identifiers of alerts (WMO-No. 1109).
 const CANADIAN: &str = "urn:oid:2.49.0.1.124.";
 
-/// How far the clocks of the feeds are ahead of that of the readings.
+/// How far the clocks of the feeds are ahead of the clock of the readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ahead {
     canada_ms: i64,
@@ -37,9 +38,9 @@ impl Ahead {
 /// The clocks of alerts at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlertClocks {
-    /// That of the server.
+    /// The time of the server.
     pub server: alert::Clock,
-    /// How far those of the feeds are ahead of it; `None` if they are the same.
+    /// How far the clocks of the feeds are ahead of it; `None` if they are not.
     pub ahead: Option<Ahead>,
 }
 
@@ -50,13 +51,14 @@ impl AlertClocks {
         Some([true, false].map(|canadian| self.server.now_ms.saturating_add(ahead.of(canadian))))
     }
 
-    /// Returns the state of each message, and until when by the clock of the server they stay the same.
+    /// Returns the state of each message, and the time, by the clock of the server, until which the
+    /// states stay the same.
     pub fn resolve(&self, messages: &[&Message]) -> (Vec<State>, i64) {
         let Some(ahead) = self.ahead else {
             let until_ms = alert::next_change_ms(messages, self.server).unwrap_or(i64::MAX);
             return (alert::resolve(messages, self.server), until_ms);
         };
-        // No message of a feed refers to one of the other.
+        // No message of one feed refers to a message of the other.
         let mut states = vec![State::default(); messages.len()];
         let mut until_ms = i64::MAX;
         for canadian in [true, false] {
@@ -75,7 +77,8 @@ impl AlertClocks {
         (states, until_ms)
     }
 
-    /// Whether what was resolved at these clocks, until `until_ms`, is still so at later ones.
+    /// Whether states that were resolved at these clocks, and are valid until `until_ms`, are still
+    /// valid at later clocks.
     pub fn is_same_until(&self, until_ms: i64, later: &Self) -> bool {
         let is_live = |clocks: &Self| clocks.server.heard_until_ms == i64::MAX;
         is_live(self) == is_live(later)

@@ -1,5 +1,5 @@
-//! Alerts as they are served: the state of each is resolved and encoded once per change, not once
-//! per request.
+//! The alerts that are served. The state of each alert is resolved and encoded once per change, not
+//! once per request.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -36,12 +36,12 @@ impl Language {
     }
 }
 
-/// The alerts on record with their state at a time.
+/// The alerts of the record with their state at a time.
 pub struct AlertView {
     record: Arc<AlertRecord>,
     zones: Arc<ZoneSet>,
     clocks: AlertClocks,
-    /// The state of each alert stays the same until then, by the clock of the server.
+    /// The state of each alert stays the same until this time, by the clock of the server.
     until_ms: i64,
     states: Vec<alert::State>,
     /// The geometry of each alert.
@@ -54,7 +54,7 @@ pub struct AlertView {
     snapshot: OnceLock<Snapshot>,
 }
 
-/// The answer with all alerts, and the position of each in it, the latest sent first.
+/// The answer with all alerts, the latest sent first, and the position of each alert in it.
 struct Encoded {
     body: Bytes,
     features: Vec<Range<usize>>,
@@ -64,8 +64,7 @@ const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":["#;
 const TAIL: &[u8] = b"]}";
 
 impl AlertView {
-    /// Returns the alerts of a record at a time. Geometries that were computed before are taken from
-    /// there.
+    /// Returns the alerts of a record at a time. Geometries that were computed before are reused.
     pub fn new(
         record: Arc<AlertRecord>,
         zones: Arc<ZoneSet>,
@@ -85,7 +84,7 @@ impl AlertView {
         Self { record, zones, clocks, until_ms, states, geometries, missing, encoded, snapshot }
     }
 
-    /// Logs the places whose outlines are not known and were known, or not needed, before.
+    /// Logs the places whose outlines are not known, unless they were logged before.
     pub fn log_missing(&self, before: Option<&Self>) {
         let known = before.map(|before| &before.missing);
         let new =
@@ -100,7 +99,7 @@ impl AlertView {
         }
     }
 
-    /// Whether the record and the state of its alerts are still the same.
+    /// Whether the record and the states of its alerts are still the same.
     pub fn is_current(&self, store: &AlertStore, clocks: AlertClocks) -> bool {
         self.clocks.is_same_until(self.until_ms, &clocks)
             && self.record.generation == store.record().generation
@@ -114,7 +113,7 @@ impl AlertView {
     /// Makes the snapshot.
     ///
     /// # Errors
-    /// It could not be encoded or compressed.
+    /// The snapshot could not be encoded or compressed.
     pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
         if self.snapshot.get().is_none() {
             let body = self.encoded(Language::English)?.body.to_vec();
@@ -127,7 +126,7 @@ impl AlertView {
     /// Returns the selected alerts in a language, as GeoJSON.
     ///
     /// # Errors
-    /// They could not be encoded.
+    /// The alerts could not be encoded.
     pub fn answer(&self, query: &alert::Query, language: Language) -> Result<Bytes, SnapshotError> {
         let Encoded { body, features } = self.encoded(language)?;
         if *query == alert::Query::default() {
@@ -181,8 +180,8 @@ impl AlertView {
     }
 }
 
-/// The geometry of each alert. One that was there before, in the same state, has the same: dissolving
-/// outlines takes about a millisecond.
+/// The geometry of each alert. An alert that was there before, in the same state, keeps its
+/// geometry: dissolving outlines takes about a millisecond.
 fn geometries(
     record: &AlertRecord,
     states: &[alert::State],

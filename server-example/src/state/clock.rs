@@ -1,4 +1,4 @@
-//! The clock of a server: real time, or that of a replay of recorded data.
+//! The clock of a server: real time, or the time of a replay of recorded data.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::state::alert_clocks::{Ahead, AlertClocks};
 #[derive(Clone, Debug)]
 pub struct Clock {
     kind: Kind,
-    /// In the demonstration alerts are replayed at clocks of their own.
+    /// In the demonstration, alerts are replayed at clocks of their own.
     ahead: Option<Ahead>,
 }
 
@@ -45,7 +45,7 @@ impl Clock {
         Self { ahead: Some(ahead), ..self }
     }
 
-    /// Whether it shows real time.
+    /// Whether the clock shows real time.
     pub const fn is_live(&self) -> bool {
         matches!(self.kind, Kind::Live)
     }

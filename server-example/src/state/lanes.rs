@@ -1,9 +1,9 @@
-//! Which files may be read in at the same time.
+//! Which files may be taken in at the same time.
 //!
-//! Reading a large file takes a while, and those that arrive meanwhile wait for their turn; but a
-//! small one waits only for small ones, and a push waits for neither the watched folder nor the
-//! fetchers. A push waits without a thread, for a bounded time and among a bounded number of
-//! others, and is then told to try again.
+//! Reading a large file takes a while, and files that arrive in the meantime wait for their turn.
+//! But a small file waits only for small ones, and a push waits for neither the watched folder nor
+//! the fetchers. A push waits without a thread. Both its waiting time and the number of waiting
+//! pushes are limited. Beyond the limits, the caller is told to try again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,23 +22,23 @@ const WAIT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 struct Lane {
     turns: Arc<Semaphore>,
-    /// Places for pushes that wait.
+    /// Limits the number of waiting pushes.
     places: Semaphore,
 }
 
-/// The lanes on which files are read in.
+/// The lanes on which files are taken in.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     small: Lane,
     large: Lane,
     models: Lane,
-    /// One delivery of a model at a time: its runs have one writer at a time.
+    /// One delivery of a model at a time, because its runs have one writer at a time.
     of_model: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
     watched: Mutex<()>,
     fetched: Mutex<()>,
 }
 
-/// Permission to read in a pushed file, until dropped.
+/// Permission to take in a pushed file, until dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
@@ -48,7 +48,7 @@ pub(crate) struct Turn {
 impl Default for Lanes {
     fn default() -> Self {
         Self {
-            // One file of the greatest allowed cost does not hold up the others.
+            // A file of the greatest allowed cost does not hold up the others.
             small: Lane::new(2, 256),
             large: Lane::new(1, 16),
             models: Lane::new(2, 16),
@@ -63,7 +63,7 @@ impl Lanes {
     /// Waits for the turn of a pushed file of readings or raster products.
     ///
     /// # Errors
-    /// Too many are waiting, or it took too long.
+    /// Too many pushes are waiting, or the wait was too long.
     pub async fn pushed(&self, is_small: bool) -> Result<Turn, ApiError> {
         let lane = if is_small { &self.small } else { &self.large };
         let turn = lane.turn(async || None).await?;
@@ -73,7 +73,7 @@ impl Lanes {
     /// Waits for the turn of a pushed file of a model. The model must be in the catalogue.
     ///
     /// # Errors
-    /// Too many are waiting, or it took too long.
+    /// Too many pushes are waiting, or the wait was too long.
     pub async fn pushed_model(&self, model: &str) -> Result<Turn, ApiError> {
         let own = self.own(model);
         self.models.turn(async || Some(own.lock_owned().await)).await

@@ -33,7 +33,7 @@ use crate::observe::traces::Traces;
 use crate::state::alerts::AlertView;
 use crate::state::clock::Clock;
 use crate::state::model_runs::ModelRuns;
-use crate::state::services::{Kept, Services};
+use crate::state::services::{RecordOf, Services};
 use crate::state::snapshots::Snapshots;
 use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
@@ -46,18 +46,18 @@ use mesonet_service::record::{Record, RecordPlace};
 
 /// What all requests share.
 pub struct State {
-    /// The settings, which a reload exchanges.
+    /// The settings. A reload replaces them.
     config: ArcSwap<Config>,
-    /// The current time: real, or that of a replay.
+    /// The current time: real time, or the time of a replay.
     pub clock: Clock,
     /// The stores, products, models and zones.
     pub services: Arc<Services>,
     pub(crate) credentials: Credentials,
-    /// Which address a request comes from.
+    /// Finds the client address of a request.
     pub(crate) hops: ArcSwap<Hops>,
-    /// Which pages may call from a browser.
+    /// The sites whose pages may call from a browser.
     pub(crate) cors: ArcSwapOption<CorsLayer>,
-    /// How many requests each address has sent.
+    /// How many requests each client address has sent.
     pub(crate) rate: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
@@ -79,7 +79,7 @@ pub enum StateError {
     /// The API keys cannot be reached.
     #[error(transparent)]
     Keys(#[from] StoreError),
-    /// What is to be followed cannot be.
+    /// The backups of the other server cannot be followed.
     #[error(transparent)]
     Follow(#[from] BackupError),
     /// No place of backups is set.
@@ -98,10 +98,10 @@ impl State {
         store: Arc<dyn Store>,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
-        Self::build(config, clock, store, Kept::Elsewhere, intake)
+        Self::build(config, clock, store, RecordOf::Elsewhere, intake)
     }
 
-    /// Creates the state over a record that this server writes.
+    /// Creates the state over a record that this server writes to.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -112,7 +112,7 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = record.store();
-        let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
+        let state = Self::build(config, clock, store, RecordOf::Record(record), intake)?;
         state.services.remove_unfinished();
         Ok(state)
     }
@@ -120,8 +120,8 @@ impl State {
     /// Creates the state over the backups of another server, at the place of the setting `follow`.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The setting is missing, there is no backup yet, or the data folder is
-    /// not that of a follower or cannot be used.
+    /// As [`new`](Self::new). Or the setting is missing, there is no backup yet, or the data folder
+    /// does not belong to a follower or cannot be used.
     pub fn of_backups(
         config: Config,
         clock: Clock,
@@ -133,7 +133,7 @@ impl State {
         tracing::info!("following {place}, as of {as_of}: takes nothing in");
         let follower = Arc::new(follower);
         let store = Arc::new(ReadOnlyStore(Arc::clone(&follower) as _));
-        Self::build(config, clock, store, Kept::Backups(follower), intake)
+        Self::build(config, clock, store, RecordOf::Backups(follower), intake)
     }
 
     /// Creates the state over the record of another server.
@@ -147,14 +147,14 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = Arc::new(ReadOnlyStore(Arc::clone(&follower)));
-        Self::build(config, clock, store, Kept::Followed(follower), intake)
+        Self::build(config, clock, store, RecordOf::Followed(follower), intake)
     }
 
     fn build(
         config: Config,
         clock: Clock,
         store: Arc<dyn Store>,
-        kept: Kept,
+        record_of: RecordOf,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -163,21 +163,22 @@ impl State {
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let archive = config.archive.as_deref().map(Archive::new);
-        let keys = match &kept {
-            Kept::Elsewhere => None,
-            // The backups of the other server bring its keys, or they are in a folder that is only read.
-            Kept::Backups(_) => Some(KnownKeys::of_another(&config.data)),
-            Kept::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
+        let keys = match &record_of {
+            RecordOf::Elsewhere => None,
+            // The keys come with the backups of the other server, or are in a folder that is only
+            // read.
+            RecordOf::Backups(_) => Some(KnownKeys::of_another(&config.data)),
+            RecordOf::Followed(_) if matches!(config.place(), RecordPlace::Embedded(_)) => {
                 Some(KnownKeys::of_another(&config.data))
             }
-            Kept::Record(_) | Kept::Followed(_) => Some(known_keys(&config.record())?),
+            RecordOf::Record(_) | RecordOf::Followed(_) => Some(known_keys(&config.record())?),
         };
         let credentials =
             Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
         let credentials = credentials.map_err(ConfigError::from)?;
         Ok(Arc::new(Self {
             services: Arc::new(Services::new(
-                store, kept, intake, products, models, archive, zones,
+                store, record_of, intake, products, models, archive, zones,
             )),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
@@ -191,16 +192,17 @@ impl State {
         }))
     }
 
-    /// The settings as they are now.
+    /// The present settings.
     pub fn config(&self) -> Arc<Config> {
         self.config.load_full()
     }
 
-    /// Takes what a running server can from new settings. Returns the names of those that changed
-    /// and need a restart; they stay as they are.
+    /// Applies the new settings that a running server can change. Returns the names of changed
+    /// settings that need a restart. They keep their old values.
     ///
     /// # Errors
-    /// A setting is invalid, or keys of account tokens or a catalogue cannot be read; then nothing has changed.
+    /// A setting is invalid, or the keys of account tokens or a catalogue cannot be read. Nothing
+    /// has changed then.
     pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
         let (config, left) = self.config().taking(new)?;
         let hops = config.hops()?;
@@ -215,8 +217,8 @@ impl State {
         Ok(left)
     }
 
-    /// Takes in what the server that this one follows has acknowledged meanwhile; nothing if it
-    /// follows none. [`refresh`](Self::refresh) updates the bodies with it. One caller at a time.
+    /// Reads what the followed server has acknowledged in the meantime. Does nothing if this server
+    /// follows none. [`refresh`](Self::refresh) then updates the bodies. One caller at a time.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -243,8 +245,8 @@ impl State {
         self.snapshots.alerts(&services.alerts, || services.zones(), || self.clock.alerts())
     }
 
-    /// Updates the bodies whose content has changed. Requests see the old until the new is complete.
-    /// One caller at a time.
+    /// Updates the bodies whose content has changed. Requests see the old bodies until the new ones
+    /// are complete. One caller at a time.
     ///
     /// # Errors
     /// A body could not be made; the old one is kept.
@@ -275,26 +277,26 @@ impl State {
     /// The work panicked: an internal error.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         load: Load,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let state = Arc::clone(self);
-        self.workers.work(party, load, move || work(&state)).await
+        self.workers.work(client_addr, load, move || work(&state)).await
     }
 
-    /// Makes an answer that is in memory whole; see [`Workers::answer`].
+    /// Makes an answer that is in memory as a whole; see [`Workers::answer`].
     ///
     /// # Errors
     /// `make` refuses, or panics: an internal error.
     pub(crate) async fn answer(
         self: &Arc<Self>,
-        party: ClientAddr,
+        client_addr: ClientAddr,
         cost: Cost,
         make: impl FnOnce(&Self) -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
         let state = Arc::clone(self);
-        self.workers.answer(party, cost, move || make(&state)).await
+        self.workers.answer(client_addr, cost, move || make(&state)).await
     }
 
     /// Does quick work that reads a little of a file, off the threads that serve connections, but

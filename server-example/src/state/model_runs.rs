@@ -1,4 +1,4 @@
-//! The model runs in the data folder, kept open while they are unchanged.
+//! The model runs in the data folder. They are kept open while they do not change.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::auth::access::Granted;
 #[derive(Debug)]
 pub struct ModelRuns {
     store: model::RunStore,
-    /// The sources, which a reload exchanges.
+    /// The models of the catalogue. A reload replaces them.
     catalogue: ArcSwap<model::Catalogue>,
-    /// By model. A run that any process has changed is reopened when it is requested.
+    /// The open runs by model. A run that any process has changed is reopened when it is requested.
     open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<model::Run>>>>,
 }
 
@@ -35,13 +35,13 @@ impl ModelRuns {
         &self.store
     }
 
-    /// The sources as they are now.
+    /// The present models of the catalogue.
     pub fn catalogue(&self) -> Arc<model::Catalogue> {
         self.catalogue.load_full()
     }
 
-    /// Exchanges the sources, at once for all that asks from now on. Runs of a model that is not among
-    /// them stay in their folder; they are named in the log.
+    /// Replaces the models of the catalogue. All requests from now on see the new ones. Runs of a
+    /// removed model stay in their folder, and the log names them.
     pub(crate) fn take(&self, catalogue: model::Catalogue) {
         let old = self.catalogue.swap(Arc::new(catalogue));
         let new = self.catalogue();
@@ -57,10 +57,10 @@ impl ModelRuns {
         }
     }
 
-    /// Returns a run as it is now.
+    /// Returns a run in its present state.
     ///
     /// # Errors
-    /// It does not exist or is damaged.
+    /// The run does not exist or is damaged.
     pub(crate) fn run(
         &self,
         granted: Granted<'_>,
@@ -75,7 +75,7 @@ impl ModelRuns {
         let opened = self.store.run(model, stamp).map(Arc::new);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let runs = open.entry(model.to_owned()).or_default();
-        // Runs that were removed meanwhile do not stay mapped.
+        // Runs that were removed in the meantime do not stay mapped.
         runs.retain(|&known, run| known != stamp && run.is_current().unwrap_or(false));
         let run = opened?;
         runs.insert(stamp, Arc::clone(&run));
@@ -98,7 +98,7 @@ impl ModelRuns {
         Ok(runs)
     }
 
-    /// Returns the latest of these, if there is one.
+    /// Returns the latest of these runs, if there is one.
     ///
     /// # Errors
     /// As [`runs`](Self::runs).
@@ -121,7 +121,7 @@ impl ModelRuns {
     ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
         match self.run(granted, stamp) {
             Ok(run) => Ok((!run.published().is_empty()).then_some(run)),
-            // It has been removed meanwhile.
+            // The run has been removed in the meantime.
             Err(model::RunStoreError::UnknownRun { .. }) => Ok(None),
             Err(error @ model::RunStoreError::Damaged { .. }) => {
                 tracing::error!("{error}");

@@ -1,8 +1,8 @@
-//! Receives the bodies of pushes, also slow ones and many at once.
+//! Receives the bodies of pushes, even slow ones and many at once.
 //!
-//! A body that is being received holds no thread and little memory, however slowly it arrives. Up
-//! to [`IN_MEMORY_BYTES`] of it stay in memory; a longer one goes piece by piece to an unnamed
-//! temporary file, of which there may be [`MAX_FILES`].
+//! A body that is being received holds no thread and little memory, however slowly it arrives. A
+//! body of up to [`IN_MEMORY_BYTES`] stays in memory. A longer body goes piece by piece to an
+//! unnamed temporary file. There may be up to [`MAX_FILES`] such files.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -24,17 +24,18 @@ pub const IN_MEMORY_BYTES: usize = 64 << 10;
 /// How much of a longer body is written at once.
 const WRITTEN_BYTES: usize = 256 << 10;
 
-/// Bodies received at once: more than a few deliberately slow clients open.
+/// Maximum number of bodies that are received at once: more than a few deliberately slow callers
+/// open.
 const MAX_BODIES: usize = 1_000;
 
-/// Bodies in files, whether being received, waiting or being read in.
+/// Maximum number of bodies in files: being received, waiting or being taken in.
 const MAX_FILES: usize = 32;
 
 /// How long the next piece of a body, or the wait for a file, may take.
 const PIECE: Duration = Duration::from_secs(60);
 
-/// How fast a body must arrive on average, after a grace period in which a small one arrives whole
-/// over the slowest line.
+/// How fast a body must arrive on average, after a grace period. In the grace period, a small body
+/// arrives completely even over the slowest line.
 const LEAST_BYTES_PER_S: u64 = 4 << 10;
 const GRACE: Duration = Duration::from_secs(120);
 
@@ -70,7 +71,7 @@ impl Reception {
     /// Receives a body of bounded length.
     ///
     /// # Errors
-    /// It is too long, arrives too slowly or breaks off, or there are too many others.
+    /// The body is too long, arrives too slowly or breaks off, or there are too many others.
     pub async fn receive(&self, body: Body, limit: u64) -> Result<Received, ApiError> {
         let too_long = || {
             let text = format!("the body must be at most {limit} bytes long");

@@ -92,7 +92,7 @@ async fn a_file_that_was_read_makes_room_for_another() {
         files.push(receiver.receive(body(1, 70_000, Duration::ZERO), LIMIT).await.unwrap());
     }
     assert_eq!(receiver.files.available_permits(), 0);
-    // What stays in memory needs no file.
+    // A body that stays in memory needs no file.
     assert!(receiver.receive(body(1, 10, Duration::ZERO), LIMIT).await.unwrap().is_small());
     tokio::time::pause();
     let refused = status(receiver.receive(body(1, 70_000, Duration::ZERO), LIMIT).await);

@@ -29,17 +29,17 @@ use mesonet_service::record::Upstream;
 use mesonet_service::record::{Origin, Record};
 use mesonet_service::retention::Retention;
 
-/// The stores of a server and the ways into them.
+/// The stores of a server, and what writes to them.
 pub struct Services {
     /// The record of stations and readings.
     pub store: Arc<dyn Store>,
-    /// The same; it knows which stations something came in for.
+    /// The same record, which also notes the stations with new data.
     pub(crate) noted: Arc<ChangedStations>,
     /// The alerts.
     pub alerts: Arc<AlertStore>,
     /// The readings that the store no longer holds, if they are archived.
     pub(crate) archive: Option<Arc<Archive>>,
-    kept: Kept,
+    record_of: RecordOf,
     /// The intake of the store, with its checks.
     pub intake: Intake,
     /// The files of raster products.
@@ -50,33 +50,34 @@ pub struct Services {
     pub(crate) lanes: Lanes,
     /// Receives the bodies of pushes.
     pub(crate) reception: Reception,
-    /// What is counted.
+    /// The metrics.
     pub(crate) metrics: Arc<Metrics>,
-    /// Set when it is first needed.
+    /// Made when first needed.
     retention: OnceLock<Retention>,
     sampled: Sampled,
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
     zones: OnceLock<Arc<ZoneSet>>,
-    /// Set once the server is told to stop: it goes on, and says that it is leaving.
+    /// Set once the server is told to stop. The server goes on for a while, and says that it is
+    /// leaving.
     is_leaving: AtomicBool,
-    /// Set once it stops.
+    /// Set once the server stops.
     is_stopping: AtomicBool,
 }
 
-/// Where the record of a server is.
-pub(crate) enum Kept {
-    /// In memory, or in a store that someone else has made.
+/// The kind of record of a server.
+pub(crate) enum RecordOf {
+    /// In memory, or in a store that the caller made.
     Elsewhere,
-    /// On disk or in ClickHouse, and written here.
+    /// On disk or in ClickHouse; this server writes to it.
     Record(Record),
-    /// With another server: this one reads what that writes.
+    /// The record of another server: this server reads what the other one writes.
     Followed(Arc<dyn Upstream>),
-    /// With another server: this one follows its backups.
+    /// The record of another server: this server follows its backups.
     Backups(Arc<Follower>),
 }
 
-/// Done once what belongs to the sample has been created, if it should be.
+/// Done once the parts of the sample have been created, if they are needed.
 struct Sampled {
     product: Once,
     models: Once,
@@ -86,7 +87,7 @@ impl Services {
     /// The services over a store.
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        kept: Kept,
+        record_of: RecordOf,
         intake: Intake,
         products: ProductFiles,
         models: ModelRuns,
@@ -95,16 +96,16 @@ impl Services {
     ) -> Self {
         let noted = Arc::new(ChangedStations::new(store));
         Self {
-            alerts: match &kept {
-                Kept::Elsewhere => Arc::default(),
-                Kept::Record(record) => Arc::clone(record.alerts()),
-                Kept::Followed(follower) => Arc::clone(follower.alerts()),
-                Kept::Backups(follower) => Arc::clone(follower.alerts()),
+            alerts: match &record_of {
+                RecordOf::Elsewhere => Arc::default(),
+                RecordOf::Record(record) => Arc::clone(record.alerts()),
+                RecordOf::Followed(follower) => Arc::clone(follower.alerts()),
+                RecordOf::Backups(follower) => Arc::clone(follower.alerts()),
             },
             store: Arc::clone(&noted) as _,
             noted,
             archive: archive.map(Arc::new),
-            kept,
+            record_of,
             intake,
             products,
             models,
@@ -120,7 +121,7 @@ impl Services {
         }
     }
 
-    /// What is known of the retention of its record.
+    /// The state of the retention of the record.
     ///
     /// # Errors
     /// The record cannot be read.
@@ -132,28 +133,28 @@ impl Services {
         Ok(self.retention.get_or_init(|| retention))
     }
 
-    /// The record, if this server writes one.
+    /// The record, if this server writes to it.
     pub(crate) fn record(&self) -> Option<&Record> {
-        match &self.kept {
-            Kept::Record(record) => Some(record),
-            Kept::Elsewhere | Kept::Followed(_) | Kept::Backups(_) => None,
+        match &self.record_of {
+            RecordOf::Record(record) => Some(record),
+            RecordOf::Elsewhere | RecordOf::Followed(_) | RecordOf::Backups(_) => None,
         }
     }
 
-    /// What follows the backups of another server, if this one does.
+    /// The follower, if this server follows the backups of another one.
     pub(crate) fn of_backups(&self) -> Option<&Follower> {
-        match &self.kept {
-            Kept::Backups(follower) => Some(follower),
-            Kept::Elsewhere | Kept::Record(_) | Kept::Followed(_) => None,
+        match &self.record_of {
+            RecordOf::Backups(follower) => Some(follower),
+            RecordOf::Elsewhere | RecordOf::Record(_) | RecordOf::Followed(_) => None,
         }
     }
 
-    /// The record of another server, if this one only reads that.
+    /// The record of another server, if this server only reads it.
     pub(crate) fn follower(&self) -> Option<&dyn Upstream> {
-        match &self.kept {
-            Kept::Followed(follower) => Some(&**follower),
-            Kept::Backups(follower) => Some(&**follower),
-            Kept::Elsewhere | Kept::Record(_) => None,
+        match &self.record_of {
+            RecordOf::Followed(follower) => Some(&**follower),
+            RecordOf::Backups(follower) => Some(&**follower),
+            RecordOf::Elsewhere | RecordOf::Record(_) => None,
         }
     }
 
@@ -172,12 +173,12 @@ impl Services {
         }
     }
 
-    /// Says from now on that the server is about to stop.
+    /// From now on says that the server is about to stop.
     pub(crate) fn leave(&self) {
         self.is_leaving.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is about to stop.
+    /// Whether the server is about to stop.
     pub(crate) fn is_leaving(&self) -> bool {
         self.is_leaving.load(Ordering::Relaxed)
     }
@@ -187,15 +188,15 @@ impl Services {
         self.is_stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was told to stop.
+    /// Whether background work was told to stop.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Reads from the store, and returns how many damaged blocks were met with what was found.
+    /// Reads from the store. Returns the result, and how many damaged blocks were met.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub(crate) fn read<T, E>(
         &self,
         read: impl FnOnce(&dyn Reader) -> Result<T, E>,
@@ -214,8 +215,9 @@ impl Services {
         blocks
     }
 
-    /// The files of raster products, with the product of the sample if the record is the sample. It
-    /// is created when products are first requested, so that other requests do not wait for it.
+    /// The files of raster products. If the record is the sample, they include the product of the
+    /// sample. That product is created when products are first requested, so that other requests do
+    /// not wait for it.
     pub(crate) fn products_with_sample(&self) -> &ProductFiles {
         self.sampled.product.call_once(|| {
             self.make_of_sample("the raster product", || take_in_sample(&self.products));
@@ -223,8 +225,8 @@ impl Services {
         &self.products
     }
 
-    /// The runs of models, with those of the sample if the record is the sample. They are created
-    /// once; requests meanwhile wait.
+    /// The runs of models. If the record is the sample, they include the runs of the sample. Those
+    /// are created once, and requests wait for them.
     pub fn models_with_sample(&self) -> &ModelRuns {
         self.sampled.models.call_once(|| {
             self.make_of_sample("the model runs", || {
@@ -235,7 +237,7 @@ impl Services {
         &self.models
     }
 
-    /// Creates what belongs to the sample, if the record is the sample.
+    /// Creates a part of the sample, if the record is the sample.
     fn make_of_sample(&self, what: &str, make: impl FnOnce() -> io::Result<()>) {
         let Some(record) = self.record() else { return };
         let made = match record.origin() {
@@ -249,7 +251,7 @@ impl Services {
     }
 
     /// Reads files of a model into its runs; see [`ingest_model`]. The lane of each model allows
-    /// one caller at a time: another is told that the run is being written.
+    /// one caller at a time. Another caller is told that the run is being written.
     ///
     /// # Errors
     /// The model is unknown.
@@ -266,17 +268,17 @@ impl Services {
     }
 
     /// Reads files into the store; see [`ingest`]. Each caller is on its lane. Data from anyone but
-    /// the server itself makes the record live: its clock is live from the next start.
+    /// the server itself makes the record live: from the next start, its clock shows real time.
     ///
     /// # Errors
-    /// The store cannot be read or written, before or after the files are read. If it fails in
-    /// between, the summary says so.
+    /// The store cannot be read or written before or after the files are read. If the store fails
+    /// in between, the summary says so.
     pub fn ingest<T>(
         &self,
         options: Options,
         read: impl FnMut(&mut Ingest<'_>) -> T,
     ) -> Result<(T, Summary), StoreError> {
-        // With an archive the cutoff follows that.
+        // With an archive, the cutoff depends on the archive.
         if let Some(record) = self.record().filter(|_| self.archive.is_none()) {
             self.retention(record)?.take_back(record, options.now_ms)?;
         }

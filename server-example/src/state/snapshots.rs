@@ -1,4 +1,4 @@
-//! Bodies that many request, made when what they show changes.
+//! Bodies that many callers request. They are made when their content changes.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,17 +17,17 @@ use crate::state::zones::{ZoneSet, ZonesError};
 /// The alerts, markers, details, units and the description as they were last encoded.
 pub struct Snapshots {
     alert_view: ArcSwapOption<AlertView>,
-    /// Held while it is made: others wait for it.
+    /// Held while the body is made. Other requests wait for it.
     alert_builder: Mutex<()>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
-    /// It stays the same as long as the server runs.
+    /// The body stays the same as long as the server runs.
     description: OnceLock<Snapshot>,
 }
 
 impl Snapshots {
-    /// Makes all but the alerts and the description, which are made when first requested.
+    /// Makes all bodies except the alerts and the description, which are made when first requested.
     ///
     /// # Errors
     /// A body could not be made.
@@ -42,8 +42,8 @@ impl Snapshots {
         })
     }
 
-    /// The alerts with their state at the time of clocks, which are read again once it is this
-    /// caller's turn to make them.
+    /// The alerts with their state at the time of the clocks. The clocks are read again once it is
+    /// this caller's turn to make the alerts.
     ///
     /// # Errors
     /// The alert zones cannot be read.
@@ -104,8 +104,8 @@ impl Snapshots {
     }
 
     /// Updates the markers when a station is added or moves, and the details when anything arrives
-    /// or, as their `qualities` age, after a minute. `touched` are the stations that something came
-    /// in for. Requests see the old until the new is complete. One caller at a time.
+    /// or, as their `qualities` age, after a minute. `touched` are the stations with new data.
+    /// Requests see the old bodies until the new ones are complete. One caller at a time.
     ///
     /// # Errors
     /// A body could not be made; the old one is kept.
@@ -125,8 +125,8 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Compresses the details thoroughly if they were compressed fast and are the same as at the
-    /// last call.
+    /// Compresses the details thoroughly if they were compressed fast and have not changed since
+    /// the last call.
     ///
     /// # Errors
     /// A compressor failed.
@@ -136,7 +136,7 @@ impl Snapshots {
         if is_same.is_some_and(|last| last.has_body_of(&details))
             && let Some(settled) = details.settled()?
         {
-            // Unless newer ones came meanwhile.
+            // Unless there are newer ones in the meantime.
             self.details.compare_and_swap(&details, Arc::new(settled));
         }
         Ok(())

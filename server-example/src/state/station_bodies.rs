@@ -18,17 +18,17 @@ pub struct Markers {
     pub snapshot: Snapshot,
 }
 
-/// Most stations whose details are made anew at once only because time has passed: so few that what
-/// comes in does not wait for them.
+/// Maximum number of stations whose details are updated at once only because time has passed. It is
+/// small, so that new data does not wait for them.
 const MAX_AGED: usize = 50;
 
 /// The details of all stations.
 pub struct Details {
     /// The whole object.
     pub snapshot: Snapshot,
-    /// The damaged blocks of the record with readings that it lacks.
+    /// The damaged blocks of the record, whose readings the object lacks.
     damage: Damage,
-    /// When all of them were made.
+    /// When all details were made.
     built_ms: i64,
     /// By ascending id.
     members: Vec<Member>,
@@ -38,7 +38,7 @@ pub struct Details {
 #[derive(Clone)]
 struct Member {
     detail: StationDetail,
-    /// The time that its `qualities` were computed for.
+    /// The time for which its `qualities` were computed.
     as_of_ms: i64,
     /// Its member `"id":{…}` in the identity body.
     place: Range<usize>,
@@ -54,7 +54,7 @@ impl Markers {
 }
 
 impl Details {
-    /// The details as they are now.
+    /// The present details.
     pub fn new(store: &dyn Reader, now_ms: i64) -> Result<Self, SnapshotError> {
         let store = Watched::new(store);
         let details = details(&store, now_ms)?;
@@ -62,11 +62,11 @@ impl Details {
         Self::write(fresh, &[], store.damage(), now_ms, Effort::Thorough)
     }
 
-    /// The details with what has changed since: of stations that are new or reported, of those that
-    /// are said to be touched, and, as `qualities` age, of some that are a minute old. `None` if
-    /// there are none of them.
+    /// The details with the changes since: for new stations, for stations that have reported, for
+    /// `touched` stations and, as `qualities` age, for some stations whose details are a minute
+    /// old. `None` if there are no changes.
     ///
-    /// Only these are read and written anew; the others are copied.
+    /// Only these stations are read and written again. The others are copied.
     pub fn updated(
         &self,
         store: &dyn Reader,
@@ -75,7 +75,7 @@ impl Details {
     ) -> Result<Option<Self>, SnapshotError> {
         let is_old = |as_of_ms: i64| now_ms.saturating_sub(as_of_ms) >= MINUTE_MS;
         if self.damage.blocks() > 0 && is_old(self.built_ms) {
-            // Damage may be mended, which only a look at all of them tells.
+            // Damage may have been repaired. Only reading all stations shows that.
             return Self::new(store, now_ms).map(Some);
         }
         let directory = store.directory()?;
@@ -115,7 +115,7 @@ impl Details {
                     let place = Some(member.place.clone());
                     all.push((member.detail.clone(), member.as_of_ms, place));
                 }
-                // No station is without a detail: what is not known is due.
+                // Every station must have a detail, so an unknown station is due.
                 (None, None) => {}
             }
         }
@@ -135,14 +135,14 @@ impl Details {
         Self::write(all, known, damage, self.built_ms, Effort::Fastest).map(Some)
     }
 
-    /// The same, compressed thoroughly; `None` if it is.
+    /// The same body, compressed thoroughly; `None` if it is already.
     pub fn settled(&self) -> Result<Option<Self>, SnapshotError> {
         let Some(snapshot) = self.snapshot.thorough()? else { return Ok(None) };
         let (damage, members) = (self.damage.clone(), self.members.clone());
         Ok(Some(Self { snapshot, damage, built_ms: self.built_ms, members }))
     }
 
-    /// Writes the object; a station with a place is copied from a known body.
+    /// Writes the object. A station with a position in a known body is copied from it.
     fn write(
         details: Vec<(StationDetail, i64, Option<Range<usize>>)>,
         known: &[u8],
@@ -172,7 +172,8 @@ impl Details {
         Ok(Self { snapshot, damage, built_ms, members })
     }
 
-    /// The stations whose names others take or give up: they are shown with their ids or without.
+    /// The stations that share a name with a new or changed one. Names that several stations have
+    /// are shown with ids.
     fn namesakes(&self, stations: &[Arc<StationRecord>]) -> Vec<StationId> {
         let mut names = HashSet::new();
         for record in stations {
@@ -196,12 +197,12 @@ impl Details {
         self.members.binary_search_by_key(&id, key).ok().map(|at| &self.members[at])
     }
 
-    /// Whether two have one body, so that neither is newer.
+    /// Whether two values share a body, so that neither is newer.
     pub fn has_body_of(&self, other: &Self) -> bool {
         self.snapshot.identity().as_ptr() == other.snapshot.identity().as_ptr()
     }
 
-    /// How many damaged blocks of the record hold readings that it lacks.
+    /// How many damaged blocks of the record hold readings that the object lacks.
     pub fn damaged(&self) -> u64 {
         self.damage.blocks()
     }

@@ -1,4 +1,4 @@
-use mesonet::store::{VisitWeather, unjudged};
+use mesonet::store::{VisitWeather, no_verdicts};
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
 };
@@ -24,7 +24,7 @@ fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever comes in, in whatever order, the body is that of details that are made anew.
+    /// Whatever is taken in, in whatever order, the body equals one that is made from scratch.
     #[test]
     fn what_is_updated_is_what_is_made_anew(
         steps in prop::collection::vec(
@@ -43,7 +43,7 @@ proptest! {
                 .map(|(at, minute, value, base)| report(NAMES[at], minute, value, base))
                 .collect();
             let touched = reports.iter().map(|report| report.station).collect();
-            store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+            store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
             if let Some(updated) = details.updated(&store, now_ms, &touched).unwrap() {
                 details = updated;
             }
@@ -63,7 +63,7 @@ fn without_news_nothing_is_made_and_after_a_minute_only_what_has_aged() {
         stations: vec![station("KAAA"), station("KBBB")],
         reports: vec![report("KAAA", 0, 1.0, 0)],
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     let none = HashSet::new();
     let first = Details::new(&store, 0).unwrap();
     assert!(first.updated(&store, MINUTE_MS - 1, &none).unwrap().is_none());
@@ -112,21 +112,22 @@ impl Reader for Counting<'_> {
     }
 }
 
-/// All of them were read and compressed for each report, so that the next one waited up to 9 s.
+/// Once, all stations were read and compressed for each report, so the next report waited up to 9
+/// s.
 #[test]
 fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
     let name = |number: usize| format!("K{number:04}");
     let store = MemoryStore::default();
     let stations = (0..3_000).map(|number| station(&name(number))).collect();
     let reports = (0..3_000).map(|number| report(&name(number), 0, 1.0, 0)).collect();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let counting = Counting(&store, 0.into());
     let read = || counting.1.swap(0, std::sync::atomic::Ordering::Relaxed);
     let details = Details::new(&counting, 0).unwrap();
     assert_eq!(read(), 3_000);
     // One reported, and the verdict on another was revised.
     let batch = Batch { stations: vec![], reports: vec![report("K0007", 1, 2.0, 0)] };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     let touched = HashSet::from([station("K0008").id]);
     let details = details.updated(&counting, 1_000, &touched).unwrap().unwrap();
     assert_eq!(read(), 2);
@@ -134,7 +135,7 @@ fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
         details.snapshot.identity(),
         Details::new(&store, 1_000).unwrap().snapshot.identity()
     );
-    // With time a few at a time.
+    // As time passes, a few stations are updated at a time.
     details.updated(&counting, 2 * MINUTE_MS, &HashSet::new()).unwrap().unwrap();
     assert_eq!(read(), MAX_AGED);
 }

@@ -17,10 +17,10 @@ const BUNDLE: &[u8] = include_bytes!("../../sample/zones.bin.gz");
 /// Tolerance for simplifying the outlines of files, at most 111 m.
 pub const TOLERANCE_DEG: f64 = 0.001;
 
-/// Zones that cannot be served.
+/// Why zones cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ZonesError {
-    /// A file that is missing or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("the file of zones {}: {error}", .path.display())]
     File {
         /// The file.
@@ -28,7 +28,7 @@ pub enum ZonesError {
         /// The system's error.
         error: io::Error,
     },
-    /// A file that contains no zones.
+    /// A file contains no zones.
     #[error("the file of zones {}: {error}", .path.display())]
     Content {
         /// The file.
@@ -41,7 +41,7 @@ pub enum ZonesError {
         "the file of zones {}: its name must end with .shp, .geojson or .json", .0.display()
     )]
     Name(PathBuf),
-    /// A file none of whose rows is a zone.
+    /// No row of a file is a zone.
     #[error(
         "the file of zones {}: none of its {rows} rows is a zone; the first one: {reason}",
         .path.display()
@@ -54,10 +54,10 @@ pub enum ZonesError {
         /// Why the first one is not a zone.
         reason: String,
     },
-    /// The binary was built from a damaged bundle.
+    /// The binary was built with a damaged bundle.
     #[error("the bundled zones: {0}")]
     Bundle(#[from] ZoneBundleError),
-    /// The same, or an outline that cannot be simplified.
+    /// The bundle is damaged, or an outline cannot be simplified.
     #[error("the bundled zones: {0}")]
     Geometry(#[from] GeometryError),
     /// The bundle cannot be unpacked.
@@ -65,7 +65,7 @@ pub enum ZonesError {
     Unpack(io::Error),
 }
 
-/// Zones with the JSON of each, which is made when first requested and kept.
+/// Zones with the JSON of each, which is made when first requested and then kept.
 #[derive(Debug)]
 pub struct ZoneSet {
     zones: Zones,
@@ -76,7 +76,7 @@ pub struct ZoneSet {
 
 impl ZoneSet {
     /// Loads the bundled zones and those of files. What a file says about a zone overrides what was
-    /// known, outlines as a whole, and later files override earlier ones.
+    /// known; an outline is replaced as a whole. Later files override earlier ones.
     ///
     /// # Errors
     /// A file cannot be read or contains no zones.
@@ -132,7 +132,7 @@ impl ZoneSet {
         &self.zones
     }
 
-    /// The geography version, which changes when anything in any zone changes.
+    /// The geography version. It changes when anything in any zone changes.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -165,8 +165,8 @@ impl ZoneSet {
     }
 }
 
-/// Reads a file by its extension. The weather service names its files of fire weather zones `fz…`;
-/// nothing in them says so.
+/// Reads a file by its extension. The weather service names its files of fire weather zones `fz…`.
+/// Nothing in the files says that they are of fire weather.
 fn read(path: &Path) -> Result<zone::File, ZonesError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_fire = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("fz"));
@@ -191,7 +191,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ZonesError> {
     let failed = |error| ZonesError::File { path: path.to_owned(), error };
     let file = fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    // One byte over the limit: the reader refuses what is too large.
+    // One byte over the limit, so that the reader refuses a file that is too large.
     file.take(zone::MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }

@@ -1,7 +1,6 @@
 // What is shown: every part of it is in the address, so that a view can be shared.
 import { computed, effect, signal } from "@preact/signals";
 
-import type { Language } from "./ui/words";
 import { mapVariable, type System } from "./domain/variables";
 
 export type Layer = "stations" | "quality" | "alerts" | "models" | "products";
@@ -39,6 +38,9 @@ const stored = (key: string): string | undefined => {
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
 export const system = signal<System>(stored("units") === "us" ? "us" : "metric");
+/** The languages of the page. */
+export type Language = "en" | "fr";
+
 export const language = signal<Language>((stored("language") ?? navigator.language).startsWith("fr") ? "fr" : "en");
 export const theme = signal<Theme>((stored("theme") as Theme | undefined) ?? (isDark() ? "dark" : "light"));
 export const locale = computed(() => (language.value === "fr" ? "fr-CA" : "en-CA"));

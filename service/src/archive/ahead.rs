@@ -1,5 +1,5 @@
-//! Reads many stations at once for who reads them one after the other: a question to a cluster takes
-//! about as long for a station as for hundreds.
+//! Reads many stations at once for code that asks for them one after the other. A query to a
+//! cluster takes about as long for one station as for hundreds.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use mesonet::store::{
 };
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
 
-/// Number of readings after which no other station is held.
+/// Number of readings after which no further station is held.
 const READINGS_HELD: usize = 1_000_000;
 
 /// Number of stations that are asked for first, and at most.
 const FIRST_STATIONS: usize = 8;
 const MOST_STATIONS: usize = 512;
 
-/// A store of which the readings of some stations in a window are held in memory: those of one station,
-/// or of several with some million readings in all.
+/// A store that holds the readings of some stations in a window in memory: those of one station, or
+/// of several with some million readings in all.
 pub struct Ahead<'a> {
     store: &'a dyn Reader,
     window: ClosedWindow,
     held: HashMap<StationId, StationReadings>,
-    /// How many stations are asked for at once.
+    /// How many stations are read at once.
     stations: usize,
-    /// Number of readings after which no other station is held.
+    /// Number of readings after which no further station is held.
     most: usize,
 }
 
@@ -35,7 +35,8 @@ impl<'a> Ahead<'a> {
         Self { store, window, held, stations, most: READINGS_HELD }
     }
 
-    /// Holds the first of some stations, and those after it that fit, unless it is held already.
+    /// Holds the first of some stations and as many of the next as fit. Does nothing if the first
+    /// is held already.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -97,7 +98,7 @@ impl Reader for Ahead<'_> {
         if !slices.is_empty() {
             visit(0, &slices);
         }
-        // Who filled it was told of damage then.
+        // The caller of `hold` has been told of damage.
         Ok(Damage::default())
     }
 
@@ -123,14 +124,14 @@ impl Reader for Ahead<'_> {
 mod tests {
     use std::cell::Cell;
 
-    use mesonet::store::unjudged;
+    use mesonet::store::no_verdicts;
     use mesonet::time::{DAY_MS, HOUR_MS};
     use mesonet::{Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store};
 
     use super::*;
     use crate::testing::station;
 
-    /// Counts how often it is asked.
+    /// Counts how often it is read.
     struct Counted(MemoryStore, Cell<usize>);
 
     impl Reader for Counted {
@@ -163,7 +164,8 @@ mod tests {
 
     const VARIABLES: [Variable; 2] = [Variable::AirTemperature, Variable::WindSpeed];
 
-    /// A hundred stations, of which each has some readings more than the one before, in two days.
+    /// A hundred stations with readings of two days. Each has a few more readings than the one
+    /// before.
     fn counted() -> Counted {
         let mut batch = Batch::default();
         for number in 0..100 {
@@ -184,7 +186,7 @@ mod tests {
             batch.stations.push(station);
         }
         let store = MemoryStore::default();
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         Counted(store, Cell::new(0))
     }
 
@@ -200,7 +202,7 @@ mod tests {
         values
     }
 
-    /// Reads all stations as a writer does, and returns how often the store was asked for that.
+    /// Reads all stations as a writer does, and returns how often the store was read for that.
     fn asked(most: usize) -> usize {
         let (store, window) = (counted(), ClosedWindow::new(0, 2 * DAY_MS).unwrap());
         let directory = store.directory().unwrap();
@@ -228,7 +230,7 @@ mod tests {
         // 8, 16, 32 and 44 stations.
         assert_eq!(asked(READINGS_HELD), 4);
         assert!((5..100).contains(&asked(400)));
-        // One by one: a station is held even if it has more.
+        // One by one: a station is held even if it has more readings than the limit.
         assert_eq!(asked(1), 100);
     }
 

@@ -1,8 +1,9 @@
-//! What of a record retention may delete: what the archive has, reading for reading.
+//! What retention may delete of a record: only what the archive has, reading for reading.
 //!
-//! Nothing is taken on trust. The archive must be that of the record, its files must be there in their length, and
-//! of each month that would go it must have as many readings as the record. Whole months go, so that what comes
-//! late for the one in which the cutoff lies can still be archived.
+//! Nothing is taken on trust. The archive must belong to the record. Its files must exist and have
+//! the right length. For each month to be deleted, it must have as many readings as the record.
+//! Only whole months are deleted, so that late readings of the month of the cutoff can still be
+//! archived.
 
 use std::fmt::{self, Display};
 use std::ops::Range;
@@ -15,31 +16,31 @@ use mesonet::{Iso8601, Reader, StationId};
 use super::ahead::variables;
 use super::manifest::{ArchivedMonth, Manifest};
 use super::month::Month;
-use super::past::{Archive, LOOK_AGAIN, Looked};
+use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
 use crate::place::Place;
 
-/// Until when all that a record holds is in its archive.
+/// The time before which the archive has everything that the record holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
     /// What the record holds before this instant may be deleted.
     pub until_ms: i64,
-    /// Why that is not the cutoff that was asked for.
+    /// Why that is earlier than the cutoff that was asked for.
     pub lack: Option<Lack>,
 }
 
-/// What an archive lacks of a record.
+/// What an archive lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// It has no months.
     Empty,
-    /// It is that of another record, which is named.
+    /// It belongs to another record, named here.
     OfOther(String),
-    /// It has nothing of a span of time.
+    /// It has no readings of a span of time.
     Nothing(Range<i64>),
     /// A file is missing or of another length.
     File(String),
-    /// It has another number of readings of a month than the record.
+    /// Its number of readings of a month differs from that of the record.
     Readings { month: Month, archived: u64, held: u64 },
 }
 
@@ -62,13 +63,14 @@ impl Display for Lack {
 
 /// The beginning of the month in which a cutoff lies.
 pub fn whole_months(cutoff_ms: i64) -> i64 {
-    // There is none before the year 1.
+    // There is no month before the year 1.
     Month::of(cutoff_ms).start_ms().min(cutoff_ms)
 }
 
 impl Archive {
-    /// The same or an earlier cutoff: what a record holds before it is in the archive, as was found out some minutes
-    /// ago at most. `None` if that cannot be found out. What is missing is logged.
+    /// The given cutoff or an earlier one: the archive has everything that the record holds before
+    /// it. The answer may be some minutes old. `None` if the archive or the record cannot be read.
+    /// What is missing is logged.
     pub fn known_cutoff_ms(
         self: &Arc<Self>,
         name: &str,
@@ -91,15 +93,15 @@ impl Archive {
             Err(error) => tracing::warn!("{error}; nothing is deleted until it can be read"),
         }
         let until_ms = found.ok().map(|covered| covered.until_ms);
-        // Of an archive that is not that of the record nothing counts.
+        // The archive of another record covers nothing.
         let until_ms = until_ms.filter(|&until_ms| until_ms > i64::MIN);
         let at = Instant::now();
-        *looked = Some(Looked { at, cutoff_ms, until_ms });
+        *looked = Some(LastLook { at, cutoff_ms, until_ms });
         until_ms
     }
 
-    /// Finds out until when what a record holds before a cutoff is in the archive. Months are read in the
-    /// record for that.
+    /// Finds the time, at most the cutoff, before which the archive has everything that the record
+    /// holds. Reads months of the record for that.
     ///
     /// # Errors
     /// The archive or the record cannot be read.
@@ -129,7 +131,7 @@ impl Archive {
     }
 }
 
-/// A record beside its archive.
+/// A record and its archive.
 struct Check<'a> {
     archive: &'a Arc<Archive>,
     place: &'a Place,
@@ -169,13 +171,13 @@ impl Check<'_> {
         }
     }
 
-    /// What the record holds of a span of which the archive has nothing.
+    /// What the record holds of a span that the archive has nothing of.
     fn gap(&self, span_ms: Range<i64>) -> Result<Option<Lack>, StoreError> {
         let is_empty = span_ms.is_empty() || self.held(&span_ms)?.0 == 0;
         Ok((!is_empty).then_some(Lack::Nothing(span_ms)))
     }
 
-    /// What the archive lacks of a month, of which the record holds what is not before an instant.
+    /// What the archive lacks of a month, of which the record holds the part from an instant on.
     fn month(&self, known: &ArchivedMonth, from_ms: i64) -> Result<Option<Lack>, StoreError> {
         let faults = known.faults(self.place).map_err(|error| self.archive.away(&error))?;
         if let Some(fault) = faults.into_iter().next() {
@@ -185,12 +187,13 @@ impl Check<'_> {
         let (held, is_damaged) = self.held(&span_ms)?;
         let archived =
             if from_ms <= known.from { known.readings } else { self.archived(&span_ms)? };
-        // What is damaged here may be whole there.
+        // What is damaged in the record may be whole in the archive.
         let has_all = held == archived || is_damaged && held < archived;
         Ok((!has_all).then_some(Lack::Readings { month: known.month, archived, held }))
     }
 
-    /// Counts the readings of a span in the record, and says whether some of it is damaged.
+    /// Counts the readings of a span in the record, and says whether any part of the span is
+    /// damaged.
     fn held(&self, span_ms: &Range<i64>) -> Result<(u64, bool), StoreError> {
         let (mut count, mut is_damaged, mut from_ms) = (0, false, span_ms.start);
         while from_ms < span_ms.end {

@@ -1,6 +1,7 @@
-//! What an archive holds: which files have the readings of which months.
+//! What an archive holds: the files with the readings of each month.
 //!
-//! A manifest is JSON, so that other programs find the files that count. It has its own SHA-256.
+//! A manifest is JSON, so that other programs can find the valid files. It contains its own
+//! SHA-256.
 
 use std::fmt;
 
@@ -11,26 +12,26 @@ use super::month::Month;
 use crate::backup::instant;
 use crate::place::{Object, Place, PlaceError, hex_sha256};
 
-/// Where the manifests are, each under its number.
+/// The folder of the manifests. Each has a number as its name.
 const FOLDER: &str = "manifests";
 
-/// Increases with every change of the format that older programs cannot read.
+/// Version of the format. Increases with every change that older programs cannot read.
 const FORMAT: u32 = 1;
 
-/// Longest manifest that is read.
+/// Length of the longest manifest that is read.
 const MAX_BYTES: usize = 256 << 20;
 
-/// How long a manifest stays after a newer one is there: longer than a month may take to write, so
-/// that none is put under a number that was there before.
+/// How long a manifest is kept after a newer one exists. This is longer than writing a month may
+/// take, so that no number is used again.
 pub const KEPT_MS: i64 = 2 * mesonet::time::DAY_MS;
 
 /// What an archive holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {
-    /// The name by which places know the record.
+    /// The name of the record in its places.
     pub record: String,
-    /// The months, sorted; one that is missing between two others is not in the archive.
+    /// The months, sorted. A month that is missing between two others is not in the archive.
     pub months: Vec<ArchivedMonth>,
 }
 
@@ -40,7 +41,8 @@ pub struct Manifest {
 pub struct ArchivedMonth {
     /// Which one.
     pub month: Month,
-    /// Readings from this instant on are in it: its start, unless the record held only a part of it.
+    /// The month has readings from this instant on. It is the start of the month, unless the record
+    /// held only a part of it.
     #[serde(with = "instant")]
     pub from: i64,
     /// Number of readings.
@@ -48,15 +50,15 @@ pub struct ArchivedMonth {
     /// Number of damaged blocks of the record whose readings are missing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub damaged: u64,
-    /// Its files, by the stations in them.
+    /// Its files, sorted by the stations in them.
     pub files: Vec<ArchivedFile>,
 }
 
-/// A file of an archive. Each station is whole in one.
+/// A file of an archive. All readings of a station in a month are in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ArchivedFile {
-    /// Where it is in the place.
+    /// Its path in the place.
     pub path: String,
     /// Number of readings.
     pub readings: u64,
@@ -68,9 +70,9 @@ pub struct ArchivedFile {
     pub bytes: u64,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
-    /// How many of its last bytes say where everything else is.
+    /// Length of its footer, the last bytes, which say where everything else is.
     pub tail: u64,
-    /// The SHA-256 of those.
+    /// The SHA-256 of the footer.
     pub tail_sha256: String,
 }
 
@@ -119,7 +121,7 @@ pub enum ManifestError {
     },
 }
 
-/// The number of a manifest; 0 stands for that of an empty place.
+/// The number of a manifest; 0 for an empty place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Number(u64);
 
@@ -142,13 +144,13 @@ impl fmt::Display for Number {
 }
 
 impl Manifest {
-    /// The month, if it is there.
+    /// The month, if the archive has it.
     pub fn month(&self, month: Month) -> Option<&ArchivedMonth> {
         let at = self.months.binary_search_by_key(&month, |known| known.month).ok()?;
         Some(&self.months[at])
     }
 
-    /// The manifest with a month in place of what it had of it.
+    /// The manifest with a month added or replaced.
     pub fn with(&self, month: ArchivedMonth) -> Self {
         let mut with = self.clone();
         match with.months.binary_search_by_key(&month.month, |known| known.month) {
@@ -158,7 +160,7 @@ impl Manifest {
         with
     }
 
-    /// Reads the newest manifest of a place; of an empty place an empty one.
+    /// Reads the newest manifest of a place. Returns an empty one if the place is empty.
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
@@ -182,7 +184,7 @@ impl Manifest {
                 }
                 Ok(())
             })?;
-            // If not, a newer one has replaced it.
+            // Otherwise a newer one has replaced it.
             if is_there {
                 return Ok((number, Self::decode(&bytes, number)?));
             }
@@ -190,8 +192,9 @@ impl Manifest {
         }
     }
 
-    /// Puts the manifest after another, which was the newest. Returns its number; `None` if another
-    /// was put meanwhile: it counts, and may be one that follows this.
+    /// Puts the manifest after another one, which was the newest. Returns its number. Returns
+    /// `None` if another manifest was put in the meantime: that one is valid, and it may be a later
+    /// one of the same run.
     ///
     /// # Errors
     /// The place cannot be written.
@@ -202,7 +205,7 @@ impl Manifest {
     }
 
     fn encode(&self) -> Vec<u8> {
-        // Texts and numbers are always written.
+        // Texts and numbers can always be written.
         let sha256 = hex_sha256(&serde_json::to_vec(self).unwrap_or_default());
         let written = Written { format: FORMAT, sha256, archive: self };
         serde_json::to_vec_pretty(&written).unwrap_or_default()
@@ -229,7 +232,7 @@ impl Manifest {
 }
 
 impl ArchivedMonth {
-    /// Which of its files are missing or of another length.
+    /// Its files that are missing or have another length.
     ///
     /// # Errors
     /// The place cannot be read.
@@ -237,7 +240,7 @@ impl ArchivedMonth {
         Ok(self.faults_among(&place.list(&self.month.folder())?))
     }
 
-    /// The same, of the objects in its folder.
+    /// The same, given the objects in its folder.
     pub fn faults_among(&self, found: &[Object]) -> Vec<String> {
         let folder = self.month.folder();
         let length = |path: &str| {
@@ -260,10 +263,12 @@ fn newest(place: &Place) -> Result<Number, PlaceError> {
     Ok(found.iter().filter_map(|object| Number::parse(&object.name)).max().unwrap_or_default())
 }
 
-/// How many manifests stay, however old they are: if the newest is damaged, there is one before it.
+/// How many manifests are kept, however old they are. If the newest is damaged, there is an older
+/// one.
 const KEPT: u64 = 8;
 
-/// Deletes the manifests before one that were written before a time, but for the last of them.
+/// Deletes the manifests before a given one that were written before a given time, except the last
+/// of them.
 ///
 /// # Errors
 /// The place cannot be read or written.

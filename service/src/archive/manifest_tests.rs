@@ -34,7 +34,7 @@ fn a_manifest_is_read_as_it_was_written_and_damage_is_found_wherever_it_is() {
         bytes[at] ^= 1;
         match Manifest::decode(&bytes, Number(3)) {
             Err(_) => {}
-            // White space, or the number of the format, which is checked by itself.
+            // White space, or the number of the format, which is checked separately.
             Ok(read) => assert_eq!(read, manifest, "{at}"),
         }
         assert!(Manifest::decode(&bytes[..at], Number(3)).is_err());
@@ -73,13 +73,13 @@ fn of_two_who_write_after_the_same_manifest_one_is_refused() {
     assert_eq!(Manifest::newest(&place).unwrap(), (Number(1), one.clone()));
     let two = one.with(month("2024-07", 1));
     assert_eq!(two.put_after(&place, Number(1)).unwrap(), Some(Number(2)));
-    // A number that was deleted meanwhile is free, and yet nothing that counts.
+    // A deleted number is free, but a manifest under it is not valid.
     std::fs::remove_file(folder.path().join(FOLDER).join("0000000001.json")).unwrap();
     assert_eq!(one.put_after(&place, none).unwrap(), None);
     assert_eq!(Manifest::newest(&place).unwrap(), (Number(2), two));
 }
 
-/// However old they are: where the newest is damaged there is one to go back to.
+/// However old they are: if the newest is damaged, there is one to go back to.
 #[test]
 fn the_last_manifests_stay() {
     let folder = TempDir::new().unwrap();
@@ -94,7 +94,8 @@ fn the_last_manifests_stay() {
     assert_eq!(Manifest::newest(&place).unwrap().0, number);
 }
 
-/// Somebody has put old ones aside, or a disk shows what it was: only what is directly in the folder counts.
+/// Somebody has moved old manifests to a subfolder, or a disk has a folder of snapshots. Only
+/// manifests directly in the folder are valid.
 #[test]
 fn a_manifest_elsewhere_does_not_count() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! An archive of a record: the readings of whole months as Parquet in a folder or a bucket, asked in
-//! SQL by other programs, and by bulk export for what retention has deleted here.
+//! An archive of a record: the readings of whole months as Parquet in a folder or a bucket. Other
+//! programs query it in SQL. Bulk export reads from it what retention has deleted from the record.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -10,10 +10,11 @@
 //! | The readings of a station, for bulk export | `past.rs` |
 //! | What retention may delete | `covered.rs` |
 //!
-//! Files are in `year=…/month=…/` and never change. The manifest names those that count. It is one
-//! small object in `manifests/`, and the one with the highest number is the archive: the next is put
-//! where none may be, after the files that it names. So a month is there whole or not at all, and of
-//! two who write at the same time one is refused. What a manifest no longer names is deleted after it.
+//! Files are in `year=…/month=…/` and never change. The manifest, a small object in `manifests/`,
+//! names the valid ones. The manifest with the highest number is the archive. The next one is
+//! written after the files that it names, and only if no other has its number. So a month is there
+//! whole or not at all, and of two runs at the same time one is refused. Files that the new
+//! manifest no longer names are deleted after it is written.
 
 mod ahead;
 mod covered;
@@ -38,7 +39,7 @@ use crate::place::{PlaceError, SendError};
 use crate::record::{RecordPlace, WRITER, writer_of_folder};
 use manifest::ManifestError;
 
-/// The name by which an archive knows a record; empty if none was given to it yet.
+/// The name of a record in its archive; empty if the record has none yet.
 ///
 /// # Errors
 /// The name cannot be read.
@@ -71,7 +72,7 @@ pub enum ArchiveError {
     /// The manifest cannot be used.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The place is that of another record.
+    /// The place has the archive of another record.
     #[error(
         "nothing was archived: {place} has the archive of another record, {other}; if this record \
          goes on from that one, add --take-over"
@@ -82,27 +83,28 @@ pub enum ArchiveError {
         /// The other record.
         other: String,
     },
-    /// The folder of a follower, whose server archives.
+    /// The folder of a follower. The server that it follows writes the archive.
     #[error(
         "nothing was archived: {} is the folder of a follower; archive the record of the server that it follows",
         .0.display()
     )]
     OfFollower(PathBuf),
-    /// Files of an archive, and no manifest that names them.
+    /// There are files of an archive, but no manifest.
     #[error(
         "nothing was archived: {0} has files of an archive in year=…/ and no manifest; put back the newest of \
          manifests/, or use a new place"
     )]
     NoManifest(String),
-    /// Another run has written to the archive meanwhile.
+    /// Another run has written to the archive at the same time.
     #[error(
         "{0}: another run changed the archive at the same time; what it wrote stays; run the command again"
     )]
     Meanwhile(String),
-    /// A run that took longer than unfinished files are spared.
+    /// The run took longer than unfinished files are kept.
     #[error("the month took more than a day; run again")]
     TooLong,
-    /// There is no room for a file until it is sent, or it cannot be written or read.
+    /// A temporary file, which is to be sent, cannot be written or read, or there is no room for
+    /// it.
     #[error(
         "{}, where a file is until it is sent: {cause}; what was archived stays, and the environment \
          variable TMPDIR may name another folder",

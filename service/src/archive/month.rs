@@ -8,7 +8,7 @@ use mesonet::Iso8601;
 use mesonet::time::parse_instant;
 use serde::{Deserialize, Serialize};
 
-/// A month, `2024-08` as text.
+/// A month; as text `2024-08`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Month {
@@ -17,7 +17,8 @@ pub struct Month {
 }
 
 impl Month {
-    /// The month of an instant; of one before the year 1 or after the year 9999 the nearest.
+    /// The month of an instant. For an instant before the year 1 or after the year 9999, the
+    /// nearest month.
     pub fn of(ms: i64) -> Self {
         let first = Self { year: 1, month: 1 };
         let last = Self { year: 9999, month: 12 };
@@ -27,7 +28,7 @@ impl Month {
 
     /// Its first instant, milliseconds since 1970.
     pub fn start_ms(self) -> i64 {
-        // Every month has one.
+        // Every month has a first instant.
         parse_instant(&format!("{self}-01T00:00:00Z")).unwrap_or(i64::MAX)
     }
 
@@ -36,7 +37,7 @@ impl Month {
         self.start_ms()..self.next().map_or(i64::MAX, Self::start_ms)
     }
 
-    /// The month after it, up to the end of the year 9999.
+    /// The next month; `None` after the end of the year 9999.
     pub fn next(self) -> Option<Self> {
         match self {
             Self { year: 9999, month: 12 } => None,
@@ -52,7 +53,7 @@ impl Month {
             .take_while(move |month| month.start_ms() < span_ms.end)
     }
 
-    /// A number that no other month has.
+    /// A number that identifies the month.
     pub fn number(self) -> i64 {
         i64::from(self.year) * 100 + i64::from(self.month)
     }

@@ -1,8 +1,8 @@
 //! The readings of a station from an archive, for bulk export.
 //!
-//! Of a file only its end is fetched, and the row groups that may have the station; each is checked
-//! before it is used. A part that is missing or damaged is counted as a damaged block of the answer.
-//! If the place cannot be reached, or has no archive, there is no answer.
+//! Only the end of a file is fetched, and the row groups that may have the station. Each is checked
+//! before use. A part that is missing or damaged counts as a damaged block of the answer. If the
+//! place cannot be reached, or has no archive, there is no answer.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -19,32 +19,33 @@ use super::month::Month;
 use super::write::may_have;
 use crate::place::{Place, PlaceError, RANGE_PATIENCE, hex_sha256};
 
-/// Numbers of the blocks of a file: its row groups, and one for its end.
+/// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
 
-/// For how long it counts until when the archive has a record.
+/// How long the result of the last look is used.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(600);
 
 /// Stands for a whole month.
 const ALL: u32 = u32::MAX;
 
-/// The archive that a server's bulk export goes on from.
+/// The archive that a server's bulk export reads older readings from.
 #[derive(Debug)]
 pub struct Archive {
     address: String,
-    /// Opened when it is first needed: it may come after the server.
+    /// Opened when it is first needed: the archive may be created after the server starts.
     place: Mutex<Option<Arc<Place>>>,
-    /// What was found to be damaged or missing, each logged once.
+    /// What was found damaged or missing. Each is logged once.
     logged: Mutex<BTreeSet<String>>,
-    pub(super) looked: Mutex<Option<Looked>>,
+    pub(super) looked: Mutex<Option<LastLook>>,
 }
 
-/// What the last look has found.
+/// What the last look found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looked {
+pub(super) struct LastLook {
     pub at: Instant,
     pub cutoff_ms: i64,
-    /// Until when the record is in the archive; `None` if that could not be found out.
+    /// The time before which the archive has all of the record; `None` if that could not be found
+    /// out.
     pub until_ms: Option<i64>,
 }
 
@@ -70,6 +71,8 @@ impl Archive {
         StoreError::Unavailable { path, cause: cause.to_string() }
     }
 
+    /// # Errors
+    /// The place cannot be opened.
     pub fn place(&self) -> Result<Arc<Place>, StoreError> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
@@ -80,6 +83,8 @@ impl Archive {
         Ok(Arc::clone(place.insert(Arc::new(opened))))
     }
 
+    /// # Errors
+    /// The manifest cannot be read.
     pub fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
         let newest = Manifest::newest(&*self.place()?);
         newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(&error))
@@ -94,7 +99,7 @@ impl Archive {
     }
 }
 
-/// The archive as one answer reads it.
+/// The archive during one answer.
 #[derive(Debug)]
 pub struct OpenArchive {
     archive: Arc<Archive>,
@@ -109,14 +114,14 @@ struct State {
     /// The end of the file that was read last.
     tail: Option<(String, Arc<ArchiveTail>)>,
     /// The row groups that were read last.
-    groups: Vec<Held>,
-    /// What was missing so far.
+    groups: Vec<CachedGroup>,
+    /// What was missing so far in this answer.
     damage: Damage,
     is_planned: bool,
 }
 
 #[derive(Debug)]
-struct Held {
+struct CachedGroup {
     station: StationId,
     path: String,
     group: usize,
@@ -125,7 +130,7 @@ struct Held {
 
 /// Why a part of a file cannot be read.
 enum Fault {
-    /// The file is gone: it was replaced, or lost.
+    /// The file is gone: it was replaced or lost.
     Gone,
     Damaged(String),
     Away(StoreError),
@@ -140,18 +145,18 @@ impl From<ArchiveDamage> for Fault {
 /// What a scan finds.
 #[derive(Default)]
 struct Found {
-    groups: Vec<Held>,
+    groups: Vec<CachedGroup>,
     damage: Damage,
 }
 
 impl OpenArchive {
-    /// Says that all that is missing was found. If more is missing from now on, reading fails: the
-    /// caller was told less.
+    /// Says that the scan is over: the caller is told what is missing. From now on reading fails if
+    /// more is missing.
     pub fn planned(&self) {
         self.state().is_planned = true;
     }
 
-    // What is in it stands for itself at every moment.
+    // The content is valid at every moment, also after a panic.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -228,8 +233,9 @@ impl OpenArchive {
         };
         let id = station.station.id;
         for group in tail.groups_of(id, span_ms) {
-            let is_same =
-                |held: &&Held| held.station == id && held.group == group && held.path == file.path;
+            let is_same = |held: &&CachedGroup| {
+                held.station == id && held.group == group && held.path == file.path
+            };
             let held = state.groups.iter().find(is_same).map(|held| Arc::clone(&held.readings));
             let read = || {
                 let bytes = self.bytes(file, tail.bytes_of(group))?;
@@ -237,7 +243,7 @@ impl OpenArchive {
             };
             match held.map_or_else(read, |held| Ok(Ok(held)))? {
                 Ok(readings) => {
-                    found.groups.push(Held {
+                    found.groups.push(CachedGroup {
                         station: id,
                         path: file.path.clone(),
                         group,
@@ -291,7 +297,7 @@ impl OpenArchive {
         Ok(Arc::clone(state.manifest.insert(self.archive.manifest()?)))
     }
 
-    /// Reads the manifest again, once for each month. Returns whether it did.
+    /// Reads the manifest again, at most once for each month. Returns whether it did.
     fn read_again(&self, state: &mut State, month: Month) -> Result<bool, StoreError> {
         if state.read_again == Some(month) {
             return Ok(false);
@@ -316,7 +322,7 @@ impl Past for OpenArchive {
                 .archive
                 .away(&"there is no archive yet; mesonet-server archive writes it"));
         };
-        // What is older was gone before the archive began.
+        // Older readings were gone before the archive began.
         let span_ms = span_ms.start.max(first.from)..span_ms.end;
         let mut found = Found::default();
         for month in Month::within(span_ms.clone()) {
@@ -333,7 +339,7 @@ impl Past for OpenArchive {
         state.groups = found.groups;
         let mut slices: Vec<SeriesSlice<'_>> =
             state.groups.iter().flat_map(|held| held.readings.slices(&span_ms)).collect();
-        // Stable: what is earlier stays first.
+        // Stable: earlier readings stay first.
         slices.sort_by_key(|slice| slice.series.id);
         if !slices.is_empty() {
             visit(&slices);

@@ -19,10 +19,10 @@ use crate::record::{
     FOLLOWER, Record, RecordPlace, RecordSettings, refuse_unfinished_folder, writer_of_folder,
 };
 
-/// How long a month may take to write. Files that no manifest names are spared for longer.
+/// How long writing a month may take. Files that no manifest names are kept for longer.
 const LONGEST_MS: i64 = DAY_MS;
 
-/// What became of a month.
+/// What was done with a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -30,15 +30,16 @@ pub enum Outcome {
     Added,
     /// Its readings have changed since.
     Replaced,
-    /// It is as it was.
+    /// It has not changed.
     Unchanged,
-    /// The record no longer holds all of it; what is in the archive stays.
+    /// The record no longer holds all of it. The archive keeps what it has.
     Kept,
-    /// The record holds nothing of it, and neither does the archive.
+    /// Neither the record nor the archive holds any of it.
     Gone,
-    /// More of the record is damaged than was when it was archived, which stays.
+    /// More of the record is damaged than when the month was archived. The archive keeps what it
+    /// has.
     Damaged,
-    /// The record has fewer readings of it than the archive, which stays.
+    /// The record has fewer readings of it than the archive. The archive keeps what it has.
     Fewer,
 }
 
@@ -51,7 +52,7 @@ pub struct MonthDone {
     pub readings: u64,
     pub files: usize,
     pub sent_bytes: u64,
-    /// Damaged blocks of the record whose readings are not in it.
+    /// Damaged blocks of the record, whose readings the archive lacks.
     pub damaged: u64,
 }
 
@@ -61,21 +62,22 @@ pub struct MonthDone {
 pub struct ArchiveSummary {
     pub place: String,
     pub months: Vec<MonthDone>,
-    /// Files that the archive should have.
+    /// Files that the archive should have but lacks.
     pub faults: Vec<String>,
 }
 
-/// A record beside its server, from when on it holds readings, and the name by which places know it.
+/// A record that a server may have open, the time from which it holds readings, and its name in
+/// places.
 pub type Opened<'a> = (Arc<dyn Reader>, HeldNow<'a>, String);
 
-/// Opens a record beside its server.
+/// Opens a record that a server may have open.
 ///
 /// # Errors
 /// There is no record, or it cannot be read.
 pub fn open(settings: &RecordSettings) -> Result<Opened<'_>, ArchiveError> {
     match &settings.place {
         place @ RecordPlace::ClickHouse(_) => {
-            // What is older is deleted there, also of what a reader sees.
+            // Retention deletes older readings there, also those that a reader sees.
             let held_now = || Record::reader(settings)?.held_from_ms();
             Ok((Record::reader(settings)?, Box::new(held_now), place.to_string()))
         }
@@ -89,21 +91,21 @@ pub fn open(settings: &RecordSettings) -> Result<Opened<'_>, ArchiveError> {
             let reader = EmbeddedReader::open(folder)?;
             refuse_unfinished_folder(folder)?;
             let (reader, name) = (Arc::new(reader), writer_of_folder(folder)?);
-            // Its files stay readable as they were when it was opened.
+            // Its files stay readable as they were at opening.
             let held = Arc::clone(&reader);
             Ok((reader, Box::new(move || held.held_from_ms()), name))
         }
     }
 }
 
-/// From when on a record holds readings now.
+/// The time from which a record holds readings now.
 pub type HeldNow<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
 
 /// One run.
 pub struct Run<'a> {
     pub place: Place,
     pub store: &'a dyn Reader,
-    /// From when on the record holds readings, as it is now and not as it was when it was opened.
+    /// The time from which the record holds readings: now, not when the record was opened.
     pub held_now: HeldNow<'a>,
     pub name: String,
     pub before_ms: i64,
@@ -113,6 +115,9 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Writes the months.
+    ///
+    /// # Errors
+    /// The record cannot be read, or the place cannot be written; the months that were done stay.
     pub fn run(&self) -> Result<ArchiveSummary, ArchiveError> {
         let mut summary =
             ArchiveSummary { place: self.place.address().to_owned(), ..ArchiveSummary::default() };
@@ -125,11 +130,12 @@ impl Run<'_> {
             let (place, other) = (self.place.address().to_owned(), manifest.record);
             return Err(ArchiveError::OfOther { place, other });
         }
-        // Whose archive it is counts also if no month changes: retention asks for it.
+        // The manifest is written even if no month changes: retention needs to know whose archive
+        // it is.
         let mut unwritten = manifest.record != self.name;
         manifest.record.clone_from(&self.name);
         if is_new {
-            // Files without any manifest would be those of an archive that has lost it.
+            // Files without a manifest would look like an archive that has lost its manifest.
             number = self.put(number, &manifest)?;
             unwritten = false;
         }
@@ -145,7 +151,8 @@ impl Run<'_> {
         Ok(summary)
     }
 
-    /// The months from the first reading, or the first of the archive, to the last that is to be there.
+    /// The months from the first reading, or from the first month of the archive, to the last month
+    /// to archive.
     fn months(&self, manifest: &Manifest) -> Result<Vec<Month>, ArchiveError> {
         let directory = self.store.directory()?;
         let held_ms = self.store.held_from_ms()?;
@@ -180,7 +187,7 @@ impl Run<'_> {
         let of = MonthOf { place, store, month, span_ms: span_ms.clone(), known, file_readings };
         let written = of.write()?;
         let outcome = match known {
-            // What was read may lack what was deleted meanwhile.
+            // What was read may lack readings that retention has deleted in the meantime.
             _ if (self.held_now)()? > span_ms.start => {
                 written.discard(place);
                 return Ok(MonthDone::as_known(month, known));
@@ -188,7 +195,7 @@ impl Run<'_> {
             None => Outcome::Added,
             Some(known) if *known == written.month => Outcome::Unchanged,
             Some(known) if written.month.damaged > known.damaged => Outcome::Damaged,
-            // Only retention deletes readings, and what it has deleted was looked at above.
+            // Only retention deletes readings, and its deletions were handled above.
             Some(known) if written.month.readings < known.readings => Outcome::Fewer,
             Some(_) => Outcome::Replaced,
         };
@@ -215,13 +222,14 @@ impl Run<'_> {
                     return Err(ArchiveError::TooLong);
                 }
                 let next = manifest.with(written.month.clone());
-                // Years without readings would each be a manifest for every month.
+                // Otherwise years without readings would write a manifest for every month.
                 *unwritten = old.is_empty() && written.month.files.is_empty();
                 if !*unwritten {
                     *number = self.put(*number, &next)?;
                 }
                 *manifest = next;
-                // Whoever still reads one of them finds it gone, and looks at the manifest again.
+                // A reader that still needs one of them finds it gone, and reads the manifest
+                // again.
                 for path in old {
                     place.delete(&path, i64::MAX)?;
                 }
@@ -231,15 +239,15 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Makes a manifest the one that counts. If that fails, the files that it names stay for a while: it may count
-    /// all the same.
+    /// Puts a manifest, which makes it the valid one. If that fails, the files that it names are
+    /// kept for a while: it may be valid all the same.
     fn put(&self, number: Number, manifest: &Manifest) -> Result<Number, ArchiveError> {
         let number = manifest.put_after(&self.place, number)?;
         number.ok_or_else(|| ArchiveError::Meanwhile(self.place.address().to_owned()))
     }
 
-    /// Looks at the files of a month: deletes those of runs that were cut off, and returns which are
-    /// missing or of another length.
+    /// Checks the files of a month. Deletes those of runs that were cut off, and returns those that
+    /// are missing or have another length.
     fn sweep(&self, month: Month, manifest: &Manifest) -> Result<Vec<String>, ArchiveError> {
         let folder = month.folder();
         let old_ms = system_ms() - KEPT_MS;
@@ -257,7 +265,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether a file has the name of one that a run has written.
+/// Whether a file is named as runs name their files.
 fn is_ours(name: &str, month: Month) -> bool {
     let inside =
         name.strip_prefix(&format!("{month}-")).and_then(|name| name.strip_suffix(".parquet"));
@@ -270,7 +278,7 @@ fn is_ours(name: &str, month: Month) -> bool {
 }
 
 impl MonthDone {
-    /// Of a month of which the record holds less than the archive.
+    /// If the record holds less of a month than the archive.
     fn as_known(month: Month, known: Option<&ArchivedMonth>) -> Self {
         Self {
             month,

@@ -1,5 +1,5 @@
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, unjudged};
+use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, no_verdicts};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
@@ -19,7 +19,7 @@ fn instant(text: &str) -> i64 {
     parse_instant(text).unwrap()
 }
 
-/// A record whose cutoff and damage a test sets, also while it is read.
+/// A record whose cutoff and damage a test can set, even while it is read.
 struct Worn {
     store: MemoryStore,
     held_ms: Cell<i64>,
@@ -94,7 +94,7 @@ fn report(name: &str, ts_ms: i64) -> Report {
 fn record_of(reports: Vec<Report>) -> Worn {
     let stations = (0..5).map(|number| station(&format!("S{number}"))).collect();
     let store = MemoryStore::default();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let held_ms = Cell::new(i64::MIN);
     Worn { store, held_ms, then_ms: Cell::default(), blocks: Cell::default() }
 }
@@ -158,10 +158,10 @@ fn a_month_that_is_cut_while_it_is_read_is_not_archived() {
     assert!(!summary.is_whole());
     let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
     assert_eq!(manifest.months.len(), 1);
-    // Nothing of it is left.
+    // No file of it is left.
     let june = folder.path().join("year=2024/month=06");
     assert_eq!(std::fs::read_dir(june).map_or(0, Iterator::count), 0);
-    // The next run has what the record still holds of it.
+    // The next run archives what the record still holds of it.
     let summary = run(&folder, &store).unwrap();
     assert_eq!(summary.months[0].outcome, Outcome::Added);
     let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
@@ -200,7 +200,7 @@ fn a_damaged_month_is_archived_with_what_is_left_and_says_so_until_it_is_whole()
     );
 }
 
-/// Also where a month ends between them.
+/// Even where a month ends between them.
 #[test]
 fn readings_of_a_series_come_in_the_order_of_time() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
@@ -234,7 +234,8 @@ fn only_our_own_files_are_deleted() {
     }
 }
 
-/// A new record that takes over, one that was made of an older backup, one that has lost a file.
+/// A new record that takes over, one that was restored from an older backup, one that has lost a
+/// file.
 #[test]
 fn a_month_of_which_the_record_has_fewer_readings_stays() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
@@ -250,7 +251,7 @@ fn a_month_of_which_the_record_has_fewer_readings_stays() {
     for file in before.1.months.iter().flat_map(|month| &month.files) {
         assert_eq!(folder.path().join(&file.path).metadata().unwrap().len(), file.bytes);
     }
-    // Nor does retention delete what is not in it.
+    // Nor does retention delete what the archive lacks.
     let covered = covered(&folder, &other, AUGUST);
     assert_eq!(covered.0, "2024-07-01T00:00:00Z");
     assert!(
@@ -260,7 +261,7 @@ fn a_month_of_which_the_record_has_fewer_readings_stays() {
     );
 }
 
-/// Its files would stay, and no answer would have them.
+/// Its files would stay, but no answer would use them.
 #[test]
 fn an_archive_that_has_lost_its_manifests_is_not_begun_anew() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
@@ -287,7 +288,7 @@ fn centuries_without_readings_are_no_manifests_of_their_own() {
     assert_eq!(covered(&folder, &store, AUGUST), ("2024-08-01T00:00:00Z".into(), String::new()));
 }
 
-/// Until when retention may delete before a time, and why not until then.
+/// How far retention may delete before a cutoff, and why not up to the cutoff.
 fn covered(folder: &TempDir, store: &Worn, cutoff: &str) -> (String, String) {
     covered_by(folder, store, cutoff, "0123456789abcdef")
 }
@@ -308,13 +309,13 @@ fn retention_deletes_what_the_archive_has_and_no_part_of_a_month() {
         ("2024-06-01T00:00:00Z", "2024-07-01T00:00:00Z", "2024-08-01T00:00:00Z");
     assert_eq!(until(AUGUST), (august.to_owned(), String::new()));
     assert_eq!(until("2024-07-31T23:59:59Z"), (july.to_owned(), String::new()));
-    // What was cut in the middle of a month before.
+    // A record that was once cut in the middle of a month.
     store.held_ms.set(instant("2024-06-20T00:00:00Z"));
     assert_eq!(until(AUGUST), (august.to_owned(), String::new()));
     store.held_ms.set(i64::MIN);
 
     let late = |name, text| Batch { stations: vec![], reports: vec![report(name, instant(text))] };
-    store.store.append(&late("S1", "2024-07-20T01:00:00Z"), &mut unjudged).unwrap();
+    store.store.append(&late("S1", "2024-07-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let lack = "it has 620 readings of 2024-07, and the record 621";
     assert_eq!(until(AUGUST), (july.to_owned(), lack.to_owned()));
     store.held_ms.set(instant("2024-07-15T00:00:00Z"));
@@ -324,13 +325,13 @@ fn retention_deletes_what_the_archive_has_and_no_part_of_a_month() {
     run(&folder, &store).unwrap();
     assert_eq!(until(AUGUST).0, august);
 
-    // Earlier than all that was archived, and later.
-    store.store.append(&late("S1", "2024-05-20T01:00:00Z"), &mut unjudged).unwrap();
+    // Readings earlier than everything that was archived, and later.
+    store.store.append(&late("S1", "2024-05-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let (first, lack) = until(AUGUST);
     assert_eq!(first, "2024-05-01T00:00:00Z");
     assert_eq!(lack, format!("it lacks readings of {first} to {june}"));
     run(&folder, &store).unwrap();
-    store.store.append(&late("S1", "2024-08-20T01:00:00Z"), &mut unjudged).unwrap();
+    store.store.append(&late("S1", "2024-08-20T01:00:00Z"), &mut no_verdicts).unwrap();
     let (until_august, lack) = until("2024-10-01T00:00:00Z");
     assert_eq!(until_august, august);
     assert_eq!(lack, format!("it lacks readings of {august} to 2024-10-01T00:00:00Z"));
@@ -356,7 +357,8 @@ fn retention_trusts_no_archive_of_another_record_and_none_that_lacks_files() {
     assert_eq!(covered(&folder, &store, AUGUST).1, format!("{file} is missing"));
 }
 
-/// A record that was restored holds the same: nothing is written anew, and yet it is its archive from then on.
+/// A restored record holds the same readings. Nothing is written again, but the archive belongs to
+/// it from then on.
 #[test]
 fn a_record_that_takes_over_is_the_one_of_the_archive_though_no_month_changes() {
     let (folder, store) = (TempDir::new().unwrap(), worn());

@@ -18,7 +18,7 @@ use super::month::Month;
 use crate::hex::hex;
 use crate::place::{Place, hex_sha256};
 
-/// Number of readings after which a file ends, with the station that is being written.
+/// Number of readings after which a file ends, once the current station is complete.
 pub const FILE_READINGS: u64 = 4_000_000;
 
 /// Number of stations that are looked for at once.
@@ -27,9 +27,9 @@ pub const STATIONS_AT_ONCE: usize = 512;
 /// A month that was written.
 pub struct WrittenMonth {
     pub month: ArchivedMonth,
-    /// The files that were sent; the others were there.
+    /// The files that were sent; the others were there already.
     pub sent: Vec<String>,
-    /// Number of their bytes.
+    /// How many bytes they have.
     pub sent_bytes: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct MonthOf<'a> {
     pub month: Month,
     /// The part of the month that the record holds.
     pub span_ms: Range<i64>,
-    /// What the archive has of it. Of its files those stay that would be the same.
+    /// What the archive has of the month. Files that would be the same are kept.
     pub known: Option<&'a ArchivedMonth>,
     pub file_readings: u64,
 }
@@ -49,8 +49,8 @@ impl MonthOf<'_> {
     /// Writes the files of the month. Nothing names them yet.
     ///
     /// # Errors
-    /// The record cannot be read, or the place cannot be written. What was sent is deleted again, if
-    /// that is possible.
+    /// The record cannot be read, or the place cannot be written. Files that were sent are deleted
+    /// again if possible.
     pub fn write(&self) -> Result<WrittenMonth, ArchiveError> {
         let mut written = WrittenMonth {
             month: ArchivedMonth {
@@ -73,7 +73,7 @@ impl MonthOf<'_> {
     fn write_into(&self, written: &mut WrittenMonth) -> Result<(), ArchiveError> {
         let store = Watched::new(self.store);
         let directory = store.directory()?;
-        // Differs from run to run, so that nobody deletes what another one has written.
+        // Differs from run to run, so that no run deletes the files of another.
         let random = getrandom::u32().map_err(io::Error::from)?;
         let beside = Temporary::default();
         let mut open = None;
@@ -149,15 +149,16 @@ impl MonthOf<'_> {
     }
 }
 
-/// The window of a span. It has at least two instants, so of a span of one it has the next one too.
+/// The window of a span. A window has at least two instants, so that of a span of one instant has
+/// the next one too.
 pub fn window_of(span_ms: &Range<i64>) -> Result<ClosedWindow, StoreError> {
     let (start_ms, last_ms) = (span_ms.start, span_ms.end - 1);
     let window = ClosedWindow::new(start_ms, last_ms.max(start_ms + 1));
     window.map_err(|error| StoreError::Columns(error.to_string()))
 }
 
-/// Those of some stations that have readings in a window: most have none in most months of a record of
-/// years, and finding out for many at once is cheap.
+/// Those of some stations that have readings in a window. In a record of years, most stations have
+/// no readings in most months, and it is cheap to find out for many at once.
 fn with_readings<'d>(
     store: &dyn Reader,
     stations: &'d [Arc<StationRecord>],
@@ -172,7 +173,8 @@ fn with_readings<'d>(
 }
 
 impl WrittenMonth {
-    /// Deletes what was sent, which nothing names. What cannot be deleted is so by a later run.
+    /// Deletes the files that were sent, which no manifest names. A later run deletes those that
+    /// cannot be deleted now.
     pub fn discard(&self, place: &Place) {
         for path in &self.sent {
             let _ = place.delete(path, i64::MAX);
@@ -180,8 +182,8 @@ impl WrittenMonth {
     }
 }
 
-/// The temporary folder, and why it could not be written: of an error in the middle of Parquet only a
-/// text is left.
+/// The temporary folder, and why it could not be written. The Parquet writer keeps only the text of
+/// an error.
 #[derive(Default)]
 struct Temporary(Arc<Mutex<Option<io::Error>>>);
 
@@ -203,7 +205,7 @@ impl Temporary {
     }
 }
 
-/// A file in the temporary folder and the checksum of what was written into it.
+/// A file in the temporary folder, and the checksum of what was written to it.
 struct Hashed {
     file: File,
     sha256: Sha256,

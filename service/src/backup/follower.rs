@@ -1,4 +1,4 @@
-//! The record of another server, as its newest backup has it.
+//! The record of another server, as of its newest backup.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,11 +10,11 @@ use mesonet::{Iso8601, Reader};
 use super::{BackupError, Mirror, Name};
 use crate::record::{Touched, Upstream, refuse_unfinished_folder};
 
-/// What a follower says to whoever would write to it.
+/// What a follower answers to a caller that tries to write to it.
 const TAKES_NOTHING: &str =
     "this server follows another one and takes nothing in; send it to that one";
 
-/// The record of another server, as its newest backup has it.
+/// The record of another server, as of its newest backup.
 #[derive(Debug)]
 pub struct Follower {
     reader: EmbeddedReader,
@@ -27,7 +27,7 @@ pub struct Follower {
     failure: Mutex<Option<String>>,
 }
 
-/// Which backups answers may be made of: while one is exchanged for another, of both.
+/// The backups that answers may be made from: both, while one replaces the other.
 #[derive(Debug, Default)]
 struct Shown {
     /// At least this one.
@@ -37,11 +37,12 @@ struct Shown {
 }
 
 impl Follower {
-    /// Follows the backups of a place in a folder. What the folder has from before is served if the
-    /// place cannot be reached.
+    /// Follows the backups of a place in a folder. If the place cannot be reached, what the folder
+    /// already has is served.
     ///
     /// # Errors
-    /// The folder is not that of a follower or cannot be used, or it is empty and there is no backup.
+    /// The folder does not belong to a follower or cannot be used, or it is empty and there is no
+    /// backup.
     pub fn open(place: &str, folder: &Path) -> Result<Self, BackupError> {
         let mut mirror = Mirror::open(place, folder)?;
         let updated = mirror.update(|_| Ok(()));
@@ -67,10 +68,10 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Takes in what the folder has now.
+    /// Reads again what the folder has now.
     fn show(&self) -> Result<(), BackupError> {
         refuse_unfinished_folder(&self.folder)?;
-        // Of another record, if one has taken over: nothing of the old one may stay.
+        // Another record may have taken over. Then nothing of the old record may stay.
         self.reader.reread()?;
         let (record, faults) = AlertStore::read(&self.folder)?;
         for fault in faults {
@@ -84,12 +85,12 @@ impl Follower {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest backup that an answer may be made of; `None` before the first.
+    /// The newest backup that an answer may be made from; `None` before the first.
     pub fn newest_shown(&self) -> Option<Name> {
         self.shown().newest.clone()
     }
 
-    /// Whether all answers are made of a backup or of newer ones, and whether some may be.
+    /// Whether all answers are made from a backup or newer ones, and whether some may be.
     pub fn shows(&self, backup: &Name) -> (bool, bool) {
         let shown = self.shown();
         let has = |name: &Option<Name>| name.as_ref().is_some_and(|name| name >= backup);
@@ -102,7 +103,7 @@ impl Upstream for Follower {
         &self.reader
     }
 
-    /// Fetches the newest backup, if it is not here.
+    /// Fetches the newest backup, unless the folder has it.
     fn update(&self) -> Touched {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         let updated = mirror.update(|name| {
@@ -149,7 +150,7 @@ impl Upstream for Follower {
         self.reader.health()
     }
 
-    /// What is here can be served in any case.
+    /// What the folder has can be served in any case.
     fn trouble(&self) -> Option<&'static str> {
         None
     }

@@ -17,21 +17,21 @@ use crate::keys::{KEY_COUNT, KeyFile};
 /// How the entries of a data folder are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// The databases, as they are at one moment, and the sealed segments that they name.
+    /// The databases at one moment, and the sealed segments that they name.
     Frozen,
-    /// Small files that are written anew: copied before the databases, so that they know of nothing
-    /// that the databases lack.
+    /// Small files that are rewritten as a whole. They are copied before the databases, so that
+    /// they name nothing that the databases lack.
     First,
-    /// The database of API keys, as it is at one moment.
+    /// The database of API keys at one moment.
     Keys,
-    /// A folder of files that appear whole and are replaced as a whole.
+    /// A folder of files that appear as a whole and are replaced as a whole.
     Files,
-    /// A folder of model runs, each copied as it is at one moment.
+    /// A folder of model runs, each copied at one moment.
     Runs,
-    /// Not copied as it is: locks, what SQLite keeps beside a database, secrets of this machine, and the count of the
-    /// keys, which is made for their copy.
+    /// Not copied: locks, files that SQLite keeps beside a database, secrets of this machine, and
+    /// the count of the keys. The backup makes a count of its own for the copy of the keys.
     Left,
-    /// Not ours, so not copied.
+    /// Not part of a record, so not copied.
     Foreign,
 }
 
@@ -68,20 +68,20 @@ pub fn is_record(name: &str) -> bool {
     matches!(how(name), How::Frozen | How::Left) || name == "damaged" || name == "orphaned"
 }
 
-/// A file that a backup is to have.
+/// A file to back up.
 #[derive(Debug)]
 pub struct Source {
-    /// Where it is in the data folder, with `/` between the parts.
+    /// Its path in the data folder, with `/` between the parts.
     pub path: String,
     /// Its length in bytes.
     pub length: u64,
-    /// What it is known by without reading it; empty for copies.
+    /// What identifies its content without reading it; empty for copies.
     pub mark: String,
     /// Its content.
     pub content: Content,
 }
 
-/// Where the content of a file is.
+/// Where the content of a file comes from.
 #[derive(Debug)]
 pub enum Content {
     /// A sealed segment.
@@ -90,15 +90,16 @@ pub enum Content {
     File(PathBuf),
 }
 
-/// What is in a data folder at one moment, but for the model runs.
+/// What is in a data folder at one moment, without the model runs.
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub sources: Vec<Source>,
     /// The folders of the model runs, relative to the data folder.
     pub runs: Vec<String>,
-    /// What was acknowledged and is not there any more.
+    /// What was acknowledged and is no longer there.
     pub lost: Vec<Fault>,
-    /// What is there but is not backed up: not ours, or nothing that a manifest can name.
+    /// What is there but is not backed up: it is not part of a record, or a manifest cannot name
+    /// it.
     pub foreign: Vec<String>,
 }
 
@@ -193,7 +194,7 @@ pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
                 folders.push(path);
                 continue;
             }
-            // Opening a pipe would wait for whoever writes into it.
+            // Opening a pipe would wait for a process that writes to it.
             if !metadata.is_file() {
                 files.foreign.push(path);
                 continue;
@@ -228,8 +229,9 @@ fn runs(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<Stri
     Ok(runs)
 }
 
-/// Returns the paths of the entries of a folder, relative to the data folder and sorted; none if the
-/// folder is gone. Those that a manifest cannot name are among the foreign ones instead.
+/// Returns the paths of the entries of a folder, relative to the data folder and sorted. Returns
+/// none if the folder is gone. Entries that a manifest cannot name are added to the foreign ones
+/// instead.
 fn paths(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<String>, BackupError> {
     let at = data.join(folder);
     let entries = match entry(&at)? {
@@ -248,11 +250,12 @@ fn paths(data: &Path, folder: &str, foreign: &mut Vec<String>) -> Result<Vec<Str
     Ok(paths)
 }
 
-/// What an entry of a folder is, for a link what it points to; `None` if it was deleted meanwhile.
+/// What an entry of a folder is; for a link, what it points to. `None` if it was deleted in the
+/// meantime.
 fn entry(at: &Path) -> Result<Option<Metadata>, BackupError> {
     let metadata = found(fs::metadata(at)).map_err(BackupError::file(at))?;
     if metadata.is_none() && fs::symlink_metadata(at).is_ok_and(|link| link.is_symlink()) {
-        // Perhaps a disk that is not mounted: what was there is not gone.
+        // The link may point to a disk that is not mounted. What it has is not gone.
         let cause = "it is a symbolic link to something that is not there";
         return Err(BackupError::file(at)(io::Error::new(io::ErrorKind::NotFound, cause)));
     }
@@ -264,8 +267,8 @@ fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What tells that a file is the same as before: its length, when it was written, and which file of
-/// the disk it is.
+/// What shows that a file is the same as before: its length, the time when it was written, and its
+/// number on the disk.
 pub fn mark(metadata: &Metadata) -> String {
     let modified = metadata.modified().ok();
     let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -277,7 +280,7 @@ pub fn mark(metadata: &Metadata) -> String {
     format!("{}-{}-{inode}", metadata.len(), modified.as_nanos())
 }
 
-/// Opens a file; `None` if it was deleted meanwhile. Also returns its length and mark.
+/// Opens a file. Returns it with its length and mark; `None` if it was deleted in the meantime.
 pub fn open(path: &Path) -> Result<Option<(File, u64, String)>, BackupError> {
     let Some(file) = found(File::open(path)).map_err(BackupError::file(path))? else {
         return Ok(None);
@@ -360,7 +363,7 @@ mod tests {
         assert_eq!(foreign, ["models/demo/notes.txt", "models/notes.txt"]);
     }
 
-    /// A disk that is not mounted is no reason to leave out what was on it.
+    /// If a disk is not mounted, the backup must not silently leave out what is on it.
     #[cfg(unix)]
     #[test]
     fn a_link_to_what_is_not_there_is_an_error() {
@@ -380,7 +383,7 @@ mod tests {
         assert!(files(data, "damaged").unwrap().sources.is_empty());
     }
 
-    /// The table of `docs/data.md`: nothing that it names is unknown here.
+    /// Every entry that the table of `docs/data.md` names is known here.
     #[test]
     fn every_entry_of_a_data_folder_has_its_way() {
         let table = include_str!("../../../docs/data.md");

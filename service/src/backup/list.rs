@@ -12,7 +12,7 @@ use crate::hex::hex;
 use crate::place::{Place, PlaceError, object};
 use crate::progress::bar_of_bytes;
 
-/// Where the manifests are.
+/// The folder of the manifests.
 pub const FOLDER: &str = "backups";
 
 /// A backup in the list.
@@ -65,7 +65,7 @@ pub fn listed(place: &Place, checks: bool) -> Result<Vec<ListedBackup>, BackupEr
     Ok(backups)
 }
 
-/// Returns the names of the backups of a place, each after those that it replaced.
+/// Returns the names of the backups of a place. Each comes after those that it replaced.
 pub fn manifests(place: &Place) -> Result<Vec<Name>, PlaceError> {
     let found = place.list(FOLDER)?;
     let mut names: Vec<Name> =
@@ -100,7 +100,7 @@ pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
     Ok(manifest)
 }
 
-/// Hands out the content of a file of a backup, and checks that it is what was put there.
+/// Hands out the content of a file of a backup, and checks that it has not changed.
 ///
 /// # Errors
 /// The object is missing or damaged, the place cannot be read, or `take` fails.
@@ -131,7 +131,7 @@ pub fn fetch(
     Err(BackupError::Corrupt { place: at, name, file: path, object, cause })
 }
 
-/// Reads every file of a backup. Each object is read once for all backups.
+/// Reads every file of a backup. Each object is read only once for all backups.
 fn check(
     place: &Place,
     name: &Name,

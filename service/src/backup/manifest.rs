@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::place::{hex_sha256, is_sha256};
 
-/// Increases with every change of the format that older programs cannot read.
+/// Version of the format. Increases with every change that older programs cannot read.
 const FORMAT: u32 = 1;
 
 const FIRST_LINE: &str = "mesonet-backup ";
 
-/// Longest manifest that is read: that of a million files.
+/// Length of the longest manifest that is read: that of a million files.
 pub const MAX_BYTES: u64 = 512 << 20;
 
 /// A backup.
@@ -27,13 +27,13 @@ pub struct Manifest {
     pub time: i64,
     /// Version of the program that made it.
     pub version: String,
-    /// The folder that it was made of.
+    /// The folder that was backed up.
     pub folder: String,
-    /// The name by which places know the record of that folder.
+    /// The name of that folder's record in its places.
     pub writer: String,
     /// The files, sorted by path.
     pub files: Vec<Entry>,
-    /// What is not in it as it was at that time, and why.
+    /// What the backup does not have as of that time, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -42,17 +42,18 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entry {
-    /// Where it was in the data folder, with `/` between the parts.
+    /// Its path in the data folder, with `/` between the parts.
     pub path: String,
     /// Its length in bytes.
     pub length: u64,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
-    /// What the next backup knows it by without reading it; empty for files that change.
+    /// What identifies its content for the next backup without reading it; empty for files that
+    /// change.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mark: String,
-    /// When it was written, nanoseconds since 1970; not of files that change. Tags of products are
-    /// made of it, so wherever the file is they are the same.
+    /// When it was written, nanoseconds since 1970; absent for files that change. Tags of products
+    /// are made from it, so they are the same on every server that has the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_ns: Option<u64>,
 }
@@ -75,7 +76,7 @@ impl Manifest {
     /// Writes it as text.
     pub fn encode(&self) -> Vec<u8> {
         let mut text = format!("{FIRST_LINE}{FORMAT}\n").into_bytes();
-        // Texts and numbers are always written.
+        // Texts and numbers can always be written.
         text.extend(serde_json::to_vec(self).unwrap_or_default());
         text.push(b'\n');
         let checksum = hex_sha256(&text);
@@ -84,7 +85,10 @@ impl Manifest {
         text
     }
 
-    /// Reads it, and checks that it is whole and names only files in the folder.
+    /// Reads a manifest, and checks that it is whole and names only files in the folder.
+    ///
+    /// # Errors
+    /// It is damaged, or of a newer format.
     pub fn decode(bytes: &[u8]) -> Result<Self, ManifestError> {
         let wrong = |cause: &str| ManifestError::Damaged(cause.to_owned());
         let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -145,11 +149,15 @@ pub mod instant {
     use mesonet::time::parse_instant;
     use serde::{Deserialize, Deserializer, Serializer, de};
 
+    /// # Errors
+    /// Those of the serializer.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(ms: &i64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&super::shown(*ms))
     }
 
+    /// # Errors
+    /// It is not an instant.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         let text = String::deserialize(deserializer)?;
         parse_instant(&text).map_err(de::Error::custom)

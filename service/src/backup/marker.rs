@@ -1,4 +1,4 @@
-//! What says that a folder follows a place, and what it holds.
+//! The file that says which place a folder follows, and what the folder holds.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -13,24 +13,24 @@ use super::name::Name;
 use crate::files::found;
 use crate::record::FOLLOWER;
 
-/// The files that an update under way exchanges: a JSON array of their paths.
+/// The files that an update in flight replaces: a JSON array of their paths.
 const EXCHANGED: &str = "follower.next";
 
-/// What replaces one of them, until it is whole.
+/// The new content of one of these files, until it is whole.
 const NEXT: &str = ".follower.new";
 
-/// What a folder follows, and what it holds: the address of the place, a backup's name, a line each,
-/// and its manifest.
+/// What a folder follows and what it holds. The file has a line with the address of the place, a
+/// line with the name of a backup, and the manifest of that backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
     pub address: String,
     pub name: Name,
-    /// Without files before the first backup is there.
+    /// Has no files before the first backup is there.
     pub manifest: Manifest,
 }
 
 impl Marker {
-    /// Reads that of a folder; `None` if the folder follows nothing.
+    /// Reads the marker of a folder; `None` if the folder follows nothing.
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
@@ -50,7 +50,7 @@ impl Marker {
         Ok(Some(Self { address, name, manifest }))
     }
 
-    /// Writes it down in a folder.
+    /// Writes the marker into a folder.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -61,8 +61,8 @@ impl Marker {
     }
 }
 
-/// Writes down which files an update is about to exchange, so that one that is killed is known; none:
-/// it is done.
+/// Notes which files an update is about to replace, so that a killed update can be detected. No
+/// files: the update is done.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -78,7 +78,7 @@ pub fn note_exchanged<'a>(
     replace(folder, EXCHANGED, &serde_json::to_vec(&paths).map_err(io::Error::from)?)
 }
 
-/// Writes a file of a folder, which is as before or as given whatever happens.
+/// Replaces a file of a folder. Whatever happens, it has either the old content or the new one.
 fn replace(folder: &Path, name: &str, content: &[u8]) -> Result<(), BackupError> {
     let (next, path) = (folder.join(NEXT), folder.join(name));
     let write = || {
@@ -91,7 +91,7 @@ fn replace(folder: &Path, name: &str, content: &[u8]) -> Result<(), BackupError>
     write().map_err(BackupError::file(&path))
 }
 
-/// Returns which files an update that was killed may have exchanged.
+/// Returns the files that a killed update may have replaced.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -104,7 +104,7 @@ pub fn exchanged(folder: &Path) -> Result<Vec<String>, BackupError> {
     })
 }
 
-/// Locks the record of a folder as whoever writes to it does.
+/// Locks the record of a folder, as a writer does.
 ///
 /// # Errors
 /// Another process has it open, or the folder cannot be written.
@@ -117,7 +117,7 @@ pub fn lock(folder: &Path) -> Result<File, BackupError> {
         Err(TryLockError::WouldBlock) => return Err(BackupError::Open(folder.to_owned())),
         Err(TryLockError::Error(error)) => return Err(BackupError::File { path, error }),
     }
-    // It helps only who is refused: no reason to fail.
+    // The name only helps a process that is refused, so a failure to write it is ignored.
     let name = format!("process {} (mesonet-server, a follower)", process::id());
     let _ = lock.set_len(0).and_then(|()| (&lock).write_all(name.as_bytes()));
     Ok(lock)

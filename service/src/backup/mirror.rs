@@ -1,8 +1,8 @@
-//! A folder that is kept like the newest backup of a place.
+//! A folder that is kept equal to the newest backup of a place.
 //!
-//! Only what has changed is fetched. What names others comes after them, and what is no longer named
-//! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
-//! an update that breaks off, or is killed, goes on from there.
+//! Only changes are fetched. A file that names others comes after them. Files that are no longer
+//! named are deleted once the new ones are in use. Files are replaced one by one, each when it is
+//! whole. After an update that broke off or was killed, the next one goes on from there.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,30 +25,30 @@ use crate::place::Place;
 use crate::place::absolute;
 use crate::record::{FOLLOWER, WRITER};
 
-/// Where files are until they are whole.
+/// The folder for files that are not whole yet.
 pub const UNFINISHED: &str = ".mesonet-follower";
 
-/// A folder that is kept like the newest backup of a place.
+/// A folder that is kept equal to the newest backup of a place.
 #[derive(Debug)]
 pub struct Mirror {
-    /// The address of the place, which may go and come back.
+    /// The address of the place, which may be unreachable at times.
     address: String,
     folder: PathBuf,
     held: Option<Marker>,
-    /// The files that are not as `held` says since an update broke off, with the checksum of what
-    /// is there; empty if that is not known.
+    /// The files that differ from `held` because an update broke off, with the checksum of the
+    /// present file; empty if the checksum is not known.
     exchanged: BTreeMap<String, String>,
-    /// Whether all files were seen to be those of the backup by this process.
+    /// Whether this process has checked that all files are those of the backup.
     is_sure: bool,
-    /// The lock of the record: as long as this lives, nobody writes to it.
+    /// The lock of the record: as long as it is held, no other process writes to the record.
     _lock: File,
 }
 
 impl Mirror {
-    /// Takes a folder, which is new or followed the place before.
+    /// Opens a folder that is new or already follows a place.
     ///
     /// # Errors
-    /// It is the folder of a record of its own, another process has it open, or it cannot be written.
+    /// The folder has a record of its own, another process has it open, or it cannot be written.
     pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
         if !folder.join(FOLLOWER).exists() && has_data(folder)? {
             return Err(BackupError::NotFollower(folder.to_owned()));
@@ -65,7 +65,7 @@ impl Mirror {
         let (address, folder) = (absolute(address), folder.to_owned());
         if let Some(held) = held.as_ref().filter(|held| held.address != address) {
             tracing::warn!(
-                "{} followed {} and follows {address} now",
+                "{} followed {}, and now follows {address}",
                 folder.display(),
                 held.address
             );
@@ -86,13 +86,13 @@ impl Mirror {
         held.map(|held| &held.name)
     }
 
-    /// Makes the folder like the newest backup. `show` is called with its name when it is,
-    /// before what is no longer named goes. Returns whether anything was fetched, now or by an update
-    /// before it that broke off.
+    /// Makes the folder equal to the newest backup. Then `show` is called with the name of the
+    /// backup, before files that are no longer named are deleted. Returns whether anything was
+    /// fetched, by this update or by one before it that broke off.
     ///
     /// # Errors
-    /// The place cannot be read, has no backup, or lacks something; the folder cannot be written; or
-    /// `show` fails. What was there is there.
+    /// The place cannot be read, has no backup, or lacks something; the folder cannot be written;
+    /// or `show` fails. What was there stays.
     pub fn update(
         &mut self,
         show: impl FnOnce(&Name) -> Result<(), BackupError>,
@@ -107,7 +107,8 @@ impl Mirror {
             if name == held.name && self.is_sure {
                 return Ok(false);
             }
-            // The newest was deleted, or the place was begun anew: what is here goes back only if it is not whole.
+            // The newest backup was deleted, or the place was emptied. The folder goes back to an
+            // older backup only if it is not whole.
             if name < held.name && !held.manifest.files.is_empty() {
                 let (place, held) = (self.address.clone(), held.name.clone());
                 return Err(BackupError::Older { place, newest: name, held });
@@ -116,11 +117,11 @@ impl Mirror {
         let manifest = read(&place, &name)?;
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
-            // From here on the folder is that of a follower, whatever it has.
+            // From here on the folder belongs to a follower, whatever it contains.
             let manifest = Manifest { files: Vec::new(), ..new.manifest.clone() };
             Marker { manifest, ..new.clone() }.write(&self.folder)?;
         }
-        // What an update that broke off has fetched was shown to nobody, or not to all.
+        // `show` may not have been called for files that an interrupted update fetched.
         let broke_off = !self.exchanged.is_empty();
         let is_new = self.exchange(&place, &new)? || broke_off;
         show(&new.name)?;
@@ -133,7 +134,7 @@ impl Mirror {
         Ok(is_new)
     }
 
-    /// Exchanges the files that are not those of a backup. Returns whether there are any.
+    /// Replaces the files that differ from those of a backup. Returns whether there are any.
     fn exchange(&mut self, place: &Place, new: &Marker) -> Result<bool, BackupError> {
         let files = &new.manifest.files;
         let mut missing: Vec<&Entry> = files.iter().filter(|file| !self.holds(file)).collect();
@@ -141,7 +142,7 @@ impl Mirror {
         let paths = missing.iter().map(|file| &*file.path);
         let paths: BTreeSet<&str> =
             paths.chain(self.exchanged.keys().map(|path| &**path)).collect();
-        // What an update that broke off has left, first of all: it may be what fills the disk.
+        // First delete what an interrupted update left: it may be what fills the disk.
         let unfinished = self.folder.join(UNFINISHED);
         let clear =
             || found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished));
@@ -149,7 +150,7 @@ impl Mirror {
         note_exchanged(&self.folder, paths.into_iter())?;
         for file in &missing {
             if let Err(error) = write_file(place, &new.name, file, &unfinished, |_| {}) {
-                // Half of a file helps nobody, and takes room. Why it is half is what counts.
+                // Half a file is useless and takes room. The first error is the one to report.
                 let _ = clear();
                 return Err(error);
             }
@@ -165,8 +166,8 @@ impl Mirror {
         Ok(!missing.is_empty())
     }
 
-    /// Whether a file of a backup is in the folder. At the first look those that change are fetched
-    /// anew.
+    /// Whether a file of a backup is in the folder. At the first look, files that change are
+    /// fetched again.
     fn holds(&self, file: &Entry) -> bool {
         let changes = file.mark.is_empty();
         let is_there = match self.exchanged.get(&file.path) {
@@ -185,8 +186,8 @@ impl Mirror {
         is_there && (changes || is_whole())
     }
 
-    /// Deletes what came of other backups and is not in the new one, and the folders that are empty
-    /// then.
+    /// Deletes files that came from other backups and are not in the new one, and then empty
+    /// folders.
     fn remove_all_but(&self, new: &Manifest) -> Result<(), BackupError> {
         let needed: BTreeSet<&str> = new.files.iter().map(|file| &*file.path).collect();
         let held = self.held.iter().flat_map(|held| &held.manifest.files).map(|file| &file.path);
@@ -204,8 +205,8 @@ impl Mirror {
     }
 }
 
-/// Whether anything is in a folder that a backup would take, or that belongs to a database: it may be all that is
-/// left of somebody's data.
+/// Whether a folder contains anything that a backup would copy, or that belongs to a database. It
+/// may be all that is left of somebody's data.
 fn has_data(folder: &Path) -> Result<bool, BackupError> {
     let Some(entries) = found(fs::read_dir(folder)).map_err(BackupError::file(folder))? else {
         return Ok(false);
@@ -225,9 +226,10 @@ fn has_data(folder: &Path) -> Result<bool, BackupError> {
     Ok(false)
 }
 
-/// The order in which files come: what others name first; of a model run its parts before the
-/// documents that publish them; a database before its count, which may lag; and what the fetchers
-/// have seen last, so that they pass over nothing that the databases lack.
+/// The order in which files are fetched. Files that others name come first. The parts of a model
+/// run come before the documents that publish them. A database comes before its count, which may be
+/// behind. The notes of what the fetchers have seen come last, so that the fetchers skip nothing
+/// that the databases lack.
 fn order(path: &str) -> (usize, Reverse<usize>, &str) {
     let last =
         [KEYS, KEY_COUNT, "alerts.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];

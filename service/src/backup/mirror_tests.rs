@@ -7,7 +7,7 @@ use super::super::name::Name;
 use super::*;
 use crate::place::{hex_sha256, object};
 
-/// A place whose backups hold the files given: paths and texts. Those of databases change.
+/// A place whose backups hold the given files: paths and texts. Databases are files that change.
 struct Backups {
     folder: TempDir,
     place: Place,
@@ -66,7 +66,7 @@ impl Backups {
         Mirror::open(self.address(), &self.data()).unwrap()
     }
 
-    /// The whole files of the folder and their texts, but for what is the follower's own.
+    /// The whole files of the folder and their texts, without the follower's own files.
     fn texts(&self) -> Vec<(String, String)> {
         let (mut texts, mut folders) = (Vec::new(), vec![self.data()]);
         while let Some(folder) = folders.pop() {
@@ -133,7 +133,7 @@ fn a_folder_becomes_like_the_newest_backup() {
     assert_eq!(backups.texts(), as_texts(&FIRST));
     assert!(!mirror.update(|_| Ok(())).unwrap());
     backups.add(2, &SECOND);
-    // While it is shown, what went is still there.
+    // While `show` runs, deleted files are still there.
     let data = backups.data();
     let show = |_: &Name| {
         assert!(data.join("a/x").exists());
@@ -143,7 +143,7 @@ fn a_folder_becomes_like_the_newest_backup() {
     assert_eq!(backups.texts(), as_texts(&SECOND));
 }
 
-/// What was fetched stays, and only the rest is fetched again; in this process and the next.
+/// What was fetched stays, and only the rest is fetched again, in this process and the next.
 #[test]
 fn an_update_that_broke_off_goes_on_from_there() {
     let backups = Backups::new();
@@ -159,7 +159,7 @@ fn an_update_that_broke_off_goes_on_from_there() {
     }
     let mixed = [FIRST[0], FIRST[1], SECOND[1], FIRST[2]];
     assert_eq!(backups.texts(), as_texts(&mixed));
-    // It is there, so it is not asked for again.
+    // The folder has it, so it is not fetched again.
     fs::remove_file(backups.object("y of two")).unwrap();
     assert!(mirror.update(|_| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
     drop(mirror);
@@ -170,7 +170,7 @@ fn an_update_that_broke_off_goes_on_from_there() {
     assert_eq!(backups.texts(), as_texts(&SECOND));
 }
 
-/// Files that only a backup had whose update was killed do not stay.
+/// Files that came only from a backup whose update was killed do not stay.
 #[test]
 fn what_a_killed_update_brought_goes_with_its_backup() {
     let backups = Backups::new();
@@ -186,7 +186,7 @@ fn what_a_killed_update_brought_goes_with_its_backup() {
     assert_eq!(backups.texts(), as_texts(&FIRST));
 }
 
-/// A newest backup that is deleted does not take a follower back.
+/// Deleting the newest backup does not take a follower back.
 #[test]
 fn a_follower_does_not_go_back_to_an_older_backup() {
     let backups = Backups::new();
@@ -212,7 +212,7 @@ fn a_marker_that_is_damaged_is_named() {
     assert!(error.ends_with("follower: it is damaged"), "{error}");
 }
 
-/// What the update before has fetched was never told to be new.
+/// What the update before fetched was never reported as new.
 #[test]
 fn an_update_after_one_that_broke_off_tells_of_what_that_one_fetched() {
     let backups = Backups::new();
@@ -261,7 +261,7 @@ fn what_is_left_of_a_record_is_not_followed_over() {
     assert_eq!(fs::read_to_string(backups.data().join("notes.txt")).unwrap(), "ours");
 }
 
-/// Whatever the number of its newest backup is; and the keys of the one before are forgotten.
+/// Whatever the number of its newest backup is. The keys of the old record are forgotten.
 #[test]
 fn a_follower_that_is_led_to_another_place_follows_that() {
     let (backups, others) = (Backups::new(), Backups::new());
@@ -274,7 +274,7 @@ fn a_follower_that_is_led_to_another_place_follows_that() {
     assert_eq!(Marker::of(&backups.data()).unwrap().unwrap().address, others.address());
 }
 
-/// What cannot be fetched leaves no half of a file, which would take the room of the next.
+/// A failed fetch leaves no half of a file, which would take up room.
 #[test]
 fn a_file_that_cannot_be_fetched_leaves_nothing() {
     let backups = Backups::new();

@@ -8,14 +8,15 @@
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | Making one | `ship.rs` |
 //! | Restoring one | `restore.rs` |
-//! | Which there are, and whether they are whole | `list.rs` |
-//! | The record of another server, as its newest backup has it | `follower.rs` |
-//! | A folder that is kept like the newest backup, for followers | `mirror.rs`, `marker.rs` |
+//! | The backups of a place, and whether they are whole | `list.rs` |
+//! | The record of another server, as of its newest backup | `follower.rs` |
+//! | A folder that is kept equal to the newest backup, for followers | `mirror.rs`, `marker.rs` |
 //! | Which backups and files are deleted | `prune.rs` |
 //!
-//! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
-//! small object in `backups/`, the manifest, which names them. It is written last, so a backup is
-//! there completely or not at all, and one that is interrupted costs nothing but the next upload.
+//! Files are stored by their content: `objects/` has each content once, under its SHA-256. A backup
+//! is one small object in `backups/`, the manifest, which names its files. The manifest is written
+//! last, so a backup is there completely or not at all. After an interruption, the next backup
+//! sends only the rest.
 
 mod follower;
 mod gather;
@@ -86,7 +87,7 @@ pub enum BackupError {
         "nothing was backed up: {0}; mesonet-server verify --set-aside keeps what is whole of it"
     )]
     Damaged(Fault),
-    /// Readings are lost, and nobody has given them up.
+    /// Readings are lost, and the operator has not given them up.
     #[error(
         "nothing was backed up: {first}{}. Put back what is missing, accept the loss with mesonet-server verify, \
          or back up what there is with --without-lost", and_more(*.more)
@@ -97,15 +98,15 @@ pub enum BackupError {
         /// How many other parts are.
         more: usize,
     },
-    /// A file that was written while it was read.
+    /// A file was written while it was read.
     #[error(
         "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"
     )]
     Changed(String),
-    /// A manifest that nobody could read.
+    /// The new manifest could not be read back.
     #[error("nothing was backed up: the manifest {0}")]
     Unreadable(ManifestError),
-    /// The place is that of another record.
+    /// The place has the backups of another record.
     #[error(
         "nothing was backed up: {place} has the backups of another record, {by}. If this one is to \
          replace it, add --take-over"
@@ -116,15 +117,15 @@ pub enum BackupError {
         /// The other record.
         by: String,
     },
-    /// A backup that took days.
+    /// The backup took too many days.
     #[error(
         "the backup took more than three days; make it again: the files of those days are there"
     )]
     TooLong,
-    /// A span that backups cannot be kept for.
+    /// Backups cannot be kept for this span.
     #[error("keep is \"{0}\"; it must be a whole number followed by d or h, at least 7d")]
     Keep(String),
-    /// A manifest that cannot be used.
+    /// A manifest cannot be used.
     #[error("the backup {name} {error}")]
     Manifest {
         /// Its name.
@@ -137,7 +138,7 @@ pub enum BackupError {
     None {
         /// The place.
         place: String,
-        /// The time that was asked for, if there are backups at all.
+        /// The time that was asked for, if the place has backups.
         at_ms: Option<i64>,
         /// The time of the oldest backup.
         oldest: String,
@@ -154,7 +155,7 @@ pub enum BackupError {
         /// The object that held it.
         object: String,
     },
-    /// An object that is not what was put there.
+    /// An object has changed since it was put there.
     #[error("{file} of the backup {name} is damaged: {object} in {place} {cause}")]
     Corrupt {
         /// The place.
@@ -171,13 +172,13 @@ pub enum BackupError {
     /// The folder to restore into is not empty.
     #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
     NotEmpty(PathBuf),
-    /// Something that a restored folder cannot replace.
+    /// The restored folder cannot replace what is there.
     #[error("{} {}; restore into a new folder, and use that", .0.display(), .1)]
     Target(PathBuf, &'static str),
-    /// A folder that does not follow a place.
+    /// The folder does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
-    /// The folder of a follower, which is backed up by the server that it follows.
+    /// The folder of a follower. The server that it follows makes the backups.
     #[error(
         "nothing was backed up: {} is the folder of a follower; the server that it follows makes the backups",
         .0.display()
@@ -191,21 +192,21 @@ pub enum BackupError {
     Older {
         /// The place.
         place: String,
-        /// The newest that is there.
+        /// The newest backup that is there.
         newest: Name,
-        /// That of the follower.
+        /// The backup that the follower has.
         held: Name,
     },
     /// Another process has the folder open.
     #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
     Open(PathBuf),
-    /// Another process restores into the folder.
+    /// Another process is restoring into the folder.
     #[error("another process is restoring into {}", .0.display())]
     InUse(PathBuf),
     /// The disk is full.
     #[error("no space is left in {}; nothing of the backup was taken", .0.display())]
     Full(PathBuf),
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
         /// The file.

@@ -7,24 +7,25 @@ use mesonet::time::parse_instant;
 
 /// The name of a backup, in letters that every store allows: `0001-00000042-20240803T190000.123Z-1a2b3c4d`.
 ///
-/// Names are ordered by their number, as backups replace one another. The time is that of a clock, which may be
-/// wrong or set back, and orders nothing.
+/// Names are ordered by their number, as backups replace one another. The time does not affect the
+/// order: a clock may be wrong or set back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Increases from one backup to the next; those that are made at once may have the same. Less than 10^12.
+    /// Increases from one backup to the next. Backups made at the same time may have the same
+    /// number. Less than 10^12.
     pub number: u64,
     /// The time of the backup.
     pub time_ms: i64,
-    /// What keeps backups of one moment apart.
+    /// Tells backups of the same moment apart.
     pub random: u32,
 }
 
-/// A name has the number in two parts, of four and eight digits.
+/// A name has the number in two parts: four digits and eight digits.
 const LOW: u64 = 100_000_000;
 const LIMIT: u64 = 10_000 * LOW;
 
 impl Name {
-    /// The number of the backup after another one; that of the first if there is none.
+    /// The number of the backup after a given one, or of the first backup if there is none.
     pub fn next_number(newest: Option<&Self>) -> u64 {
         newest.map_or(LOW + 1, |newest| (newest.number + 1).min(LIMIT - 1))
     }
@@ -42,7 +43,7 @@ impl Name {
     }
 }
 
-/// Reads a time as names have it.
+/// Reads a time in the form that names use.
 fn time_ms(text: &str) -> Option<i64> {
     let part = |range| text.get(range);
     let (date, time) = ((part(0..4)?, part(4..6)?, part(6..11)?), (part(11..13)?, part(13..20)?));

@@ -1,12 +1,12 @@
 //! Which backups and files are deleted.
 //!
-//! Others may make backups meanwhile, and nothing tells of them until they are done. So whatever
-//! they may count on is spared: a file that is not a week old, and a backup that another one has
-//! replaced only within the time that a backup may take.
+//! Other processes may be making backups at the same time, and nothing shows these until they are
+//! done. So everything that they may rely on is kept: a file that is less than a week old, and a
+//! backup that was replaced within the time that a backup may take.
 //!
-//! Ages are counted from the newest backup and the newest file, not from the clock, if that is ahead of
-//! them. So a clock that is wrong deletes no more than a right one would, and a place that gets no backups
-//! any more keeps what it has.
+//! If the clock is ahead of the newest backup and the newest file, ages are counted from these and
+//! not from the clock. So a wrong clock deletes no more than a right one would, and a place that
+//! gets no more backups keeps what it has.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::ship::{LONGEST_MS, LOST};
 use crate::place::Unfinished;
 use crate::place::{Place, object};
 
-/// What is not older than this stays. Longer than a backup may take, twice.
+/// Files that are not older than this are kept. It is more than twice as long as a backup may take.
 const SPARED_MS: i64 = 7 * DAY_MS;
 
 /// What was deleted.
@@ -29,7 +29,7 @@ pub struct Pruned {
     backups: usize,
     files: usize,
     bytes: u64,
-    /// Parts of files that commands that were killed have left.
+    /// Parts of files that killed commands left.
     unfinished: Unfinished,
     /// How many backups are left.
     left: usize,
@@ -40,7 +40,7 @@ impl fmt::Display for Pruned {
         let Self { backups, files, bytes, unfinished, left } = self;
         write!(
             f,
-            "deleted {backups} backups, and {files} files in {bytes} bytes; left are {left}"
+            "deleted {backups} backups, and {files} files in {bytes} bytes; {left} are left"
         )?;
         let Unfinished { files, bytes } = unfinished;
         if *files > 0 {
@@ -50,11 +50,12 @@ impl fmt::Display for Pruned {
     }
 }
 
-/// Deletes the backups that are older than a span, but for the newest, what it replaced lately, and the newest
-/// of a record that had lost nothing; the files that none of the others names, and the unfinished files of killed backups.
+/// Deletes the backups that are older than a span. Keeps the newest one, those that were replaced
+/// lately, and the newest one of a record that had lost nothing. Then deletes the files that none
+/// of the remaining backups names, and the unfinished files of killed backups.
 ///
 /// # Errors
-/// The span is too short. Or a backup that stays cannot be read: what it needs is not known, so
+/// The span is too short. Or a backup to keep cannot be read: what it needs is not known, so
 /// nothing is deleted.
 pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupError> {
     let kept_ms = parse_window(keep).ok().filter(|&kept_ms| kept_ms >= SPARED_MS);
@@ -77,7 +78,7 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
     for name in names.iter().filter(|name| !gone.contains(name)) {
         needed.extend(read(place, name)?.files.into_iter().map(|file| file.sha256));
     }
-    // The backups first: none may name what is not there.
+    // The backups first, so that none names a file that is no longer there.
     for name in gone {
         place.delete(&format!("{FOLDER}/{name}"), i64::MAX)?;
         pruned.backups += 1;

@@ -10,7 +10,7 @@ use crate::place::hex_sha256;
 
 const NOW_MS: i64 = 1_722_711_600_000;
 
-/// A place with backups of some days ago, each with the files of the texts given.
+/// A place with backups of some days ago, each with files of the given texts.
 fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
     let folder = TempDir::new().unwrap();
     let place = Place::create(folder.path().to_str().unwrap()).unwrap();
@@ -37,7 +37,7 @@ fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
     (folder, place)
 }
 
-/// Puts a file that is so many days old, unless it is there.
+/// Puts a file with an age in days, unless it is there.
 fn put(place: &Place, folder: &Path, text: &str, days: i64) {
     let sha256 = hex_sha256(text.as_bytes());
     let at = folder.join(object(&sha256));
@@ -76,11 +76,11 @@ fn old_backups_go_with_the_files_that_only_they_have() {
     assert_eq!(pruned, Pruned { backups: 2, files: 2, bytes: 2, left: 2, ..Pruned::default() });
     assert_eq!(texts(folder.path()), ["c", "of all", "shared"]);
     assert_eq!(prune(&place, "30d", NOW_MS).unwrap(), Pruned { left: 2, ..Pruned::default() });
-    assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; left are 2");
+    assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; 2 are left");
 }
 
-/// What a backup under way may count on stays: the one that it began after, and the files of the
-/// last days whether or not a backup names them.
+/// What a backup in flight may rely on stays: the backup before it, and the files of the last days,
+/// whether or not a backup names them.
 #[test]
 fn what_a_backup_under_way_may_need_is_spared() {
     let (folder, backups) = place(&[(40, &["a"]), (2, &["b"]), (0, &["b", "c"])]);
@@ -89,7 +89,7 @@ fn what_a_backup_under_way_may_need_is_spared() {
     let pruned = prune(&backups, "7d", NOW_MS).unwrap();
     assert_eq!(pruned, Pruned { backups: 0, files: 1, bytes: 22, left: 3, ..Pruned::default() });
     assert_eq!(texts(folder.path()), ["a", "b", "c", "sent by a backup under way"]);
-    // Two days later nobody can be at it.
+    // Two days later that backup can no longer be in flight.
     let (folder, backups) = place(&[(42, &["a"]), (4, &["b"]), (0, &["b", "c"])]);
     put(&backups, folder.path(), "sent by a backup under way", 8);
     let pruned = prune(&backups, "7d", NOW_MS).unwrap();
@@ -97,7 +97,7 @@ fn what_a_backup_under_way_may_need_is_spared() {
     assert_eq!(texts(folder.path()), ["b", "c"]);
 }
 
-/// Nothing is as old as such a clock says.
+/// A clock that is ahead makes everything look older than it is.
 #[test]
 fn a_clock_that_is_ahead_deletes_no_more_than_a_right_one() {
     let (folder, place) = place(&[(40, &["a"]), (20, &["b"]), (5, &["c"]), (0, &["d"])]);
@@ -110,7 +110,7 @@ fn a_clock_that_is_ahead_deletes_no_more_than_a_right_one() {
     assert_eq!(texts(folder.path()), ["b", "c", "d", "sent by a backup under way"]);
 }
 
-/// Files that were written after the newest backup began, and those of a place without backups.
+/// Files that were written after the newest backup began, and files of a place without backups.
 #[test]
 fn a_clock_that_is_ahead_deletes_no_file_of_the_first_backup() {
     let (folder, place) = place(&[]);

@@ -17,12 +17,12 @@ use crate::files::found;
 use crate::place::Place;
 use crate::progress::bar_of_bytes;
 
-/// Restores a record into a new folder, which appears when it is whole: from the newest backup, or the newest of a
-/// time or before. Returns its name and what it holds.
+/// Restores a record into a new folder, which appears when it is whole. Uses the newest backup, or
+/// the newest one at or before a time. Returns the name of the backup and what it holds.
 ///
 /// # Errors
 /// There is no such backup, part of it is missing or damaged, or the folder cannot be written or is
-/// not empty. The folder is as before then.
+/// not empty. The folder then stays unchanged.
 pub fn restore(from: &str, at_ms: Option<i64>, to: &Path) -> Result<(Name, Manifest), BackupError> {
     let place = Place::open(from)?;
     let name = chosen(&place, at_ms)?;
@@ -37,7 +37,7 @@ pub fn restore(from: &str, at_ms: Option<i64>, to: &Path) -> Result<(Name, Manif
     Ok((name, manifest))
 }
 
-/// Returns the newest backup, or the newest of a time or before.
+/// Returns the newest backup, or the newest one at or before a time.
 fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
     let names = manifests(place)?;
     let oldest = names.iter().map(|name| name.time_ms).min().map(shown);
@@ -49,7 +49,7 @@ fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
     })
 }
 
-/// Writes a file of a backup below a folder. It is on disk and checked when this returns.
+/// Writes a file of a backup below a folder. When this returns, the file is on disk and checked.
 ///
 /// # Errors
 /// The object is missing or damaged, the place cannot be read, or the file cannot be written.
@@ -91,7 +91,7 @@ struct Staged {
     target: PathBuf,
     folder: PathBuf,
     lock_path: PathBuf,
-    /// Locked as long as this lives; a killed process leaves no lock behind.
+    /// Locked as long as this value lives. A killed process leaves no lock behind.
     _lock: File,
 }
 
@@ -102,7 +102,7 @@ impl Staged {
         let Some((name, parent)) = named else {
             return Err(BackupError::Target(target, "does not end in the name of a folder"));
         };
-        // Without a slash at the end, which would follow a link.
+        // Without a slash at the end: a slash would follow a link.
         let target = parent.join(name);
         check(&target, parent)?;
         create_folder(parent).map_err(BackupError::file(parent))?;
@@ -122,7 +122,7 @@ impl Staged {
                 return Err(BackupError::File { path: lock_path, error });
             }
         }
-        // What a restore that was killed has left.
+        // What a killed restore left.
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(BackupError::file(&folder))?;
         }
@@ -140,9 +140,9 @@ impl Staged {
         for folder in &folders {
             sync_folder(folder).map_err(BackupError::file(folder))?;
         }
-        // An empty folder of that name may be there.
+        // An empty folder with that name may exist.
         match fs::remove_dir(&self.target) {
-            // Of a folder that is mounted on another one of the same disk.
+            // The error for a folder that is mounted on another one of the same disk.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 return Err(BackupError::Target(self.target.clone(), MOUNTED));
             }
@@ -159,7 +159,7 @@ impl Staged {
 
 const MOUNTED: &str = "is a mounted disk, which cannot be replaced by the folder that was restored";
 
-/// Checks that a folder may get the name of another one: it is not there, or is empty and can be
+/// Checks that a folder may be created or replaced: it does not exist, or it is empty and can be
 /// replaced.
 fn check(target: &Path, parent: &Path) -> Result<(), BackupError> {
     let refused = |cause| Err(BackupError::Target(target.to_owned(), cause));
@@ -189,7 +189,7 @@ fn check(target: &Path, parent: &Path) -> Result<(), BackupError> {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // What is left is removed by the next restore.
+        // The next restore removes what is left.
         let _ = fs::remove_dir_all(&self.folder);
         let _ = fs::remove_file(&self.lock_path);
     }

@@ -61,7 +61,7 @@ fn a_file_that_has_changed_leaves_nothing() {
     assert_eq!(place.objects().unwrap().len(), 0);
 }
 
-/// Two backups cannot have one name, also if both are put at once.
+/// Two backups cannot have the same name, even if both are put at once.
 #[test]
 #[ignore = "needs a bucket: see tests/bucket"]
 fn what_is_there_is_not_replaced() {
@@ -77,7 +77,7 @@ fn what_is_there_is_not_replaced() {
     let puts: Vec<_> = (0..8).map(put).collect();
     let won = puts.into_iter().map(|put| put.join().unwrap().unwrap());
     assert_eq!(won.filter(|won| *won).count(), 1);
-    // Neither of a later time, nor what is not there.
+    // Neither objects of a later time, nor objects that do not exist.
     assert!(!place.delete("backups/a", 0).unwrap());
     assert!(place.delete("backups/a", i64::MAX).unwrap());
     assert!(place.delete("backups/a", i64::MAX).unwrap());
@@ -114,7 +114,7 @@ fn a_record_is_backed_up_checked_and_restored() {
     restore(&place, None, &to).unwrap();
     let restored = EmbeddedStore::open(&to, EmbeddedOptions::default()).unwrap();
     assert_eq!(restored.directory().unwrap().stations.len(), 0);
-    // An object that is not what its name says.
+    // An object whose content does not match its name.
     let place_of = Place::open(&place).unwrap();
     let one = place_of.objects().unwrap().remove(0).name;
     assert!(place_of.delete(&object(&one), i64::MAX).unwrap());

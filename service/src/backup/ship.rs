@@ -26,15 +26,15 @@ use crate::place::{Place, PlaceError, SendError, object};
 use crate::progress::bar_of_bytes;
 use crate::record::{refuse_unfinished_folder, writer_of_folder};
 
-/// How often a model run is read again that is written meanwhile, and after what time.
+/// How often a model run is read again if it is written during the reading, and after which pause.
 const ATTEMPTS: usize = 5;
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a backup may take. Files that are not so old are taken to be there; they may be of a
-/// backup that was interrupted. What is older and in no backup may be deleted at any time.
+/// How long a backup may take. It relies on younger files in the place, which an interrupted backup
+/// may have sent. Older files that no backup names may be deleted at any time.
 pub const LONGEST_MS: i64 = 3 * DAY_MS;
 
-/// How what is lost is called in what a backup leaves out.
+/// What a lost file begins with in the list of what a backup leaves out.
 pub const LOST: &str = "lost: ";
 
 /// What was done.
@@ -48,9 +48,10 @@ pub struct BackupSummary {
     pub bytes: u64,
     pub sent_files: usize,
     pub sent_bytes: u64,
-    /// What is not in it as it is now, and why.
+    /// What the backup does not have as it is now, and why.
     pub left_out: Vec<String>,
-    /// What is in the folder but is not backed up: not ours, or nothing that a manifest can name.
+    /// What is in the folder but is not backed up: it is not part of a record, or a manifest cannot
+    /// name it.
     pub foreign: Vec<String>,
 }
 
@@ -66,16 +67,16 @@ pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
 /// How a backup is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BackupOptions {
-    /// In the place of the other record that is backed up there.
+    /// Take over the place from the other record that is backed up there.
     pub takes_over: bool,
-    /// Also if the record has lost readings that nobody has given up.
+    /// Even if the record has lost readings that the operator has not given up.
     pub without_lost: bool,
 }
 
 /// Makes one backup of a data folder, which a server may have open.
 ///
 /// # Errors
-/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
+/// There is no record, the record is damaged, or the place has another record or cannot be written.
 pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSummary, BackupError> {
     refuse_unusable(data, to)?;
     let place = &Place::create(to)?;
@@ -83,11 +84,11 @@ pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSumma
     let newest = || {
         if options.takes_over { Ok(manifests(place)?.pop()) } else { check_turn(place, &writer) }
     };
-    // First: a backup that begins later has a higher number or time, and knows more.
+    // First, so that a backup that begins later, and knows more, has a higher number or time.
     let before = newest()?;
-    // Before anything is read, so that all that was acknowledged before is found.
+    // Before anything is read, so that everything acknowledged before this time is found.
     let time = system_ms();
-    // By this name: one that is killed leaves it behind.
+    // With this prefix, because a killed backup leaves the folder behind.
     let scratch = tempfile::Builder::new().prefix("mesonet-backup-").tempdir();
     let scratch = scratch.map_err(BackupError::file(&std::env::temp_dir()))?;
     let gathered = gather(data, scratch.path())?;
@@ -120,7 +121,8 @@ pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSumma
         return Err(BackupError::TooLong);
     }
     let random = getrandom::u32().map_err(io::Error::from)?;
-    // The other record may have been backed up meanwhile: what replaces it comes after that.
+    // The other record may have been backed up in the meantime. The backup that replaces it must
+    // come after that one.
     let now = newest()?;
     let last = if options.takes_over { now.as_ref() } else { before.as_ref() };
     let name = Name { number: Name::next_number(last), time_ms: time, random };
@@ -140,7 +142,7 @@ pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSumma
     })
 }
 
-/// Refuses a backup that nobody could use, before the place is claimed for it.
+/// Refuses a backup that would be useless, before it claims the place.
 fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
     if Marker::of(data)?.is_some() {
         return Err(BackupError::OfFollower(data.to_owned()));
@@ -152,7 +154,8 @@ fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Checks that what was sent is still in the place, which may have been unmounted, or exchanged for an empty one.
+/// Checks that the sent files are still in the place: it may have been unmounted, or replaced with
+/// an empty one.
 fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<(), BackupError> {
     let first = manifest.files.first().map(|file| object(&file.sha256));
     let is_gone = match first {
@@ -160,14 +163,14 @@ fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<
         None => false,
     };
     if is_gone || is_older {
-        let cause = "what was there a moment ago is gone: it was emptied, or is another one; nothing was backed up";
+        let cause = "what was there a moment ago is gone: the place was emptied or replaced; nothing was backed up";
         let (place, cause) = (place.address().to_owned(), cause.to_owned());
         return Err(PlaceError::Failed { place, cause }.into());
     }
     Ok(())
 }
 
-/// Puts the manifest of a backup, unless nobody could read it.
+/// Puts the manifest of a backup, unless it could not be read back.
 fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), BackupError> {
     let text = manifest.encode();
     Manifest::decode(&text).map_err(BackupError::Unreadable)?;
@@ -178,17 +181,17 @@ fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), B
     Ok(())
 }
 
-/// A backup under way.
+/// A backup in flight.
 struct Shipment<'a> {
     place: &'a Place,
     data: &'a Path,
-    /// The lengths of the objects that are there and stay there, by checksum.
+    /// The lengths of the objects that are in the place and stay there, by checksum.
     there: HashMap<String, u64>,
     /// The files of the backup before this one.
     before: BTreeMap<String, Entry>,
     entries: BTreeMap<String, Entry>,
     left_out: Vec<String>,
-    /// What is in the model runs but is not backed up.
+    /// Entries of the model runs that are not backed up.
     foreign: Vec<String>,
     sent_files: usize,
     sent_bytes: u64,
@@ -201,7 +204,7 @@ impl<'a> Shipment<'a> {
         let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
             Some(Ok(manifest)) => manifest.files,
             Some(Err(error @ BackupError::Manifest { .. })) => {
-                eprintln!("{error}; all files are read anew");
+                eprintln!("{error}; all files are read again");
                 Vec::new()
             }
             Some(Err(error)) => return Err(error),
@@ -226,14 +229,14 @@ impl<'a> Shipment<'a> {
         })
     }
 
-    /// The file as the backup before has it, if its object is there.
+    /// The entry of the file in the backup before, if its object is in the place.
     fn known(&self, path: &str, mark: &str) -> Option<&Entry> {
         let entry = self.before.get(path).filter(|_| !mark.is_empty())?;
         let is_there = self.there.get(&entry.sha256) == Some(&entry.length);
         (entry.mark == mark && is_there).then_some(entry)
     }
 
-    /// Adds a file to the backup, unless it was deleted meanwhile.
+    /// Adds a file to the backup, unless it was deleted in the meantime.
     fn ship(&mut self, source: Source) -> Result<(), BackupError> {
         let Source { path, length, mark, content } = source;
         if let Some(known) = self.known(&path, &mark) {
@@ -288,8 +291,8 @@ impl<'a> Shipment<'a> {
         Ok(())
     }
 
-    /// Adds a model run as it is at one moment: its files are the same before and after they were
-    /// read. A run that is written all the while is taken from the backup before.
+    /// Adds a model run as of one moment: its files are the same before and after they are read. If
+    /// the run keeps being written, it is taken from the backup before.
     fn ship_run(&mut self, run: &str) -> Result<(), BackupError> {
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -361,7 +364,7 @@ impl BackupSummary {
         writeln!(out, "backup {} of {}", self.name, self.time)?;
         writeln!(out, "{} files in {} bytes", self.files, self.bytes)?;
         let Self { sent_files, sent_bytes, .. } = self;
-        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent, the others were there")?;
+        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent; the others were there")?;
         for left_out in &self.left_out {
             writeln!(out, "left out: {left_out}")?;
         }

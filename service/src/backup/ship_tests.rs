@@ -10,7 +10,7 @@ use super::super::name::Name;
 use super::*;
 use crate::record::FOLLOWER;
 
-/// A folder with a record in it, and the address of a place that is not there yet.
+/// A folder with a record in it, and the address of a place that does not exist yet.
 fn record() -> (TempDir, std::path::PathBuf, String) {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
@@ -19,7 +19,7 @@ fn record() -> (TempDir, std::path::PathBuf, String) {
     (folder, data, place)
 }
 
-/// Nothing is claimed for a folder of which nothing can be backed up, not even to take over.
+/// A folder without anything to back up does not claim the place, not even to take over.
 fn is_refused(data: &Path, place: &str, text: &str) {
     for takes_over in [false, true] {
         let refused = make(data, place, BackupOptions { takes_over, ..BackupOptions::default() })
@@ -67,7 +67,7 @@ fn a_folder_without_a_record_claims_no_place() {
     is_refused(&above.join("empty"), &place, "no record here");
 }
 
-/// A folder that was unmounted, or moved away and made anew: what was sent to it is not there.
+/// A folder that was unmounted, or moved away and created again: the sent files are not there.
 #[test]
 fn a_place_that_was_exchanged_for_an_empty_one_gets_no_backup() {
     let (folder, data, address) = record();

@@ -1,8 +1,9 @@
 //! Which record may back up to a place: that of its newest backup.
 //!
-//! The backups of another record are refused, unless it is to replace the one before: `backup --take-over`. From then
-//! on the newest backup is of the new record, so the one before is refused. A backup of that one which is under way
-//! meanwhile may still appear; the next backup of the new record is then refused, and needs `--take-over` once more.
+//! Backups of another record are refused, unless it is to replace the old record: `backup
+//! --take-over`. From then on the newest backup belongs to the new record, so the old record is
+//! refused. A backup of the old record that was in flight may still appear. Then the next backup of
+//! the new record is refused, and needs `--take-over` once more.
 
 use super::BackupError;
 use super::list::{manifests, read};
@@ -13,7 +14,7 @@ use crate::place::Place;
 /// Checks that a record may back up to a place. Returns the newest backup that is there.
 ///
 /// # Errors
-/// The newest backup is of another record, or the place cannot be read.
+/// The newest backup belongs to another record, or the place cannot be read.
 pub fn check_turn(place: &Place, writer: &str) -> Result<Option<Name>, BackupError> {
     let mut names = manifests(place)?;
     let Some(newest) = names.pop() else { return Ok(None) };
@@ -26,7 +27,7 @@ pub fn check_turn(place: &Place, writer: &str) -> Result<Option<Name>, BackupErr
         Ok(Manifest { folder, time, .. }) => {
             refused(format!("that of {folder}, which was backed up at {}", shown(time)))
         }
-        // It tells of no record: the one before it does.
+        // It does not say whose it is, but the backup before it does.
         Err(BackupError::Manifest { error, .. }) => {
             let mut writers = names.iter().rev().filter_map(|name| read(place, name).ok());
             match writers.next() {

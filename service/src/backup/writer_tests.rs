@@ -50,7 +50,8 @@ fn a_record_keeps_its_name_and_its_place() {
     assert_eq!(fs::read_to_string(one.join(WRITER)).unwrap(), format!("{writer}\n"));
 }
 
-/// A record that was replaced writes nothing to the place any more, and is told by which one.
+/// A record that was replaced no longer writes to the place, and the error names the record that
+/// replaced it.
 #[test]
 fn a_record_that_was_replaced_is_refused_by_name() {
     let (_folder, place, one, other) = two_records();
@@ -67,7 +68,7 @@ fn a_record_that_was_replaced_is_refused_by_name() {
     );
 }
 
-/// Two first backups of one record at once are of one name.
+/// Two first backups of one record, made at the same time, give the record the same name.
 #[test]
 fn a_name_is_made_once() {
     let (_folder, _, one, _) = two_records();
@@ -78,7 +79,7 @@ fn a_name_is_made_once() {
     assert!(names.iter().all(|name| *name == names[0]), "{names:?}");
 }
 
-/// Damage to what tells them apart lets no other record write by mistake.
+/// If the files that tell records apart are damaged, no other record can write by mistake.
 #[test]
 fn a_newest_backup_that_is_damaged_is_of_the_record_before_it() {
     let (folder, place, one, other) = two_records();

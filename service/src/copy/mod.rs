@@ -1,7 +1,7 @@
-//! Moving a record to another place.
+//! Copies a record to another place.
 //!
-//! What is copied, and how it is compared, is in [`mesonet::store::copy`]; here places are opened,
-//! and the alerts and API keys go along.
+//! [`mesonet::store::copy`] copies and compares readings. This module opens the places, and also
+//! copies the alerts and API keys.
 
 mod places;
 
@@ -21,7 +21,7 @@ use crate::keys::{ApiKey, KeysError};
 use crate::record::{NOTES, RecordPlace, RecordPlaceError};
 use places::{From, To};
 
-/// Alerts that are written at once.
+/// Number of alerts that are written at once.
 const ALERTS_AT_ONCE: usize = 1000;
 
 const READINGS: &str =
@@ -39,13 +39,13 @@ pub enum CopyCommandError {
     /// The API keys cannot be read or written.
     #[error(transparent)]
     Keys(#[from] KeysError),
-    /// Both places are one.
+    /// Both places are the same.
     #[error("both places are {0}; a record is copied from one place to another")]
     OnePlace(String),
     /// The record that is to be copied is not whole.
     #[error("{place} is damaged, so it is not copied: {faults}")]
     Damaged {
-        /// Where it is.
+        /// The place of the record.
         place: String,
         /// What is damaged.
         faults: String,
@@ -53,7 +53,7 @@ pub enum CopyCommandError {
     /// A record cannot be copied or compared.
     #[error("{place}: {error}")]
     Copy {
-        /// Which place it is about.
+        /// The place.
         place: String,
         /// Why.
         error: CopyError,
@@ -68,7 +68,7 @@ pub enum CopyCommandError {
         /// How many.
         alerts: usize,
     },
-    /// What should be copied is itself an unfinished copy, or the folder of a follower.
+    /// The record to copy is itself an unfinished copy, or is in the folder of a follower.
     #[error("{place} {what}")]
     NotARecord {
         /// The place.
@@ -86,12 +86,13 @@ pub enum CopyCommandError {
 pub struct Copied {
     from: String,
     to: String,
-    /// What is not part of the record, and so was not copied.
+    /// What is not part of the record, and was not copied.
     pub left: Vec<String>,
     comparison: Comparison,
-    /// Number of alerts of the original, and the ids of those that are otherwise in the copy.
+    /// Number of alerts of the original, and the ids of those that differ in the copy.
     alerts: (usize, Vec<String>),
-    /// Number of API keys of the original, and the ids of those that the copy lacks or has otherwise.
+    /// Number of API keys of the original, and the ids of those that the copy lacks or that differ
+    /// in the copy.
     keys: (usize, Vec<String>),
     copied: u64,
     copy_s: f64,
@@ -110,8 +111,8 @@ pub struct CopyOptions<'a> {
 /// Copies a record and compares the copy with it, or only compares.
 ///
 /// # Errors
-/// A place cannot be opened, read or written, the record is damaged, or the other place holds something
-/// else.
+/// A place cannot be opened, read or written; the record is damaged; or the other place already
+/// holds something.
 pub fn copy(
     from_place: &RecordPlace,
     to_place: &RecordPlace,
@@ -203,7 +204,7 @@ fn about(from: &From, from_place: &str, to_place: &str, error: CopyError) -> Cop
     }
 }
 
-/// The number of alerts of the original, and the ids of those that the other has otherwise.
+/// The number of alerts of the original, and the ids of those that differ in the copy.
 fn differing(from: &From, to: &[Arc<alert::Message>]) -> (usize, Vec<String>) {
     let by_id = |messages: &[Arc<alert::Message>]| {
         let with_id = messages.iter().map(|message| (message.id.clone(), message.clone()));
@@ -215,8 +216,8 @@ fn differing(from: &From, to: &[Arc<alert::Message>]) -> (usize, Vec<String>) {
     (expected.len(), other)
 }
 
-/// The number of API keys of the original, and the ids of those that the other lacks or does not know as
-/// revoked. It may have others of its own, and later uses.
+/// The number of API keys of the original, and the ids of those that the copy lacks or does not
+/// know as revoked. The copy may have further keys of its own, and later uses.
 fn missing(from: &[ApiKey], to: &[ApiKey]) -> (usize, Vec<String>) {
     let unused = |key: &ApiKey| ApiKey { last_used_ms: None, ..key.clone() };
     let there: Vec<ApiKey> = to.iter().map(unused).collect();
@@ -241,7 +242,7 @@ impl Copied {
         self.comparison.is_equal() && self.others().next().is_none()
     }
 
-    /// What is not equal beside the readings.
+    /// What differs besides the readings.
     fn others(&self) -> impl Iterator<Item = String> + '_ {
         let alerts = self.alerts.1.iter().map(|id| format!("alert {id}"));
         alerts.chain(self.keys.1.iter().map(|id| format!("API key {id}")))

@@ -31,7 +31,8 @@ pub struct To {
     pub keys: SharedKeyRecord,
 }
 
-/// A place with the whole path of its folder, so that it is the same from everywhere.
+/// A place with the absolute path of its folder, so that it means the same in every working
+/// directory.
 pub fn shown(place: &RecordPlace) -> String {
     match place {
         RecordPlace::Embedded(folder) => {
@@ -79,7 +80,7 @@ impl From {
         Ok(Self { reader, alerts: record.messages, keys, left, on_disk })
     }
 
-    /// What was found to be damaged in it.
+    /// The damage that was found in it.
     pub fn faults(&self) -> Vec<String> {
         let faults = self.on_disk.as_ref().map(|reader| reader.health().faults);
         faults.unwrap_or_default().iter().map(ToString::to_string).collect()
@@ -160,7 +161,7 @@ mod in_clickhouse {
     ) -> Result<To, CopyCommandError> {
         let options = address.options(password)?;
         migrate(&options)?;
-        // Whoever opens a record to write takes the place of its writer, so it is looked at first.
+        // Opening a record to write replaces its writer, so the record is checked first.
         refuse_written(&options, address)?;
         let reader = ClickHouseReader::open(&options)?;
         let stations = reader.directory()?.stations.len();

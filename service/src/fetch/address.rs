@@ -1,4 +1,4 @@
-//! Addresses: which are allowed, and what their placeholders stand for.
+//! Addresses: which ones are allowed, and what their placeholders stand for.
 
 use http::Uri;
 use mesonet::Iso8601;

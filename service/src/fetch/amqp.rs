@@ -1,8 +1,8 @@
-//! Files as a message broker announces them (AMQP 0.9.1): the Datamart's.
+//! Files that a message broker announces (AMQP 0.9.1), such as the Datamart's.
 //!
-//! Our own queue at the broker keeps what is announced while nobody listens. Messages are
-//! acknowledged once their files are in the store or are given up; a bounded number is under way,
-//! and the broker keeps the rest.
+//! The fetcher has a queue of its own at the broker, which keeps announcements while the fetcher
+//! does not listen. A message is acknowledged once its file is in the store or is given up. A
+//! limited number of messages is in flight, and the broker keeps the rest.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,13 +28,13 @@ use crate::clock::system_ms;
 /// The exchange on which files are announced.
 const EXCHANGE: &str = "xpublic";
 
-/// How long the broker keeps the queue while nobody listens.
+/// How long the broker keeps the queue while no fetcher listens.
 const EXPIRES_MS: i32 = 6 * 3_600_000;
 
 /// Messages that the queue may hold; the oldest are dropped.
 const MAX_QUEUED: i32 = 200_000;
 
-/// Maximum number of messages under way here.
+/// Maximum number of messages in flight.
 const MAX_UNDER_WAY: u16 = 256;
 
 /// How long to wait for more messages, so that many files go into the store together.
@@ -89,7 +89,7 @@ async fn pause(time: Duration, stop: &Stop) {
     }
 }
 
-/// Listens on one connection. A connection that stands ends the row of failures.
+/// Listens on one connection. Once it is established, the count of failures starts again.
 async fn listen_once(poller: &mut Poller, stop: &Stop, failures: &mut u32) -> Result<(), String> {
     let (connection, consumer) = tokio::time::timeout(PATIENCE, connect(poller))
         .await
@@ -122,8 +122,8 @@ async fn connect(poller: &mut Poller) -> Result<(Connection, Consumer), lapin::E
     Ok((connection, consumer))
 }
 
-/// Returns the name of the queue: a new one the first time, then the same. The broker lets a user
-/// have queues whose names begin with `q_` and the user's name.
+/// Returns the name of the queue: a new name the first time, then always the same. The broker lets
+/// a user have queues whose names begin with `q_` and the user's name.
 fn queue_name(poller: &mut Poller) -> String {
     if let Some(queue) = &poller.memory.queue {
         return queue.clone();
@@ -142,7 +142,7 @@ async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Res
     let mut waiting: Vec<Announced> = Vec::new();
     let mut next_ms = i64::MIN;
     while !stop.flag.load(Ordering::Relaxed) {
-        // If nothing is pending, wait for the first; then a moment longer, for more.
+        // If nothing is pending, wait for the first message, and then a moment longer for more.
         let patience = if waiting.is_empty() { LOOK } else { GATHER };
         let gathered = async {
             while waiting.len() < usize::from(MAX_UNDER_WAY) {
@@ -207,8 +207,8 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
     }
 }
 
-/// Fetches files. Returns those done with, those left for another try, and whether the host asks to
-/// be left alone.
+/// Fetches files. Returns those that are done, those left for another try, and whether the host
+/// asks to wait.
 fn fetch(
     poller: &mut Poller,
     due: Vec<Announced>,

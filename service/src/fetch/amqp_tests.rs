@@ -18,10 +18,10 @@ use crate::fetch::replay_server::{Page, ReplayServer};
 use crate::fetch::visit::locked;
 use crate::fetch::{FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
 
-/// A bound, not a measurement: a file that could not be fetched is tried again after a minute.
+/// A generous deadline: a file that could not be fetched is tried again after a minute.
 const LONG: Duration = Duration::from_secs(150);
 
-/// The broker, as the announcer.
+/// The broker, used to announce files.
 struct Broker {
     address: String,
     folder: PathBuf,
@@ -54,8 +54,8 @@ impl Broker {
         })
     }
 
-    /// Publishes a message that outlives the broker, and returns whether a queue has it: a broker
-    /// confirms what no queue takes, too.
+    /// Publishes a message that survives a restart of the broker, and returns whether a queue has
+    /// it. A broker also confirms messages that no queue takes.
     fn publish(&self, topic: &str, message: &[u8], sum: &str) -> bool {
         let mut headers = FieldTable::default();
         headers.insert("sum".into(), AMQPValue::LongString(sum.into()));
@@ -140,7 +140,7 @@ impl Feed {
     }
 
     fn announce(&self, name: &str) {
-        // Just after its start a broker may not have its queues yet.
+        // Just after its start, a broker may not have its queues yet.
         wait_until("a queue has it", || self.broker.announce(&self.server, &path(name), "d,1"));
     }
 
@@ -166,7 +166,7 @@ impl Feed {
         Some(memory["queue"].as_str()?.to_owned())
     }
 
-    /// Whether somebody listens at a queue: it is bound before that.
+    /// Whether a fetcher listens at a queue. The queue is bound before that.
     fn is_bound(&self, queue: &str) -> bool {
         self.broker.with_channel(async |channel| {
             let mut options = QueueDeclareOptions::durable();
@@ -202,7 +202,7 @@ fn files_are_fetched_as_they_are_announced_and_what_came_meanwhile_after_a_resta
     feed.announce("b.xml");
     feed.wait_for(&["a.xml", "b.xml"]);
     feed.stop(fetchers);
-    // Nobody listens: the queue at the broker keeps it.
+    // No fetcher listens: the queue at the broker keeps the message.
     feed.announce("later.xml");
     let fetchers = feed.start();
     feed.wait_for(&["a.xml", "b.xml", "later.xml"]);
@@ -224,7 +224,8 @@ fn it_listens_again_after_the_broker_was_killed_and_nothing_announced_is_lost() 
     feed.announce("a.xml");
     feed.wait_for(&["a.xml"]);
     feed.broker.restart();
-    // The queue is there before the fetcher is. What was acknowledged just now may come again.
+    // The queue is there before the fetcher. Messages that were acknowledged just now may come
+    // again.
     feed.announce("b.xml");
     feed.wait_for(&["a.xml", "b.xml"]);
     feed.stop(fetchers);

@@ -31,7 +31,7 @@ pub(super) struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// Validators that stand for no version.
+/// Validators of no version.
 pub(super) const UNKNOWN: Validators = Validators { etag: None, last_modified: None };
 
 /// A successful answer.
@@ -46,7 +46,7 @@ pub(super) struct Answer {
     pub date_ms: Option<i64>,
 }
 
-/// A request that brought no file.
+/// A request that returned no file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RequestError {
     #[error("not found (status {0})")]
@@ -74,7 +74,7 @@ impl RequestError {
     }
 }
 
-/// A client that cannot be created.
+/// A client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("no root certificates are installed (Debian's package: ca-certificates){0}")]
 pub struct RootsError(String);
@@ -109,7 +109,8 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .tls_config(tls.build())
             .user_agent(user_agent)
-            // From the name lookup to the last byte: no server can hold a thread longer.
+            // The time covers everything from the name lookup to the last byte, so no server can
+            // hold a thread longer.
             .timeout_global(Some(limits.timeout))
             .timeout_connect(Some(limits.timeout.min(Duration::from_secs(15))))
             // Each target is checked against the policy, so redirects are followed here.
@@ -120,7 +121,7 @@ impl Client {
         Self { agent: config.into(), limits, policy }
     }
 
-    /// Fetches a file, or learns that it is still the known version.
+    /// Fetches a file, or finds that it is still the known version.
     pub(super) fn get(
         &self,
         address: &str,
@@ -209,6 +210,9 @@ pub(super) fn system_roots() -> Result<RootCerts, RootsError> {
 }
 
 /// Fetches a small document that the server itself needs, within ten seconds.
+///
+/// # Errors
+/// The document cannot be fetched, or is too long.
 pub fn document(address: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
     let limits = Limits { max_bytes, timeout: Duration::from_secs(10) };
     let is_plain = address.starts_with("http://");

@@ -3,14 +3,14 @@
 //! Folders are read level by level. A listing says when each entry was changed:
 //!
 //! - A file whose time or size is new is requested; a known one is not.
-//! - The time of a folder that holds only files changes when a file arrives, so it is not requested
-//!   while the listing above shows the same time. That of a folder of folders does not, so it is
-//!   always requested.
-//! - Times are to the minute. What was changed within the minute of the listing is checked again
-//!   with a conditional request.
+//! - The time of a folder that holds only files changes when a file arrives, so the folder is not
+//!   requested while the listing above shows the same time. The time of a folder of folders does
+//!   not, so such a folder is always requested.
+//! - Times are to the minute. A file that was changed within the minute of the listing is checked
+//!   again with a conditional request.
 //!
-//! A listing is requested conditionally only if its files have unique names (a folder of a day): a
-//! server that makes validators for listings makes them from the time of the folder, which does not
+//! A listing is requested conditionally only if its files have unique names (a folder of a day). A
+//! server that gives validators for listings makes them from the time of the folder, which does not
 //! change when a file is overwritten.
 
 use super::client::{Answer, RequestError, UNKNOWN, Validators};
@@ -39,7 +39,7 @@ enum Listing {
     Entries { entries: Vec<Entry>, listed_ms: i64, validators: Validators },
 }
 
-/// A file of a listing that is to be requested.
+/// A file of a listing, to be requested.
 struct Wanted {
     folder: String,
     job: FileJob,
@@ -140,8 +140,8 @@ impl Visit<'_> {
         }
     }
 
-    /// Returns the files of a listing that are new or wait for another try. Forgets those that are
-    /// no longer in it.
+    /// Returns the files of a listing that are new or wait for another try. Forgets files that are
+    /// no longer in the listing.
     fn new_files(
         &self,
         address: &str,
@@ -197,7 +197,7 @@ impl Visit<'_> {
         let Some(pending) = folder.pending.get_mut(&file.job.name) else { return };
         let is_over = match outcome {
             FileOutcome::Done { validators, .. } => {
-                // Requested once more in the next poll if the minute was not over yet.
+                // If the minute was not over yet, the file is requested once more in the next poll.
                 let trial = Trial { failures: 0, retry_ms: self.now_ms + 1 };
                 *pending = Pending { validators, trial, is_settled: true, ..*pending };
                 file.is_settled

@@ -28,7 +28,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Whether a change after the listing would show. Times are to the minute, so a file may change
-    /// twice within one and look the same.
+    /// twice within a minute and look the same.
     pub(super) fn is_settled(&self, listed_ms: i64) -> bool {
         self.modified_ms.is_none_or(|modified_ms| modified_ms.saturating_add(62_000) <= listed_ms)
     }
@@ -70,7 +70,7 @@ pub(super) fn read_listing(page: &str) -> Result<Vec<Entry>, TooManyEntries> {
     Ok(entries.into_values().collect())
 }
 
-/// A listing longer than any real one.
+/// A listing is longer than any real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a listing has more than {MAX_ENTRIES} entries, which is the limit")]
 pub(super) struct TooManyEntries;
@@ -89,7 +89,7 @@ fn entry(href: &str, tail: &str) -> Option<Entry> {
         Some(name) => (name, true),
         None => (href, false),
     };
-    // No separator, scheme, query or escape, so nothing that leads elsewhere.
+    // A name without separator, scheme, query or escape cannot lead elsewhere.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+@,=".contains(&byte);
     if name.is_empty()
         || name.len() > MAX_NAME_BYTES

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// As Apache makes it with `FancyIndexing`.
+/// A listing by Apache with `FancyIndexing`.
 const APACHE: &str = r#"<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <html><head><title>Index of /today/observations/swob-ml/20240803</title></head><body>
 <h1>Index of /today/observations/swob-ml/20240803</h1>
@@ -12,13 +12,13 @@ const APACHE: &str = r#"<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <img src="/icons/text.gif" alt="[TXT]"> <a href="CYVR-AUTO-minute-swob.xml">CYVR-AUTO-minute-sw..&gt;</a> 2024-08-03 21:05   12K  
 <hr></pre></body></html>"#;
 
-/// As Apache makes it with `HTMLTable`.
+/// A listing by Apache with `HTMLTable`.
 const TABLE: &str = r#"<table><tr><th><a href="?C=N;O=D">Name</a></th></tr>
 <tr><td valign="top"><img src="/icons/folder.gif" alt="[DIR]"></td><td><a href="CYYZ/">CYYZ/</a></td><td align="right">2024-08-03 21:05  </td><td align="right">  - </td></tr>
 <tr><td><img src="/icons/unknown.gif"></td><td><A HREF='CYVR-MAN-swob.xml'>CYVR-MAN-swob.xml</A></td><td align="right">2024-08-03 21:04  </td><td align="right">9.8K</td></tr>
 </table>"#;
 
-/// As nginx makes it.
+/// A listing by nginx.
 const NGINX: &str = "<pre><a href=\"../\">../</a>\r\n<a href=\"CYYZ/\">CYYZ/</a>         \
     03-Aug-2024 21:05                   -\r\n<a href=\"CYVR-MAN-swob.xml\">CYVR-MAN-swob.xml</a>  \
     03-Aug-2024 21:04                9984\r\n</pre>";

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::client::Validators;
 use super::retry::{pause_ms, random};
 
-/// What has not been seen for this long is forgotten.
+/// Entries that have not been seen for this long are forgotten.
 const KEPT_MS: i64 = 4 * 86_400_000;
 
-/// Longest memory file that is read: a million files take a fifth of it.
+/// Length of the longest memory file that is read. A million files take a fifth of it.
 const MAX_BYTES: u64 = 128 << 20;
 
 /// First pause after a file failed.
@@ -30,7 +30,7 @@ pub(super) struct Memory {
     pub complete_ms: Option<i64>,
     /// Files at addresses of their own, by address.
     pub files: BTreeMap<String, FileMemory>,
-    /// The queue at a broker, which keeps messages while nobody listens.
+    /// The queue at a broker, which keeps messages while the fetcher does not listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// Folders, by address.
@@ -42,7 +42,7 @@ pub(super) struct FileMemory {
     pub seen_ms: i64,
     #[serde(flatten)]
     pub validators: Validators,
-    /// Until when the file is fresh, as the server said.
+    /// The time until which the file is fresh, as the server said.
     pub fresh_until_ms: i64,
     pub trial: Trial,
 }
@@ -55,13 +55,14 @@ pub(super) struct FolderMemory {
     /// Whether it holds no folders: then a new file changes its own time.
     pub is_leaf: bool,
     pub validators: Validators,
-    /// Stamps of the files that are done with.
+    /// Stamps of the files that are done.
     pub done: BTreeSet<u64>,
     /// Files that will be requested again, by name.
     pub pending: BTreeMap<String, Pending>,
 }
 
-/// A file of a folder that needs another request: it failed, or it may have changed since.
+/// A file of a folder that needs another request: the last one failed, or the file may have changed
+/// since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pending {
     pub stamp: u64,
@@ -71,7 +72,7 @@ pub(super) struct Pending {
     pub trial: Trial,
 }
 
-/// How often a file failed, and when it is tried again.
+/// How often a file failed, and when it is requested again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Trial {
     pub failures: u32,
@@ -110,7 +111,7 @@ impl Memory {
         fs::rename(&fresh, path)
     }
 
-    /// Forgets what has not been seen for long.
+    /// Forgets entries that have not been seen for a long time.
     pub(super) fn forget(&mut self, now_ms: i64) {
         let oldest_ms = now_ms.saturating_sub(KEPT_MS);
         self.files.retain(|_, file| file.seen_ms >= oldest_ms);

@@ -75,27 +75,27 @@ pub struct Taken {
     pub reports: u64,
     /// Their readings.
     pub readings: u64,
-    /// Files of an unknown kind or damaged: their addresses and why. They are not fetched again
-    /// until they change.
+    /// Files that are damaged or of an unknown kind: their addresses, and why. They are not fetched
+    /// again until they change.
     pub faults: Vec<String>,
 }
 
-/// The store takes nothing now: the files are fetched again later.
+/// The store takes nothing now. The files are fetched again later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
 /// Where fetched files go.
 pub trait Sink: Send + Sync {
-    /// Takes files in. What it has taken when it returns is durable and is not fetched again. A
-    /// file that cannot be read does not keep others from being taken.
+    /// Takes files in. When it returns, the files are durable and are not fetched again. A file
+    /// that cannot be read does not keep the others from being taken.
     ///
     /// # Errors
     /// The store takes nothing now.
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable>;
 }
 
-/// Running fetchers. They stop when this is dropped, each after the request under way.
+/// Running fetchers. They stop when this value is dropped, each after its request in flight.
 #[derive(Debug, Default)]
 pub struct Fetchers {
     stop_signal: Arc<Stop>,
@@ -110,7 +110,7 @@ struct Stop {
     wake: Condvar,
 }
 
-/// Starts a task of the runtime for each source. `folder` is where they keep what they have seen.
+/// Starts a task of the runtime for each source. The fetchers keep in `folder` what they have seen.
 ///
 /// # Errors
 /// A setting is invalid, the folder cannot be created, or the system has no root certificates.
@@ -128,7 +128,7 @@ pub fn spawn(
         let path = folder.map(|folder| folder.join(memory_name(config)));
         let stop = Arc::clone(&fetchers.stop_signal);
         let poller = Poller::new(config.clone(), path, Arc::clone(sink))?;
-        // What precedes an @ may be a password.
+        // The part before an @ may contain a password.
         let shown = config.url().rsplit('@').next().unwrap_or_default();
         tracing::info!("fetching {} from {shown}", config.source);
         fetchers.tasks.push(start(poller, stop, runtime));
@@ -136,7 +136,7 @@ pub fn spawn(
     Ok(fetchers)
 }
 
-/// A fetcher that could not be started.
+/// A fetcher could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// A setting is invalid.

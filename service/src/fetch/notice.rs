@@ -1,4 +1,4 @@
-//! Messages of a Sarracenia broker about a file: the format "v02" of `sr_post(7)`.
+//! Messages of a Sarracenia broker about files, in the format "v02" of `sr_post(7)`.
 //!
 //! The first line of a message is a time, the base of an address and the rest of it, separated by
 //! spaces. The header `sum` says what happened to the file.
@@ -28,7 +28,8 @@ pub(super) enum NoticeError {
     Elsewhere(String),
 }
 
-/// Whether a message announces a new file, by its header `sum`: `R` is a removed file, `L` a link.
+/// Whether a message announces a new file, by its header `sum`: `R` is a removed file, and `L` is a
+/// link.
 pub(super) fn announces_content(sum: Option<&str>) -> bool {
     sum.is_none_or(|sum| !sum.starts_with(['R', 'L']))
 }
@@ -91,7 +92,8 @@ mod tests {
             name: "2024-12-01-0000-CYYZ-MAN-swob.xml".to_owned(),
         };
         assert_eq!(read(MESSAGE), Ok(notice.clone()));
-        // With or without the slashes between the parts; what follows the first line is reserved.
+        // With or without the slashes between the parts. Everything after the first line is
+        // reserved.
         assert_eq!(read(&MESSAGE.replace("ca/ /", "ca ")), Ok(notice.clone()));
         assert_eq!(read(&format!("{MESSAGE}more\n")), Ok(notice));
         assert!(read("20241201000123 http://127.0.0.1:8080 a.xml").is_ok());

@@ -1,4 +1,4 @@
-//! One fetcher: what a poll requests, in what order, and when the next one is due.
+//! One fetcher: what a poll requests, in what order, and when the next poll is due.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use super::settings::FetchConfig;
 use super::visit::{Cause, FileJob, FileOutcome, Round, Visit};
 use super::{Sink, SpawnError};
 
-/// How long the folder of a day is polled after that day's last poll: files arrive late.
+/// How long the folder of a day is polled after the last poll of that day: files arrive late.
 const GRACE_MS: i64 = 2 * 3_600_000;
 
 /// How far back a fetcher looks after downtime: folders are kept for weeks, but a restarted server
 /// should not begin with all of them.
 const MAX_CATCH_UP_MS: i64 = 2 * 86_400_000;
 
-/// Longest time for which a server's freshness is believed.
+/// Longest freshness that is accepted from a server.
 const MAX_FRESH_MS: i64 = 3_600_000;
 
-/// A fetcher. It has no clock: the caller passes the time.
+/// A fetcher without a clock: the caller passes the time.
 pub struct Poller {
     pub(super) config: FetchConfig,
     pub(super) template: Template,
@@ -89,7 +89,7 @@ impl Poller {
         round
     }
 
-    /// Makes requests and schedules the next poll by how they went.
+    /// Makes requests, and schedules the next poll by their outcome.
     pub(super) fn visit(
         &mut self,
         now_ms: i64,

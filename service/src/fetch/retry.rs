@@ -8,15 +8,17 @@ const MAX_PAUSE_MS: i64 = 3_600_000;
 /// Longest pause that a server can request.
 const MAX_PATIENCE_MS: i64 = 86_400_000;
 
-/// Returns the pause after a number of failures in a row. It doubles from the first, up to an hour,
-/// minus a random part of up to half, so that clients that failed together do not return together.
+/// Returns the pause after a number of failures in a row. It doubles from the first pause up to an
+/// hour. A random part of up to half is taken off, so that clients that failed together do not
+/// return together.
 pub(super) fn pause_ms(first_ms: i64, failures: u32, random: f64) -> i64 {
     let doubled = first_ms.saturating_mul(1 << failures.saturating_sub(1).min(20));
     let whole = doubled.clamp(1, MAX_PAUSE_MS.max(first_ms));
     whole - (whole as f64 / 2.0 * random) as i64
 }
 
-/// Returns the pause if a server may have asked for one: never shorter than that.
+/// Returns the pause if the server may have asked for one. It is never shorter than what the server
+/// asked for.
 pub(super) fn asked_pause_ms(own_ms: i64, retry_after_ms: Option<i64>) -> i64 {
     own_ms.max(retry_after_ms.unwrap_or(0).min(MAX_PATIENCE_MS))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::address::{Policy, Template};
 use super::client::Limits;
 
-/// A setting whose value is not allowed.
+/// The value of a setting is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} is {got}; it must be {allowed}")]
 pub struct InvalidSetting {
@@ -99,7 +99,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// One `[[fetch]]` table. Nothing is fetched without one.
+/// One `[[fetch]]` table. Without one, nothing is fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FetchConfig {
@@ -123,7 +123,7 @@ pub struct FetchConfig {
     /// Number of concurrent requests.
     #[serde(default = "connections")]
     pub connections: usize,
-    /// Seconds that one request may take, to the last byte.
+    /// Seconds that one request may take, up to the last byte.
     #[serde(default = "timeout_s")]
     pub timeout_s: u32,
     /// Longest file.
@@ -186,7 +186,7 @@ impl FetchConfig {
     /// Checks the settings.
     ///
     /// # Errors
-    /// A value that is not allowed.
+    /// A value is not allowed.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         let refuse = |key, got: &dyn fmt::Display, allowed| {
             Err(InvalidSetting { key, got: got.to_string(), allowed })

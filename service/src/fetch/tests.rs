@@ -135,7 +135,7 @@ fn observations_are_asked_for_station_by_station_and_one_that_fails_is_tried_lat
     assert_eq!(taken, ["KALB-observations", "KTAN-observations"]);
     assert_eq!((round.taken, round.failed, round.stopped), (2, 1, None));
 
-    // It is left alone during the pause, then tried again.
+    // No request is made during the pause; then the file is tried again.
     let (_, asked, _) = setup.poll("2026-07-15T20:00:20Z");
     assert_eq!(asked.len(), 2);
     setup.server.put_file(
@@ -213,7 +213,7 @@ fn a_tree_is_read_and_a_station_whose_folder_has_not_changed_is_not_asked_for() 
     );
     let (round, _, taken) = setup.poll("2023-03-01T04:00:00Z");
     assert_eq!(taken.len(), 3);
-    // The day, its two folders, two stations, network, day and station of the partner.
+    // The day, its two folders, two stations, and the network, day and station of the partner.
     assert_eq!((round.listed, round.stopped), (8, None));
 
     let (_, asked, _) = setup.poll("2023-03-01T04:05:00Z");
@@ -322,7 +322,8 @@ fn files_that_do_not_come_whole_keep_no_other_from_coming() {
     assert_eq!(round.stopped, None);
     assert_eq!(asked.iter().filter(|path| path.contains("around")).count(), 4);
 
-    // What could not be read is not requested again until it changes; what did not arrive is.
+    // A file that could not be read is not requested again until it changes. A file that did not
+    // arrive is.
     let (round, ..) = setup.poll("2023-03-01T04:05:00Z");
     assert_eq!((round.asked, round.failed), (6, 6));
     setup.server.put_file(&at("cut"), WTS, "2023-03-01T04:06:00Z");

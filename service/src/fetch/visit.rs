@@ -1,4 +1,4 @@
-//! One poll under way: its requests, a few at once, and what becomes of them.
+//! One poll in flight: its requests, a few at once, and their outcome.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,14 @@ use super::client::{Answer, Client, RequestError, Validators};
 use super::settings::FetchConfig;
 use super::{Delivery, FetchedFile, Sink, Unavailable};
 
-/// Consecutive failures that end a poll: then it is not just one broken file.
+/// Consecutive failures that end a poll: so many are not just one broken file.
 const MAX_FAILURES_IN_A_ROW: u32 = 8;
 
-/// Files that are handed on together: a store takes many for the price of one.
+/// Number of files that are handed on together: a store takes many at the cost of one.
 const PART_FILES: usize = 256;
 
-/// Bytes after which a part is handed on. It may hold one more file for each connection.
+/// Number of bytes after which a part is handed on. The part may hold one more file for each
+/// connection.
 const PART_BYTES: u64 = 64 << 20;
 
 /// What one poll did.
@@ -56,7 +57,7 @@ pub(super) enum FileOutcome {
         fresh_ms: Option<i64>,
     },
     Failed,
-    /// The poll ended first: nothing is known about the file.
+    /// The poll ended before the request, so nothing is known about the file.
     NotReached,
 }
 
@@ -72,7 +73,7 @@ pub(super) enum Cause {
     Other(String),
 }
 
-/// One poll under way, shared by the requesting threads.
+/// One poll in flight, shared by the threads that make requests.
 pub(super) struct Visit<'a> {
     pub now_ms: i64,
     pub config: &'a FetchConfig,
@@ -164,8 +165,8 @@ impl Visit<'_> {
         }
     }
 
-    /// Hands files to the sink. If the store takes nothing, the poll ends and they are requested
-    /// again in the next.
+    /// Hands files to the sink. If the store takes nothing, the poll ends, and the next poll
+    /// requests the files again.
     fn hand_on<T: AsRef<FileJob>>(
         &self,
         got: Vec<(T, Result<Answer, ()>)>,
@@ -284,7 +285,8 @@ impl Visit<'_> {
     }
 }
 
-/// Locks a mutex even if it is poisoned: a thread that panicked left counters, not half-done work.
+/// Locks a mutex even if it is poisoned: it guards counters, which a panic does not leave
+/// half-changed.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
 //! How much work a file may ask for: a constant, plus an amount for each KiB.
 //!
 //! A file of a few bytes can expand to gigabytes, millions of reports, or a field of millions of
-//! cells. Its cost is counted while it is read; a file that asks for more than its length allows is
-//! a fault, and what was read of it before is kept.
+//! cells. The cost is counted while the file is read. A file that asks for more than its length
+//! allows is a fault, and what was already read of it is kept.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// A bound that is the same for files of any length.
+    /// A limit that is the same for files of any length.
     pub const fn fixed(base: u64) -> Self {
         Self { base, per_kib: 0 }
     }
@@ -36,9 +36,9 @@ impl Bound {
 /// How much one path, or one sent file, may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Files of archives.
+    /// Files in packed files.
     pub entries: Bound,
-    /// Bytes that all of its packings unpack to.
+    /// Bytes that all of its packings unpack to, in total.
     pub unpacked_bytes: Bound,
     /// Readings; each report or alert counts as one more.
     pub readings: Bound,
@@ -48,11 +48,11 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of a file from the network, pushed or fetched.
+    /// The limits of a file from the network, pushed or fetched.
     ///
     /// Published feeds compress to a tenth of their length, rarely to a sixtieth, and take a byte
-    /// or more per reading, rarely less than four; the fields of a model take a byte for two or
-    /// three cells, those of a radar on a quiet day one for a thousand.
+    /// or more per reading, rarely less than four. The fields of a model take a byte for two or
+    /// three cells. Those of a radar on a quiet day take a byte for a thousand cells.
     pub const SENT: Self = Self {
         entries: Bound::fixed(10_000),
         unpacked_bytes: Bound { base: 64 << 20, per_kib: 64 << 10 },
@@ -60,10 +60,10 @@ impl Bounds {
         cells: Bound { base: 1 << 27, per_kib: 1 << 18 },
     };
 
-    /// The bounds of a file in the watched folder, which may be a large archive.
+    /// The limits of a file in the watched folder, which may be a large packed file.
     pub const WATCHED: Self = Self { entries: Bound::fixed(1_000_000), ..Self::SENT };
 
-    /// The bounds of a file pushed to a server that takes files of up to `longest_bytes`.
+    /// The limits of a file pushed to a server that takes files of up to `longest_bytes`.
     pub fn pushed(longest_bytes: u64) -> Self {
         let Bound { base, per_kib } = Self::SENT.unpacked_bytes;
         let base = base.min(longest_bytes.saturating_mul(UNPACKED_FACTOR));
@@ -72,7 +72,7 @@ impl Bounds {
 }
 
 impl Default for Bounds {
-    /// The bounds of a path on this machine: whoever names it can wait for it.
+    /// The limits of a path on this machine: the operator who names it can wait for it.
     fn default() -> Self {
         Self {
             entries: Bound::fixed(1_000_000),
@@ -86,7 +86,7 @@ impl Default for Bounds {
 /// The kinds of work that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Files of archives.
+    /// Files in packed files.
     Entries,
     /// Bytes that packings unpack to.
     UnpackedBytes,
@@ -106,7 +106,7 @@ struct Counts {
     left: [Cell<u64>; 4],
 }
 
-/// A file that asks for more than its length allows.
+/// A file asks for more than its length allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it holds more than {limit} {work}, the limit for a file of its length")]
 pub struct OverBudget {
@@ -127,7 +127,7 @@ impl Budget {
     /// Counts work before it is done.
     ///
     /// # Errors
-    /// Less than that is left; then nothing is counted.
+    /// Less than that is left. Then nothing is counted.
     pub fn spend(&self, work: Work, amount: u64) -> Result<(), OverBudget> {
         let left = &self.0.left[work as usize];
         let Some(rest) = left.get().checked_sub(amount) else {
@@ -154,7 +154,7 @@ impl fmt::Display for Work {
     }
 }
 
-/// Bytes that a packing unpacks to, all of them counted.
+/// Bytes that a packing unpacks to, all counted.
 pub struct Unpacked<R> {
     pub inner: R,
     pub budget: Budget,

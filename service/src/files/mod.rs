@@ -1,21 +1,21 @@
-//! What reading a file needs, whatever becomes of it.
+//! What all code that reads files needs.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | How much a file may ask for | [`Bounds`], [`Budget`] |
-//! | What went wrong with files, bounded | [`FileFault`], [`Listed`] |
+//! | What went wrong with files, bounded | [`FileFault`], [`FirstFew`] |
 //! | Files that may be gone | [`found`] |
-//! | Names and texts of files as people may see them | `shown.rs` |
+//! | Names and texts of files, safe to show | `shown.rs` |
 //! | Whether two have the same bytes | [`are_the_same`] |
 
 mod budget;
+mod first_few;
 mod found;
-mod listed;
 mod same;
 mod shown;
 
 pub use budget::{Bound, Bounds, Budget, OverBudget, Unpacked, Work};
+pub use first_few::{FileFault, FirstFew};
 pub use found::found;
-pub use listed::{FileFault, Listed};
 pub use same::are_the_same;
 pub use shown::{shown_name, shown_path};

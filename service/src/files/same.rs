@@ -8,7 +8,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 /// Whether two readers give the same bytes.
 ///
 /// # Errors
-/// One of them fails.
+/// One of the readers fails.
 pub fn are_the_same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
     let mut blocks = [Vec::new(), Vec::new()];
     loop {

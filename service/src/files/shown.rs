@@ -1,9 +1,9 @@
-//! Shows names that someone else chose.
+//! Shows names that somebody else chose.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Longest name, in characters, of a file in an archive or one that was sent.
+/// Longest name, in characters, of a file in a packed file or of a file that was sent.
 const MAX_NAME: usize = 200;
 
 /// Longest text of a fault, in characters.

@@ -1,8 +1,8 @@
 //! Reads the files of tar and zip archives, one at a time.
 //!
-//! What an archive says about itself is bounded before it is believed: the libraries would read the
-//! long names of a tar archive into memory whatever their length, and build an index of a zip
-//! archive however many files it names.
+//! What an archive says about itself is checked against limits before it is used. The libraries
+//! would read the long names of a tar archive into memory whatever their length, and build an index
+//! of a zip archive however many files it names.
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ use super::packing::{MAX_HEADER_BYTES, SourceError};
 use super::source::{Label, ReadSeek, Source};
 use crate::files::Work;
 
-/// What the headers before an entry of a tar archive say about it.
+/// What the headers before an entry of a tar archive say about the entry.
 #[derive(Debug, Default)]
 struct Ahead {
     path: Option<Vec<u8>>,
@@ -64,6 +64,8 @@ fn header(entry: &mut tar::Entry<'_, impl Read>) -> Result<Vec<u8>, SourceError>
 }
 
 impl Source<'_> {
+    /// # Errors
+    /// The archive cannot be read to its end.
     pub fn tar(
         &mut self,
         label: &Label,
@@ -104,6 +106,8 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// # Errors
+    /// The archive cannot be read to its end.
     pub fn zip(&mut self, label: &Label, file: &mut dyn ReadSeek) -> Result<(), SourceError> {
         let mut archive = ZipIterable::try_new(file, Config::default())?;
         self.budget.spend(Work::Entries, archive.len() as u64)?;

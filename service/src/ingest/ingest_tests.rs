@@ -103,7 +103,7 @@ fn of_a_file_that_holds_more_readings_than_it_may_those_before_stay() {
     let of_kind = &summary.kinds[&feed::Kind::AwcCsv];
     assert!(of_kind.files == 0 && of_kind.reports > 5 && of_kind.reports < 100);
     assert!(of_kind.readings + of_kind.reports <= 100 && of_kind.receipt.added > 50);
-    // Each file has its own bounds.
+    // Each file has its own limits.
     let twice = [files[0].clone(), data("metar/liveairdata_metars_20240803T1922Z.csv.gz")];
     let summary = read(&store, Options { bounds, ..Options::at(NOW_MS) }, &twice);
     assert_eq!(summary.faults.count, 2);
@@ -192,7 +192,7 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
     let [toronto] = &*directory.stations else { panic!("{directory:?}") };
     assert_eq!(toronto.station.id, StationId::new(METAR_NETWORK, "CYYZ"));
     assert_eq!(toronto.station.name, "Toronto Pearson International Airport");
-    // The day is that of the file's name, not of its writing.
+    // The day is that of the file's name, not of the time when the file was written.
     assert_eq!(toronto.update_time_ms, parse_instant("2024-08-03T20:00:00Z").ok());
 
     let earlier = parse_instant("2024-08-01T00:00:00Z").unwrap();
@@ -328,14 +328,18 @@ fn stations_whose_place_comes_late_are_read_a_second_time_and_counted() {
 #[derive(Default)]
 struct Full(MemoryStore);
 
-impl mesonet::store::InFront for Full {
-    fn behind(&self) -> &dyn Reader {
+impl mesonet::store::ReaderWrapper for Full {
+    fn wrapped(&self) -> &dyn Reader {
         &self.0
     }
 }
 
 impl Store for Full {
-    fn append(&self, _: &Batch, _: &mut mesonet::store::Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(
+        &self,
+        _: &Batch,
+        _: &mut mesonet::store::VerdictFn<'_>,
+    ) -> Result<Receipt, StoreError> {
         Err(StoreError::Columns("the disk is full".into()))
     }
 }

@@ -42,11 +42,11 @@ pub use source::{Input, Label};
 pub use source::{Source, SourceFile, Visitor};
 pub use summary::{KindSummary, Summary};
 
-pub use crate::files::{Bound, Bounds, Budget, FileFault, Listed, OverBudget, Work};
+pub use crate::files::{Bound, Bounds, Budget, FileFault, FirstFew, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
 
-/// Longest GRIB2 file: it is held in memory whole.
+/// Length of the longest GRIB2 file: the whole file is held in memory.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
 
 /// What is known about the files beforehand.
@@ -55,7 +55,7 @@ pub struct Options {
     /// Their kind; by default detected from name and content.
     pub feed: Option<feed::Kind>,
     /// When they were received, milliseconds since 1970: some feeds give only the day of the month.
-    /// By default the date in a file's name, else when it was written.
+    /// By default the date in a file's name, or else the time when it was written.
     pub received_ms: Option<i64>,
     /// The current time, milliseconds since 1970.
     pub now_ms: i64,
@@ -64,7 +64,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Options for files about which nothing is known, at a time.
+    /// Options at a time, for files of which nothing else is known.
     pub fn at(now_ms: i64) -> Self {
         Self { feed: None, received_ms: None, now_ms, bounds: Bounds::default() }
     }
@@ -86,8 +86,9 @@ pub struct Target<'a> {
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
 /// checks and stores what was read. On return, everything that the store took is durable.
 ///
-/// If the place of a station comes after reports of it, `read` is called a second time and must name
-/// the same files, so that their order does not matter. What it returns then is dropped.
+/// If the place of a station comes after reports of it, `read` is called a second time and must
+/// name the same files, so that their order does not matter. The result of the second call is
+/// ignored.
 ///
 /// A file that cannot be read to the end is named in the summary and does not keep others from
 /// being read. Once the store fails, nothing more is read.
@@ -158,7 +159,7 @@ fn store(
     stopped: &AtomicBool,
 ) -> (Vec<(feed::Kind, Receipt)>, Option<StoreError>) {
     let mut receipts = Vec::new();
-    // A sender must not wait for room forever, so the channel is drained.
+    // The channel is drained, so that a sender does not wait for room forever.
     let mut failed = None;
     for (kind, parcel) in parcels {
         if failed.is_some() {
@@ -203,7 +204,7 @@ pub struct Ingest<'a> {
 }
 
 impl Ingest<'_> {
-    /// Reads from now on only what a push key may push.
+    /// From now on reads only what a push key may push.
     pub fn limit_to(&mut self, scope: &Scope) {
         self.scope.clone_from(scope);
     }
@@ -228,7 +229,7 @@ impl Ingest<'_> {
             return self.input(&label, Input::Stream(&mut kept));
         }
         let mut kept = match tempfile::tempfile() {
-            Ok(file) => Kept { inner: io::stdin().lock(), copy: file },
+            Ok(file) => CopyingReader { inner: io::stdin().lock(), copy: file },
             Err(error) => return Some(FileFault::new(label.shown, &error.to_string())),
         };
         let fault = self.input(&label, Input::Stream(&mut kept));
@@ -317,12 +318,12 @@ impl Ingest<'_> {
 }
 
 /// Copies what is read.
-struct Kept<R> {
+struct CopyingReader<R> {
     inner: R,
     copy: File,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for CopyingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.copy.write_all(&buffer[..read])?;

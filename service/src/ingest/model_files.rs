@@ -13,7 +13,7 @@ use super::packing::SourceError;
 use super::source::{Input, Label, Source, SourceFile, Visitor};
 use super::{FileFault, Options, Summary, Work, read_grib};
 
-/// Fields that wait to be written stay in memory up to this length; the rest go to an unnamed
+/// Fields that wait to be written stay in memory up to this length. The rest go to an unnamed
 /// temporary file.
 const IN_MEMORY_BYTES: usize = 64 << 20;
 
@@ -26,7 +26,7 @@ pub struct ModelInlet<'a> {
     pub source: &'a model::Source,
 }
 
-/// An unknown model.
+/// The model is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown model \"{got}\"; known are {known}")]
 pub struct NoModel {
@@ -47,7 +47,7 @@ pub struct ModelProgress {
     pub unpacked: AtomicU64,
 }
 
-/// Returns the model of a name.
+/// Returns the model with a name.
 ///
 /// # Errors
 /// The model is unknown.
@@ -61,9 +61,9 @@ pub fn model_named<'a>(
     })
 }
 
-/// Reads files into runs of a model: `read` names them, one after the other; then their content is
-/// written and published together. Returns the fault of each file of which not everything was
-/// read and stored.
+/// Reads files into runs of a model. `read` names them, one after the other; then their content is
+/// written and published together. Returns the fault of each file that could not be read and stored
+/// completely.
 pub fn ingest_model(
     inlet: ModelInlet<'_>,
     options: Options,

@@ -1,4 +1,4 @@
-//! A model that no catalogue has: its table is made from its files and kept beside the data.
+//! A model that is in no catalogue. Its table is made from its files and kept beside the data.
 
 use std::fs;
 use std::io::{self, Write};
@@ -25,13 +25,13 @@ pub enum NewModelError {
     /// Standard input cannot be read twice.
     #[error("a new model is made from files that are read twice; standard input cannot be")]
     Stream,
-    /// There is nothing to make it from.
+    /// No field can be read to make the model from.
     #[error("no field of the files can be read, so no model can be made from them")]
     NoField,
-    /// The name cannot be that of a model.
+    /// The name cannot be the name of a model.
     #[error(transparent)]
     Catalogue(#[from] model::ModelCatalogueError),
-    /// The table cannot be kept.
+    /// The table cannot be written.
     #[error("cannot write {}: {error}", .path.display())]
     Write {
         /// The file.
@@ -41,10 +41,11 @@ pub enum NewModelError {
     },
 }
 
-/// Returns the tables that were made from files, by path; none if there is no folder of them.
+/// Returns the tables that were made from files, by path. Returns none if their folder does not
+/// exist.
 ///
 /// # Errors
-/// If one cannot be read.
+/// A table cannot be read.
 pub fn made_tables(data: &Path) -> Result<Vec<(PathBuf, String)>, (PathBuf, io::Error)> {
     let folder = data.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -68,7 +69,7 @@ pub fn made_tables(data: &Path) -> Result<Vec<(PathBuf, String)>, (PathBuf, io::
 /// with it, the table and its file.
 ///
 /// # Errors
-/// If the catalogue has the model, no field can be read, or the table cannot be written: nothing is
+/// The catalogue has the model, no field can be read, or the table cannot be written. Nothing is
 /// overwritten.
 pub fn make_model(
     data: &Path,
@@ -95,7 +96,7 @@ pub fn make_model(
     let text = format!("# Made from files by ingest; yours to change.\n\n{table}");
     let write = || {
         fs::create_dir_all(&folder)?;
-        // Under its name only once it is whole: a server reads it at its start.
+        // The file gets its name once it is whole, because a server reads it when it starts.
         let mut file = NamedTempFile::new_in(&folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -106,17 +107,21 @@ pub fn make_model(
     Ok((catalogue, text, path))
 }
 
-/// Removes the table of a model of which nothing was stored, and its folder if nothing else is in it.
+/// Removes the table of a model if nothing of the model was stored, and the folder if nothing else
+/// is in it.
+///
+/// # Errors
+/// The table cannot be removed.
 pub fn unmake_model(path: &Path) -> io::Result<()> {
     fs::remove_file(path)?;
     match path.parent().map(fs::remove_dir) {
-        // Others may have been made.
+        // Other tables may be in the folder.
         Some(Err(error)) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Looks at the fields of files. What cannot be read is named when the files are read in.
+/// Looks at the fields of files. Faults are named later, when the files are taken in.
 #[derive(Default)]
 struct Survey {
     made: model::MadeSource,

@@ -1,4 +1,4 @@
-//! How a file is packed, and what is wrong with one that cannot be unpacked.
+//! How a file is packed, and why it cannot be unpacked.
 
 use std::io::{self, Cursor, Read};
 
@@ -17,14 +17,14 @@ pub const MAX_LAYERS: usize = 3;
 /// Memory that an xz file may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
-/// Longest header of a tar archive that describes the next entry: sixteen times the longest path of
-/// any system.
+/// Length of the longest header of a tar archive that describes the next entry: sixteen times the
+/// longest path of any system.
 pub const MAX_HEADER_BYTES: u64 = 64 << 10;
 
-/// What cannot be opened or unpacked.
+/// Why a file cannot be opened or unpacked.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The system cannot read it, or it is damaged.
+    /// The system cannot read the file, or the file is damaged.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// A damaged or encrypted zip archive.
@@ -33,7 +33,7 @@ pub enum SourceError {
     /// A zip archive that is not a file of its own.
     #[error("a zip archive inside another archive or in a stream; it must be a file of its own")]
     ZipWithin,
-    /// It asks for more than its length allows.
+    /// The file asks for more than its length allows.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
     /// A header of a tar archive that is longer than any real one.
@@ -45,7 +45,7 @@ pub enum SourceError {
     /// A file in a tar archive whose length is uncertain.
     #[error("a file in a tar archive with two different lengths, or a length that is not a number")]
     TarSize,
-    /// A file in a tar archive of which only parts are present.
+    /// A file in a tar archive that has only parts of it.
     #[error("a sparse file; the archive must hold every byte of a file")]
     Sparse,
     /// Too many nested packings.
@@ -85,7 +85,7 @@ impl Packing {
     }
 }
 
-/// What follows `BZh` and the level: the mark of a block, or that of the end of an empty file.
+/// What follows `BZh` and the level: the mark of a block, or the mark of the end of an empty file.
 fn starts_bzip2_block(rest: &[u8]) -> bool {
     rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90")
 }

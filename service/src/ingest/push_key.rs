@@ -1,4 +1,5 @@
-//! Keys for pushing feed files, and what each may push. The server knows only their hashes.
+//! Keys for pushing feed files, and what each key may push. The server knows only the hashes of the
+//! keys.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use crate::hex::hex;
 const PREFIX: &str = "mesonet_push_";
 const KEY_BYTES: usize = 32;
 
-/// The names under which a scope has files of GRIB2 fields.
+/// The names of files of GRIB2 fields in a scope.
 const PRODUCTS: &str = "products";
 const MODELS: &str = "models";
 
@@ -52,8 +53,8 @@ impl KeyHash {
 /// What a push key may push.
 ///
 /// In the settings it follows the hash, in parts that begin with a semicolon:
-/// `HASH;networks=METAR|SWOB;feeds=awc-csv;alerts`. Without a part every network and kind of file is
-/// allowed. Alerts are allowed if nothing is said, or if they are named.
+/// `HASH;networks=METAR|SWOB;feeds=awc-csv;alerts`. Without a part, every network or kind of file
+/// is allowed. Alerts are allowed if the scope has no parts, or if it names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     networks: Option<Vec<String>>,
@@ -134,7 +135,7 @@ impl Scope {
     }
 
     fn check_named(&self, name: &str) -> Result<(), String> {
-        // Readings of other networks are no way around the networks.
+        // A key for some networks may not push products or models, which belong to no network.
         let is_allowed = match (&self.feeds, &self.networks) {
             (Some(feeds), _) => feeds.iter().any(|feed| feed == name),
             (None, Some(_)) => ![PRODUCTS, MODELS].contains(&name),
@@ -155,7 +156,7 @@ impl Scope {
                 let network = &report.station.network;
                 match &self.networks {
                     Some(networks) if !networks.contains(network) => Err(format!(
-                        "the key may not push reports of the network {network}; it may those of {}",
+                        "the key may not push reports of the network {network}; it may push those of {}",
                         networks.join(", ")
                     )),
                     _ => Ok(()),
@@ -188,7 +189,7 @@ impl PushKey {
     /// Reads a push key of the settings.
     ///
     /// # Errors
-    /// It has another form. The error does not repeat it: it may be the key itself.
+    /// The text has another form. The error does not repeat the text: it may be the key itself.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (hash, scope) = text.split_once(';').unwrap_or((text, ""));
         let hash = hash.trim();

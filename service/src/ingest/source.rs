@@ -1,9 +1,9 @@
 //! Everything under a path: files, folders, archives, one file at a time as a stream of bytes.
 //!
-//! The packing of a file is detected from its first bytes: gzip, bzip2, xz, tar, zip. All but zip are
-//! unpacked as they stream; a zip archive is read from its end, so it cannot be inside another
-//! packing. Nothing is unpacked to disk, and the output is bounded by a [`Budget`]. `packing.rs`
-//! tells and undoes one packing, `archive.rs` finds the entries of archives.
+//! The packing of a file is detected from its first bytes: gzip, bzip2, xz, tar, zip. All but zip
+//! are unpacked as they stream. A zip archive is read from its end, so it cannot be inside another
+//! packing. Nothing is unpacked to disk, and a [`Budget`] limits the output. `packing.rs` detects
+//! and undoes one packing, and `archive.rs` finds the entries of archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -21,7 +21,7 @@ use crate::files::{shown_name, shown_path};
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// One file, out of whatever it was packed in.
+/// One file, unpacked.
 pub struct SourceFile<'a> {
     /// Where it is: its path, and in an archive the name there.
     pub shown: &'a str,
@@ -33,7 +33,7 @@ pub struct SourceFile<'a> {
     pub start: &'a [u8],
     /// All of its bytes.
     pub input: &'a mut dyn BufRead,
-    /// What it may still ask for, shared with everything else under the given path.
+    /// What the file may still ask for, shared with everything else under the given path.
     pub budget: &'a Budget,
 }
 
@@ -41,7 +41,7 @@ pub struct SourceFile<'a> {
 pub trait Visitor {
     /// Handles a file. Returns whether it was read to the end.
     fn file(&mut self, file: SourceFile<'_>) -> bool;
-    /// What cannot be opened or unpacked.
+    /// Handles what cannot be opened or unpacked.
     fn fault(&mut self, shown: &str, error: SourceError);
     /// Handles a file with the same content as an earlier one, packed differently.
     fn copy(&mut self);
@@ -219,6 +219,9 @@ impl<'a> Source<'a> {
     }
 
     /// Unpacks the output of one packing.
+    ///
+    /// # Errors
+    /// It cannot be read to its end.
     pub fn stream(
         &mut self,
         label: &Label,
@@ -240,6 +243,7 @@ impl Label {
         Self { name, ..self.clone() }
     }
 
+    #[must_use]
     pub fn inside(&self, path: &str, modified_ms: Option<i64>) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         Self { shown: format!("{}/{}", self.shown, shown_name(path)), name, modified_ms }

@@ -282,7 +282,7 @@ fn an_entry_of_a_tar_archive_that_lies_about_its_length_is_named() {
         let (shown, error) = fault(&[&file[..], &sparse].concat());
         assert!(shown == "x.tar/s" && error.starts_with("a sparse file"), "{shown}: {error}");
     }
-    // Base-256: less than nothing, more than there can be, and both before a file that is whole.
+    // Lengths in base-256: negative, and impossibly large. Both come before a file that is whole.
     for first in [0xff, 0x80] {
         let mut header = tar_header("b", EntryType::Regular, 0);
         header[124..136].fill(0xff);
@@ -309,7 +309,7 @@ fn entries_of_archives_within_archives_count_together() {
 #[test]
 fn a_zip_archive_that_says_it_has_millions_of_files_is_refused_before_they_are_read() {
     let mut bytes = zip(&[("a", b"a")]);
-    // The two counts of files in its end record.
+    // The two counts of files in the end record.
     let end = bytes.len() - 22;
     bytes[end + 8..end + 12].copy_from_slice(&[0xfe, 0xff, 0xfe, 0xff]);
     let found = find_within(Bounds::SENT, "x.zip", &bytes);

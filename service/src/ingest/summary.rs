@@ -11,10 +11,10 @@ use mesonet::{Iso8601, feed, model};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::files::{FileFault, Listed};
+use crate::files::{FileFault, FirstFew};
 use crate::products::ProductSummary;
 
-/// Names of a tally shown in a table.
+/// Number of names of a tally that a table shows.
 const MAX_SHOWN: usize = 10;
 
 /// The result of reading files.
@@ -24,18 +24,19 @@ pub struct Summary {
     /// By kind of file.
     #[serde(serialize_with = "by_name")]
     pub kinds: BTreeMap<feed::Kind, KindSummary>,
-    /// Of GRIB2 files.
+    /// The result of GRIB2 files.
     #[serde(skip_serializing_if = "ProductSummary::is_empty")]
     pub products: ProductSummary,
-    /// Of GRIB2 files of a model.
+    /// The result of GRIB2 files of a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<model::DeliveryReport>,
     /// Files that were not read because another file of that name has the same content, packed
     /// differently.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
-    /// Files that could not be read to the end: what was read before is kept. And what retention did not take.
-    pub faults: Listed<FileFault>,
+    /// Files that could not be read to the end: what was read before is kept. Also readings that
+    /// retention refused.
+    pub faults: FirstFew<FileFault>,
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub place_unknown: Tally,
@@ -46,17 +47,17 @@ pub struct Summary {
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
-    /// Reports that are more than a kilometre from their stations, by network and station: the stations stay where
-    /// they were until another report or a table confirms it.
+    /// Reports that are more than a kilometre from their stations, by network and station. The
+    /// place of a station changes only when another report or a table confirms the new one.
     #[serde(serialize_with = "tally", skip_serializing_if = "is_empty")]
     pub placed_elsewhere: Tally,
-    /// The cutoff of retention, if readings are from before it: they were not stored.
+    /// The cutoff of retention, if any readings are from before it. They were not stored.
     #[serde(serialize_with = "instant", skip_serializing_if = "Option::is_none")]
     pub expired_before: Option<i64>,
-    /// Why the store failed, if it did: what it took before is kept.
+    /// Why the store failed, if it did. What it took before is kept.
     #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub store_error: Option<StoreError>,
-    /// Why a push key was not enough, if it was not.
+    /// Why the push key was not enough, if it was not.
     #[serde(skip)]
     pub denied: Option<String>,
     /// How long it took.
@@ -70,18 +71,18 @@ pub struct Summary {
 pub struct KindSummary {
     /// Files that were read to the end.
     pub files: u64,
-    /// Reports and alerts in them, and in those that were not.
+    /// Reports and alerts in these files, and in files that were not read to the end.
     pub reports: u64,
     /// Readings in these reports.
     pub readings: u64,
     /// The time of the newest report.
     #[serde(skip)]
     pub newest_ms: Option<i64>,
-    /// What the store did with them and with the values derived from them.
+    /// What the store did with the readings and the values derived from them.
     #[serde(flatten, serialize_with = "receipt")]
     pub receipt: Receipt,
     /// Reports that could not be read.
-    pub refused: Listed<FileFault>,
+    pub refused: FirstFew<FileFault>,
     /// Readings kept in their reported unit, by variable and unit.
     #[serde(serialize_with = "tally")]
     pub kept_as_reported: Tally,
@@ -107,7 +108,7 @@ impl KindSummary {
 }
 
 impl Summary {
-    /// Whether anything was read, so that the result says more than why it was not.
+    /// Whether anything was read, so that the result says more than why nothing was.
     pub fn has_result(&self) -> bool {
         self.files() > 0
             || self.total(|kind| kind.reports) > 0
@@ -161,21 +162,21 @@ impl Summary {
         if parts.is_empty() { "nothing read".to_owned() } else { parts.join("; ") }
     }
 
-    /// The result as JSON, with whether it is whole.
+    /// The result as JSON. It also says whether everything was read and stored.
     ///
     /// # Errors
     /// It cannot be serialized.
     pub fn json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
-        struct Told<'a> {
+        struct WithOutcome<'a> {
             whole: bool,
             #[serde(flatten)]
             summary: &'a Summary,
         }
-        serde_json::to_string(&Told { whole: self.is_whole(), summary: self })
+        serde_json::to_string(&WithOutcome { whole: self.is_whole(), summary: self })
     }
 
-    /// Says that readings are from before the cutoff of retention, and were not stored.
+    /// Says that readings from before the cutoff of retention were not stored.
     pub fn note_expired(&mut self, cutoff_ms: i64) {
         let readings = grouped(self.total(|kind| kind.receipt.expired as u64));
         let cutoff = Iso8601(cutoff_ms);
@@ -224,7 +225,7 @@ fn is_empty(tally: &Tally) -> bool {
     tally.total() == 0
 }
 
-/// Names with their counts; names beyond those that are told apart are under `…`.
+/// Names with their counts. Names beyond the limit are counted together under `…`.
 fn tally<S: Serializer>(tally: &Tally, to: S) -> Result<S::Ok, S::Error> {
     let others = (tally.others() > 0).then(|| ("…", tally.others()));
     to.collect_map(tally.iter().chain(others))
@@ -429,7 +430,7 @@ fn names(f: &mut fmt::Formatter<'_>, title: &str, tally: &Tally) -> fmt::Result 
     Ok(())
 }
 
-fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &Listed<FileFault>) -> fmt::Result {
+fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &FirstFew<FileFault>) -> fmt::Result {
     if faults.count == 0 {
         return Ok(());
     }

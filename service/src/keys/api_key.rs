@@ -22,8 +22,8 @@ const ID_DIGITS: usize = 12;
 pub struct KeyDigest(pub [u8; 32]);
 
 impl KeyDigest {
-    /// Hashes a credential if it has the form of a key: the prefix, and check digits that are right.
-    /// Anything else is no key, and costs no look at the record of keys.
+    /// Hashes a credential if it has the form of a key: the prefix and right check digits. Anything
+    /// else is not a key, and is not looked up in the record of keys.
     pub fn of(credential: &str) -> Option<Self> {
         let digits = credential.strip_prefix(PREFIX)?;
         let (random, check) = digits.split_at_checked(RANDOM_BYTES * 2)?;
@@ -78,7 +78,7 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// The check digits tell a key that was copied badly from one that is not known.
+/// The check digits distinguish a miscopied key from an unknown one.
 fn check_digits(random: &str) -> String {
     hex(&Sha256::digest(random.as_bytes())[..CHECK_DIGITS / 2])
 }

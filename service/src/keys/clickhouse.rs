@@ -10,7 +10,7 @@ use crate::keys::{ApiKey, KeyDigest, KeyRecord, KeysError};
 #[derive(Debug)]
 pub struct KeysInClickHouse {
     keys: ApiKeys,
-    /// Whether it was said that there are rows of another form.
+    /// Whether rows of another form were logged already.
     is_told: AtomicBool,
 }
 
@@ -18,7 +18,7 @@ impl KeysInClickHouse {
     /// Connects to the database of a record.
     ///
     /// # Errors
-    /// It cannot be reached, or its tables are of another version.
+    /// The database cannot be reached, or its tables have another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         Ok(Self { keys: ApiKeys::open(options)?, is_told: AtomicBool::new(false) })
     }

@@ -1,8 +1,9 @@
-//! What is known of the file of API keys apart from it: how much was issued and revoked, and a checksum.
+//! What is known of the file of API keys without reading it: the number of keys and revocations,
+//! and a checksum.
 //!
-//! Keys are never deleted and revocations never undone, so the number of both together only grows. A file of keys
-//! that has fewer than were counted was deleted, or an older one was put in its place, which would make a
-//! revoked key valid. One with as many and another checksum is damaged.
+//! Keys are never deleted, and revocations are never undone, so the number of both together only
+//! grows. If the file has fewer than were counted, it was deleted or replaced with an older one,
+//! which would make a revoked key valid. If it has as many but another checksum, it is damaged.
 
 use std::fs;
 use std::io::{self, Write};
@@ -20,20 +21,20 @@ pub const FILE: &str = "keys.count";
 /// What a record of keys holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyCount {
-    /// Keys that were issued, and revocations.
+    /// Number of keys that were issued and of revocations, together.
     changes: u64,
-    /// SHA-256 of all that is not a use.
+    /// SHA-256 of everything except the uses.
     checksum: String,
 }
 
 impl KeyCount {
-    /// Counts keys, whose order must always be the same.
+    /// Counts keys. Their order must always be the same.
     pub fn of(keys: &[ApiKey]) -> Self {
         let revoked = keys.iter().filter(|key| key.revoked_ms.is_some()).count();
         Self { changes: (keys.len() + revoked) as u64, checksum: checksum(keys) }
     }
 
-    /// Reads what was counted; `None` if nothing was.
+    /// Reads the count; `None` if there is none.
     ///
     /// # Errors
     /// The file is damaged or cannot be read.
@@ -52,7 +53,7 @@ impl KeyCount {
         count.filter(|count| count.line() == text).map(Some).ok_or_else(damaged)
     }
 
-    /// Writes it, if it is not there yet.
+    /// Writes the count, if the file does not have it yet.
     ///
     /// # Errors
     /// It cannot be written.
@@ -67,7 +68,7 @@ impl KeyCount {
         sync_folder(data)
     }
 
-    /// Compares it with what was counted before.
+    /// Compares the count with an earlier one.
     ///
     /// # Errors
     /// Keys are missing or damaged.
@@ -96,7 +97,7 @@ pub fn path_in(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// A checksum of keys, whoever has used them: the same as long as none is issued or revoked.
+/// A checksum of keys without their uses: it stays the same as long as no key is issued or revoked.
 pub fn checksum(keys: &[ApiKey]) -> String {
     let mut hasher = Sha256::new();
     for key in keys {

@@ -1,5 +1,5 @@
-//! The record of API keys on disk: one SQLite file in the folder of the record, which the command and the
-//! server change at the same time.
+//! The record of API keys on disk: one SQLite file in the folder of the record. The command and the
+//! server may change it at the same time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ pub struct KeyFile {
     connection: Connection,
 }
 
-/// The record of keys in a folder, opened for each use. Its file is made with the first key.
+/// The record of keys in a folder, opened for each use. The first key creates the file.
 #[derive(Debug)]
 pub struct KeyFolder(pub PathBuf);
 
-/// Where the record of keys is.
+/// The folder of the record of keys.
 pub fn path_in(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
 impl KeyFile {
-    /// Opens the record of keys in a folder; `None` if no key was ever issued. A file without a table,
-    /// as a full disk may have left it, is as good as none.
+    /// Opens the record of keys in a folder; `None` if no key was ever issued. A file without a
+    /// table, which a full disk may have left, counts as no file.
     ///
     /// # Errors
     /// The file cannot be read, is of a later version, or lacks keys.
@@ -63,7 +63,8 @@ impl KeyFile {
         }
     }
 
-    /// Counts the keys apart from the file, so that it is found out if it is lost or exchanged.
+    /// Writes a count of the keys to a file of its own, so that a lost or replaced file of keys is
+    /// detected.
     ///
     /// # Errors
     /// The file cannot be read, or the count cannot be written.
@@ -73,14 +74,14 @@ impl KeyFile {
         if KeyCount::read(data)
             .is_ok_and(|there| there.is_some_and(|there| count.check(&there).is_err()))
         {
-            // Keys that are lost are missed until somebody takes note of it.
+            // Lost keys are reported until the operator accepts the loss.
             return Ok(());
         }
         count.write(data).map_err(|error| KeysError::Io { path: data.join(COUNT), error })
     }
 
-    /// Takes the keys that are there for all there are; a file that cannot be read is moved into another folder,
-    /// and then there are none.
+    /// Accepts that there are no keys but those in the file. A file that cannot be read is moved
+    /// into another folder, and then there are no keys.
     ///
     /// # Errors
     /// A file cannot be moved or written.
@@ -112,7 +113,7 @@ impl KeyFile {
         sync_folder(data).map_err(failed)
     }
 
-    /// The same; the file is created if there is none.
+    /// Opens the record of keys in a folder, and creates the file if there is none.
     ///
     /// # Errors
     /// As [`open`](Self::open), or the file cannot be created.
@@ -121,7 +122,7 @@ impl KeyFile {
         let fault = |error| KeysError::Io { path: path.clone(), error };
         std::fs::create_dir_all(data).map_err(fault)?;
         if !path.try_exists().map_err(fault)? {
-            // It appears with its table: what fails before leaves no file.
+            // The file appears with its table, so a failure before that leaves no file.
             let new = tempfile::Builder::new().prefix(".mesonet-keys-").tempfile_in(data);
             let new = new.map_err(fault)?;
             Self::connect(new.path().to_owned(), true).map_err(|error| match error {
@@ -132,7 +133,7 @@ impl KeyFile {
             })?;
             match new.persist_noclobber(&path) {
                 Ok(_) => sync_folder(data).map_err(fault)?,
-                // Another command was faster.
+                // Another command has created it in the meantime.
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(fault(error.error)),
             }
@@ -140,8 +141,8 @@ impl KeyFile {
         Self::connect(path, true)
     }
 
-    /// Checks every page of the file, for which it is only read, and whether it lacks keys; `None` if there is
-    /// none, else what is wrong with it, or nothing.
+    /// Checks every page of the file, and whether keys are missing. The file is only read. `None`
+    /// if there is no file; otherwise what is wrong with it, if anything.
     pub fn check(data: &Path) -> Option<Result<(), String>> {
         let path = path_in(data);
         let of_pages = Self::check_pages(&path);
@@ -182,8 +183,8 @@ impl KeyFile {
         Some(found.and_then(|found| if found == "ok" { Ok(()) } else { Err(found) }))
     }
 
-    /// Writes the record of keys as it is now, while it may be changed, and its count into another folder. Returns
-    /// `false` if no key was ever issued.
+    /// Writes a copy of the record of keys and its count into another folder, while others may
+    /// change the record. Returns `false` if no key was ever issued.
     ///
     /// # Errors
     /// The file cannot be read, or the copy cannot be written.
@@ -195,7 +196,7 @@ impl KeyFile {
             to.to_str().ok_or_else(|| KeysError::Io { path: to.clone(), error: invalid() })?;
         let copied = file.connection.execute("VACUUM INTO ?", [name]);
         copied.map_err(|error| match error.sqlite_error_code() {
-            // It is the disk of the copy.
+            // The error is of the disk of the copy.
             Some(ErrorCode::DiskFull) => KeysError::Database { path: to, error },
             _ => file.fault(error),
         })?;
@@ -213,7 +214,7 @@ impl KeyFile {
                 connection.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0))
             };
             if version(&connection)? == 0 && may_create {
-                // Two commands at once: the second one finds the table.
+                // Of two commands at once, the second one finds the table.
                 connection.execute_batch(
                     "BEGIN IMMEDIATE;
                      CREATE TABLE IF NOT EXISTS keys (
@@ -256,7 +257,7 @@ impl KeyFile {
     }
 }
 
-/// Whether a database has no table and says nothing of its form.
+/// Whether a database has neither a table nor a version.
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let tables = "SELECT count(*) FROM sqlite_schema";
@@ -285,7 +286,7 @@ fn all(connection: &Connection) -> rusqlite::Result<Vec<ApiKey>> {
     .collect()
 }
 
-/// The keys are in the order of their digests.
+/// The keys must be in the order of their digests.
 impl KeyRecord for KeyFile {
     fn all(&self) -> Result<Vec<ApiKey>, KeysError> {
         all(&self.connection).map_err(|error| self.fault(error))
@@ -323,7 +324,7 @@ impl KeyRecord for KeyFolder {
         if keys.is_empty() {
             return Ok(());
         }
-        // Not beside keys that are lost: they would be taken for all there are.
+        // No key is issued while keys are lost: the count would then hide the loss.
         KeyFile::open(&self.0)?;
         KeyFile::create(&self.0)?.put(keys)
     }

@@ -73,7 +73,7 @@ fn a_file_of_another_kind_or_version_is_left_alone() {
     assert!(matches!(KeyFile::open(folder.path()), Err(KeysError::Version { got: 2, .. })));
 }
 
-/// A disk that was full when the first key was issued has left such files.
+/// A disk that was full when the first key was issued left such files.
 #[test]
 fn a_file_without_a_table_holds_no_keys_and_takes_the_first_one() {
     for is_database in [false, true] {
@@ -106,7 +106,7 @@ fn only_the_owner_can_read_the_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// A folder with two keys, of which the second is revoked; and the key file from before that.
+/// A folder with two keys, the second one revoked, and the key file from before the revocation.
 fn issued() -> (tempfile::TempDir, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let keys = KeyFolder(folder.path().to_owned());
@@ -122,13 +122,13 @@ fn is_lost(data: &Path, text: &str) {
     assert!(error.to_string().contains(text), "{error}");
     assert!(matches!(error, KeysError::Lost { .. }));
     assert!(KeyFile::check(data).unwrap().unwrap_err().contains(text));
-    // Nothing is issued beside what is lost.
+    // No key is issued while keys are lost.
     let keys = KeyFolder(data.to_owned());
     assert!(keys.issue("a third", Validity::Never, 2).is_err());
     assert!(KnownKeys::new(data).renew().is_err());
 }
 
-/// An older copy once made a revoked key valid, and nobody noticed that the file was gone.
+/// An older copy once made a revoked key valid, and a deleted file went unnoticed.
 #[test]
 fn keys_that_are_lost_exchanged_or_damaged_are_found_out() {
     let (folder, before) = issued();
@@ -154,13 +154,13 @@ fn keys_that_are_lost_exchanged_or_damaged_are_found_out() {
         std::fs::write(&count, damaged).unwrap();
         is_lost(data, "keys.count: its checksum does not match");
     }
-    // Uses are no changes, and a count that lags behind after a kill is none either.
+    // Uses are not changes, and neither is a count that is behind after a kill.
     std::fs::write(&count, &text).unwrap();
     let keys = KeyFolder(data.to_owned());
     keys.issue("a third", Validity::Never, 2).unwrap();
     std::fs::write(&count, &text).unwrap();
     assert_eq!(keys.list().unwrap().len(), 3);
-    // A running server catches up, and what was counted then is missed.
+    // A running server updates the count, and notices if keys of that count are lost.
     KnownKeys::new(data).renew().unwrap();
     std::fs::write(path_in(data), &newest).unwrap();
     is_lost(data, "4 were counted, 3 are there");
@@ -184,7 +184,7 @@ fn what_is_left_of_the_keys_is_taken_for_all_by_order() {
     KeyFolder(data.to_owned()).issue("a new beginning", Validity::Never, 0).unwrap();
 }
 
-/// While the record cannot be read, what looks like a key may be one.
+/// While the record cannot be read, a credential that looks like a key may be one.
 #[test]
 fn a_key_is_not_taken_for_none_while_the_record_cannot_be_read() {
     let (folder, _) = issued();

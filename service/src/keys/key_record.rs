@@ -1,4 +1,4 @@
-//! The record of API keys, wherever it is kept: what is known of each key, and how it changes.
+//! The record of API keys, on disk or in ClickHouse: what is known of each key, and how it changes.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -12,25 +12,25 @@ use serde::Serialize;
 
 use super::api_key::KeyDigest;
 
-/// Increases with every change of the form that older programs cannot read.
+/// Version of the form. Increases with every change that older programs cannot read.
 pub const VERSION: i32 = 1;
 
-/// Most keys, and the longest label of one in bytes.
+/// Maximum number of keys, and the longest label of a key in bytes.
 const MAX_KEYS: usize = 10_000;
 const MAX_LABEL_BYTES: usize = 200;
 
 const YEAR_MS: i64 = 365 * 86_400_000;
 
-/// A record of keys for all threads.
+/// A record of keys that threads share.
 pub type SharedKeyRecord = Arc<dyn KeyRecord + Send + Sync>;
 
 /// The valid keys, and when each expires.
 pub type ValidKeys = HashMap<KeyDigest, Option<i64>>;
 
-/// What is on record of a key. Instants are milliseconds since 1970.
+/// The record of one key. Instants are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// What it is recognized by.
+    /// The hash by which it is recognized.
     pub digest: KeyDigest,
     /// Whose it is, for people.
     pub label: String,
@@ -77,7 +77,7 @@ pub struct KeyEntry {
 pub enum Validity {
     /// One year.
     Year,
-    /// Without end.
+    /// Forever.
     Never,
 }
 
@@ -101,7 +101,7 @@ pub enum KeysError {
         error: rusqlite::Error,
     },
     /// The file is of a later version of the program.
-    #[error("{} has version {got}; known is {VERSION}", .path.display())]
+    #[error("{} has version {got}; this program reads version {VERSION}", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -110,7 +110,7 @@ pub enum KeysError {
     },
     /// Keys are missing or damaged.
     #[error(
-        "{}: {cause}; put the newest file of a backup in its place, or take what is there for all there is: \
+        "{}: {cause}; put the newest file of a backup in its place, or accept the keys that are there as all keys: \
          mesonet-server verify --set-aside", .path.display()
     )]
     Lost {
@@ -122,7 +122,7 @@ pub enum KeysError {
     /// The store that has the keys cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The label is blank or too long, or has characters that are not seen.
+    /// The label is blank or too long, or has invisible characters.
     #[error(
         "label must be 1 to {MAX_LABEL_BYTES} bytes long, not blank, and without control characters \
          and marks of direction; got {0:?}"
@@ -139,7 +139,7 @@ pub enum KeysError {
     Random(#[from] getrandom::Error),
 }
 
-/// A record of keys, which several processes may change at the same time.
+/// A record of keys. Several processes may change it at the same time.
 pub trait KeyRecord: Debug {
     /// All keys, in any order.
     ///
@@ -147,8 +147,8 @@ pub trait KeyRecord: Debug {
     /// The record cannot be read.
     fn all(&self) -> Result<Vec<ApiKey>, KeysError>;
 
-    /// Adds what is known of keys. One that is on record already keeps the earlier revocation, and gets
-    /// the later use.
+    /// Adds keys with what is known of them. A key that the record already has keeps the earlier
+    /// revocation, and gets the later use.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -186,7 +186,7 @@ pub trait KeyRecord: Debug {
         Ok((text, key.entry()))
     }
 
-    /// Revokes a key; one that was revoked before keeps its time.
+    /// Revokes a key. A key that was revoked before keeps the time of its revocation.
     ///
     /// # Errors
     /// No key has the name, or the record cannot be read or written.
@@ -194,7 +194,7 @@ pub trait KeyRecord: Debug {
         let found = self.all()?.into_iter().find(|key| key.digest.id() == id);
         let mut key = found.ok_or_else(|| KeysError::Unknown(id.chars().take(40).collect()))?;
         key.revoked_ms.get_or_insert(now_ms);
-        // Also if it was revoked before: that may not have come to all replicas.
+        // Even if it was revoked before: not all replicas may know that.
         self.put(std::slice::from_ref(&key))?;
         Ok(key.entry())
     }
@@ -245,8 +245,8 @@ impl ApiKey {
     }
 }
 
-/// Whether a character changes how a list of labels is shown, and is not seen itself: control
-/// characters, and the marks of direction of Unicode's UAX #9 with those of no width.
+/// Whether a character is invisible and changes how a list of labels is shown: control characters,
+/// the direction marks of Unicode's UAX #9, and characters without width.
 fn is_unseen(of: char) -> bool {
     of.is_control()
         || matches!(of, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')

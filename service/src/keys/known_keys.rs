@@ -1,4 +1,4 @@
-//! The API keys as a running server knows them: a copy of the record of keys, renewed every second.
+//! The API keys that a running server knows: a copy of the record of keys, renewed every second.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,33 +18,33 @@ pub const LOOK: Duration = Duration::from_secs(1);
 /// How often it records which keys were used.
 const RECORD_USE: Duration = Duration::from_secs(60);
 
-/// The valid keys, and which were used since that was last recorded.
+/// The valid keys, and those that were used since uses were last recorded.
 pub struct KnownKeys {
     record: SharedKeyRecord,
     /// When each valid key expires.
     valid: ArcSwap<ValidKeys>,
     used: Mutex<HashMap<KeyDigest, i64>>,
-    /// Whether their uses are written down.
+    /// Whether their uses are recorded.
     records_use: bool,
-    looked: Mutex<Looked>,
+    looked: Mutex<LastLook>,
     /// Whether the record could be read at the last look.
     is_trusted: AtomicBool,
 }
 
-/// What is known of the last look.
+/// What is known from the last look.
 #[derive(Default)]
-struct Looked {
-    /// A record on disk, which stays open.
+struct LastLook {
+    /// A record on disk that stays open.
     file: Option<OpenFile>,
     recorded: Option<Instant>,
 }
 
-/// The file of a folder, which is read only if it has changed.
+/// The file of a folder. It is read only if it has changed.
 #[derive(Default)]
 struct OpenFile {
     data: PathBuf,
     file: Option<KeyFile>,
-    /// Which file is open, as the system tells files apart.
+    /// The identity of the open file, as the system sees it.
     identity: Option<(u64, u64)>,
     changes: Option<i64>,
 }
@@ -53,24 +53,25 @@ impl KnownKeys {
     /// The keys of a record on disk.
     pub fn new(data: &Path) -> Self {
         let file = OpenFile { data: data.to_owned(), ..OpenFile::default() };
-        let looked = Mutex::new(Looked { file: Some(file), recorded: None });
+        let looked = Mutex::new(LastLook { file: Some(file), recorded: None });
         Self { looked, ..Self::shared(Arc::new(KeyFolder(data.to_owned())), true) }
     }
 
-    /// The keys of a record on disk that belongs to another server: nothing is written to its file, which
-    /// is exchanged as a whole.
+    /// The keys of a record on disk that belongs to another server. The file is not written here;
+    /// it is replaced as a whole.
     pub fn of_another(data: &Path) -> Self {
         Self { records_use: false, ..Self::new(data) }
     }
 
-    /// The keys that several servers share, with or without noting when they are used.
+    /// The keys that several servers share. `records_use` says whether this server records their
+    /// uses.
     pub fn shared(record: SharedKeyRecord, records_use: bool) -> Self {
         let (valid, used) = (ArcSwap::default(), Mutex::default());
         let is_trusted = AtomicBool::new(true);
         Self { record, valid, used, records_use, looked: Mutex::default(), is_trusted }
     }
 
-    /// Where they are issued and revoked.
+    /// The record in which the keys are issued and revoked.
     pub fn record(&self) -> &dyn KeyRecord {
         &*self.record
     }
@@ -78,7 +79,7 @@ impl KnownKeys {
     /// Whether a credential is a valid key at a time.
     pub fn knows(&self, credential: &str, now_ms: i64) -> bool {
         let Some(digest) = KeyDigest::of(credential) else { return false };
-        // A look-up by the hash tells a stranger nothing about keys, whatever time it takes.
+        // The time of a look-up by hash tells a stranger nothing about the keys.
         let valid = self.valid.load();
         let is_valid = valid
             .get(&digest)
@@ -92,20 +93,21 @@ impl KnownKeys {
         is_valid
     }
 
-    /// Whether the record could be read at the last look, so that a key that is not known is none.
+    /// Whether the record could be read at the last look. If so, a credential that is not known is
+    /// not a key.
     pub fn is_trusted(&self) -> bool {
         self.is_trusted.load(Ordering::Relaxed)
     }
 
-    /// Whether a credential that is not known may be a key all the same: the record cannot be read.
+    /// Whether an unknown credential may still be a key, because the record cannot be read.
     pub fn may_be(&self, credential: &str) -> bool {
         !self.is_trusted() && KeyDigest::of(credential).is_some()
     }
 
-    /// Takes in what the record of keys says now.
+    /// Reads the present state of the record of keys.
     ///
     /// # Errors
-    /// The record cannot be read or written. The keys that are known go on.
+    /// The record cannot be read or written. The known keys stay valid.
     pub fn renew(&self) -> Result<(), KeysError> {
         let renewed = self.look();
         self.is_trusted.store(renewed.is_ok(), Ordering::Relaxed);
@@ -114,7 +116,7 @@ impl KnownKeys {
 
     fn look(&self) -> Result<(), KeysError> {
         let Ok(mut looked) = self.looked.lock() else { return Ok(()) };
-        let Looked { file, recorded } = &mut *looked;
+        let LastLook { file, recorded } = &mut *looked;
         let valid = match file {
             Some(file) => file.look(self.records_use).inspect_err(|_| file.forget())?,
             None => Some(self.record.valid()?),
@@ -131,7 +133,7 @@ impl KnownKeys {
         Ok(())
     }
 
-    /// What cannot be recorded is left to the next time.
+    /// Uses that cannot be recorded are recorded the next time.
     fn record_use(&self, file: Option<&mut OpenFile>) -> Result<(), KeysError> {
         let used = self.used.lock().map(|mut used| std::mem::take(&mut *used)).unwrap_or_default();
         if used.is_empty() {
@@ -164,7 +166,7 @@ impl KnownKeys {
 }
 
 impl OpenFile {
-    /// The next look begins anew.
+    /// The next look starts from scratch.
     fn forget(&mut self) {
         *self = Self { data: std::mem::take(&mut self.data), ..Self::default() };
     }
@@ -173,9 +175,9 @@ impl OpenFile {
         self.file.as_ref().map_or(Ok(()), |file| file.used(used))
     }
 
-    /// The valid keys; `None` if they are those of the last look.
+    /// The valid keys; `None` if they have not changed since the last look.
     fn look(&mut self, is_own: bool) -> Result<Option<ValidKeys>, KeysError> {
-        // A file that was deleted or replaced is still there for whom it is open.
+        // A deleted or replaced file still exists for a process that has it open.
         let found = identity(&path_in(&self.data));
         if self.identity != found {
             self.forget();
@@ -184,7 +186,7 @@ impl OpenFile {
         if self.file.is_none() {
             self.file = KeyFile::open(&self.data)?;
         }
-        // Those of a file that was exchanged stay until the new one is read.
+        // The keys of a replaced file stay valid until the new file is read.
         let Some(file) = &self.file else { return Ok(found.is_none().then(ValidKeys::new)) };
         let changes = file.changes()?;
         if self.changes == Some(changes) {
@@ -192,7 +194,8 @@ impl OpenFile {
         }
         let valid = file.valid()?;
         if is_own {
-            // It may be of a version that did not count. A folder that cannot be written says so elsewhere.
+            // The file may be from a version that did not count keys. A folder that cannot be
+            // written is reported elsewhere.
             let _ = file.count();
         }
         self.changes = Some(changes);
@@ -200,7 +203,7 @@ impl OpenFile {
     }
 }
 
-/// Tells files apart; `None` if there is none.
+/// The identity of a file; `None` if there is no file.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = std::fs::metadata(path).ok()?;
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! API keys: where they are kept, and which are valid.
+//! API keys: where they are kept, and which ones are valid.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -33,11 +33,11 @@ pub use self::known_keys::{KnownKeys, LOOK};
 use crate::record::without_clickhouse;
 use crate::record::{ClickHouseAddress, RecordPlace, RecordSettings};
 
-/// Where the API keys of a record are issued and revoked: with the record if servers share it, else in the
-/// folder of the server.
+/// Where the API keys of a record are issued and revoked: in the database of the record if servers
+/// share it, otherwise in the folder of the server.
 ///
 /// # Errors
-/// A record that is shared cannot be reached.
+/// The shared record cannot be reached.
 pub fn key_record(settings: &RecordSettings) -> Result<SharedKeyRecord, StoreError> {
     match &settings.place {
         RecordPlace::Embedded(_) => Ok(Arc::new(KeyFolder(settings.data.clone()))),
@@ -45,7 +45,7 @@ pub fn key_record(settings: &RecordSettings) -> Result<SharedKeyRecord, StoreErr
     }
 }
 
-/// The same keys, as a server knows them.
+/// The keys of the same record, as a server knows them.
 ///
 /// # Errors
 /// As [`key_record`].

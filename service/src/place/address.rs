@@ -19,10 +19,10 @@ pub enum Address {
 }
 
 impl Address {
-    /// Reads an address; `None` if it is none of a place.
+    /// Reads an address; `None` if it is not the address of a place.
     pub fn of(address: &str) -> Option<Self> {
         match address.split_once("://") {
-            // With a slash forgotten: nobody means a folder of the name `file:`.
+            // A slash was forgotten: nobody means a folder with the name `file:`.
             None if ["file:", "s3:"].iter().any(|scheme| address.starts_with(scheme)) => None,
             None => (!address.is_empty()).then(|| Self::Folder(address.into())),
             Some(("file", path)) if path.starts_with('/') => {
@@ -38,12 +38,12 @@ impl Address {
     }
 }
 
-/// Whether an address may be one of a place, whatever is there.
+/// Whether an address has the form of a place, whatever is there.
 pub fn is_address(address: &str) -> bool {
     Address::of(address).is_some()
 }
 
-/// The address of a place for whoever runs in another folder.
+/// The address of a place that is valid in every working directory.
 pub fn absolute(address: &str) -> String {
     match std::path::absolute(address) {
         Ok(path) if !address.contains("://") => path.display().to_string(),
@@ -51,7 +51,8 @@ pub fn absolute(address: &str) -> String {
     }
 }
 
-/// Whether a place is a data folder, or in one: its backups would be part of the record, and lost with it.
+/// Whether a place is a data folder or inside one. Its backups would be part of the record, and
+/// lost with it.
 pub fn is_inside(address: &str, data: &Path) -> bool {
     match Address::of(address) {
         Some(Address::Folder(place)) => resolved(&place).starts_with(resolved(data)),
@@ -59,7 +60,7 @@ pub fn is_inside(address: &str, data: &Path) -> bool {
     }
 }
 
-/// The whole path of a folder that need not be there, without links as far as it is.
+/// The absolute path of a folder, which need not exist. Links are resolved in the part that exists.
 fn resolved(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let real = whole.ancestors().find_map(|ancestor| {

@@ -1,6 +1,6 @@
 //! Where backups and archives are: a folder, or a bucket of an object store.
 //!
-//! Commands and background threads use it, one call after the other, so its methods wait.
+//! Commands and background threads use a place, one call after the other, so its methods block.
 
 mod address;
 #[cfg(feature = "s3")]
@@ -30,7 +30,7 @@ pub use self::address::{Address, PLACES, absolute, is_address, is_inside};
 pub use self::unfinished::Unfinished;
 use crate::hex::hex;
 
-/// Where the files of the backups are.
+/// The folder of the files of the backups.
 pub const OBJECTS: &str = "objects";
 
 /// Longer files are sent in parts of this length.
@@ -39,13 +39,14 @@ const PART_BYTES: usize = 8 << 20;
 /// How many parts are sent at once.
 const PARTS_AT_ONCE: usize = 4;
 
-/// How long bytes of an object may take: somebody waits for them. As long as 4 MiB take at 4 Mbit/s.
+/// How long reading bytes of an object may take, since a caller waits for them. It is the time of 4
+/// MiB at 4 Mbit/s.
 pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// It is not the address of a place.
+    /// The text is not the address of a place.
     #[error("\"{0}\" is not a place for backups or archives; it must be {PLACES}")]
     Address(String),
     /// There is no such folder.
@@ -54,12 +55,12 @@ pub enum PlaceError {
     /// No room is left.
     #[error("no space is left in {0}; what is there stays whole")]
     Full(String),
-    /// It cannot be read or written.
+    /// The place cannot be read or written.
     #[error("{place}: {cause}")]
     Failed {
         /// The place.
         place: String,
-        /// What it said.
+        /// What the place or the system said.
         cause: String,
     },
     /// The system gives no threads.
@@ -67,7 +68,7 @@ pub enum PlaceError {
     Io(#[from] io::Error),
 }
 
-/// A file that differs from what it should be, or could not be read.
+/// Why a file was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// The place cannot be written.
@@ -88,7 +89,7 @@ pub struct Object {
     pub name: String,
     /// Its length in bytes.
     pub length: u64,
-    /// When it was written, as the place tells.
+    /// When it was written, according to the place.
     pub written_ms: i64,
 }
 
@@ -97,19 +98,19 @@ pub struct Object {
 pub struct Place {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
-    /// Unless it is a bucket.
+    /// The folder, unless the place is a bucket.
     folder: Option<PathBuf>,
     /// As it was given.
     address: String,
     runtime: Background,
-    /// How long each step of reading may take; what writes is left to the store's own patience.
+    /// How long each step of reading may take. Writing has the time limits of the store.
     patience: Duration,
 }
 
-/// How long reading may take where nobody waits for it. The store gives up long before.
+/// How long reading may take if no caller waits for it. The store gives up long before.
 const UNHURRIED: Duration = Duration::from_secs(3600);
 
-/// A runtime that may be dropped anywhere, also where nobody may wait.
+/// A runtime that may be dropped anywhere, even where blocking is not allowed.
 #[derive(Debug)]
 struct Background(Option<Runtime>);
 
@@ -137,10 +138,10 @@ impl Drop for Background {
 }
 
 impl Place {
-    /// Opens a place that is there.
+    /// Opens a place that exists.
     ///
     /// # Errors
-    /// It is none, or a folder that is not there.
+    /// The address is not one of a place, or the folder does not exist.
     pub fn open(address: &str) -> Result<Self, PlaceError> {
         Self::of(address, false)
     }
@@ -148,7 +149,7 @@ impl Place {
     /// Opens a place to write to; a folder is created.
     ///
     /// # Errors
-    /// It is none, or the folder cannot be created.
+    /// The address is not one of a place, or the folder cannot be created.
     pub fn create(address: &str) -> Result<Self, PlaceError> {
         Self::of(address, true)
     }
@@ -171,7 +172,8 @@ impl Place {
         Ok(Self { store, prefix, folder, address, runtime, patience: UNHURRIED })
     }
 
-    /// Gives up reading after so long: somebody waits for what is read.
+    /// Limits how long reading may take, because a caller waits for it.
+    #[must_use]
     pub fn patient_for(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
@@ -190,13 +192,13 @@ impl Place {
         self.runtime.block_on(work).map_err(|error| self.failed(&error))
     }
 
-    /// A step of reading, if it comes in time.
+    /// Does a step of reading, if it ends in time.
     fn read<T>(
         &self,
         patience: Duration,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<Result<T, Error>, PlaceError> {
-        // Within the runtime: it has the timer.
+        // Inside the runtime, which has the timer.
         self.runtime.block_on(async { timeout(patience, work).await }).map_err(|_| {
             let cause = format!("no answer within {} s", patience.as_secs());
             PlaceError::Failed { place: self.address.clone(), cause }
@@ -210,7 +212,7 @@ impl Place {
         PlaceError::Failed { place: self.address.clone(), cause: error.to_string() }
     }
 
-    /// Puts a small object where none may be. Returns `false` if there is one.
+    /// Puts a small object, unless the name is taken. Returns `false` if it is.
     ///
     /// # Errors
     /// The place cannot be written.
@@ -225,7 +227,7 @@ impl Place {
         }
     }
 
-    /// Puts a file under a name. It appears there when it is whole.
+    /// Puts a file under a name. The object appears when it is whole.
     ///
     /// # Errors
     /// The file cannot be read or has another checksum, or the place cannot be written.
@@ -283,7 +285,8 @@ impl Place {
         Ok(())
     }
 
-    /// Hands out the content of an object, piece by piece. Returns `false` if there is none.
+    /// Hands out the content of an object, piece by piece. Returns `false` if there is no such
+    /// object.
     ///
     /// # Errors
     /// The place cannot be read, or `take` fails.
@@ -329,8 +332,8 @@ impl Place {
         }
     }
 
-    /// Returns the objects in a folder, but not those in folders of it, where [`get`](Self::get) would
-    /// not find them by their names.
+    /// Returns the objects directly in a folder. Objects in subfolders are left out:
+    /// [`get`](Self::get) would not find them by their names.
     ///
     /// # Errors
     /// The place cannot be read.
@@ -338,7 +341,7 @@ impl Place {
         self.find(folder, |name| Some(format!("{folder}/{name}")))
     }
 
-    /// Returns the objects that files are, each where [`object`] has it.
+    /// Returns the objects that hold files, each where [`object`] expects it.
     ///
     /// # Errors
     /// The place cannot be read.
@@ -346,7 +349,8 @@ impl Place {
         self.find(OBJECTS, |name| is_sha256(name).then(|| object(name)))
     }
 
-    /// Returns the objects below a folder that are where `at` says that one of their name is.
+    /// Returns the objects below a folder that are where `at` says that an object of that name
+    /// belongs.
     fn find(
         &self,
         folder: &str,
@@ -375,8 +379,8 @@ impl Place {
         Ok(found.common_prefixes.iter().filter_map(name).collect())
     }
 
-    /// Deletes what killed backups have left unfinished and nobody has written to after a time; a bucket
-    /// has nothing of that kind that could be seen here.
+    /// Deletes the unfinished files that killed backups left and that were last written before a
+    /// time. A bucket shows no unfinished files.
     ///
     /// # Errors
     /// The place cannot be read or written.
@@ -388,7 +392,7 @@ impl Place {
         })
     }
 
-    /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
+    /// Deletes an object, unless it was written again after a time. Returns whether it is gone.
     ///
     /// # Errors
     /// The place cannot be read or written.
@@ -403,12 +407,12 @@ impl Place {
     }
 }
 
-/// The object that a file with this checksum is.
+/// The object of a file with this checksum.
 pub fn object(sha256: &str) -> String {
     format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or_default())
 }
 
-/// Whether a text is a SHA-256 in hexadecimal digits, as we write them.
+/// Whether a text is a SHA-256 in lower-case hexadecimal digits.
 pub fn is_sha256(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == 64 && text.bytes().all(is_digit)
@@ -429,11 +433,11 @@ fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, Pl
     }
     let store =
         LocalFileSystem::new_with_prefix(path).map_err(|error| failed(error.to_string()))?;
-    // What a backup names must be there after a loss of power too.
+    // What a backup names must survive a loss of power.
     Ok(Arc::new(store.with_fsync(true)))
 }
 
-/// Whether an error is that of a full disk.
+/// Whether an error is of a full disk.
 fn is_full(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

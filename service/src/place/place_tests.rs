@@ -19,7 +19,7 @@ fn write(folder: &Path, name: &str) {
     fs::write(at, "of a backup").unwrap();
 }
 
-/// What somebody has moved or copied is not where it is looked for, so it does not count as there.
+/// An object that somebody has moved or copied is not where it is looked up, so it does not count.
 #[test]
 fn an_object_in_another_folder_is_not_there() {
     let (folder, place) = place();

@@ -1,4 +1,4 @@
-//! Buckets that speak S3.
+//! Buckets of a service that speaks S3.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn bucket(address: &str) -> Result<(Arc<dyn ObjectStore>, Path), PlaceError>
         return Err(unknown());
     }
     let prefix = Path::from_url_path(prefix).map_err(|_| unknown())?;
-    // There may be one already: it is this one.
+    // There may be a provider already: it is the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build();
     let store = store.map_err(|error| PlaceError::Failed {

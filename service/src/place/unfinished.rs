@@ -1,7 +1,7 @@
-//! Files of a folder as place that killed backups have left unfinished.
+//! Unfinished files that killed backups left in a place that is a folder.
 //!
-//! The store writes a file beside its name, `HASH#1`, and hides it until it is whole. One that is
-//! left goes when no backup can be at it any more.
+//! The store writes a file beside its final name, as `HASH#1`, and hides it until it is whole. A
+//! leftover is deleted once no backup can still be writing it.
 
 use std::fs;
 use std::io;
@@ -36,7 +36,7 @@ pub fn delete(place: &Path, before_ms: i64) -> io::Result<Unfinished> {
                 &folder.file_name().display().to_string(),
                 &file.file_name().display().to_string(),
             );
-            // It may have become whole meanwhile, or have gone.
+            // In the meantime it may have become whole, or have been deleted.
             let Some(metadata) = found(file.metadata())?.filter(|_| is_ours) else { continue };
             if metadata.is_file()
                 && metadata.modified()? < before
@@ -50,7 +50,7 @@ pub fn delete(place: &Path, before_ms: i64) -> io::Result<Unfinished> {
     Ok(deleted)
 }
 
-/// Whether a file has the name of one that is not whole: `HASH#1` in the folder of the hash.
+/// Whether a file has the name of an unfinished one: `HASH#1` in the folder of the hash.
 fn is_unfinished(folder: &str, name: &str) -> bool {
     name.split_once('#').is_some_and(|(sha256, number)| {
         is_sha256(sha256)

@@ -12,7 +12,7 @@ use mesonet::{Iso8601, raster};
 
 use super::span_name;
 
-/// Files whose state is remembered; if there are more, all are checked again.
+/// Number of files whose state is remembered. If there are more, all are checked again.
 const MAX_KNOWN: usize = 100_000;
 
 /// Identifies a file by its place.
@@ -58,7 +58,7 @@ fn check_file(file: File, place: &Place, every_tile: bool) -> Result<u64, String
     Ok(file.length)
 }
 
-/// What distinguishes one version of a file from the next, which is a new file.
+/// What distinguishes one version of a file from the next. Each version is a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     bytes: u64,

@@ -2,8 +2,8 @@
 //! folder.
 //!
 //! A file is complete or absent: it is written under a hidden name, made durable, and renamed
-//! atomically. Readers of the previous file are not disturbed. Hidden files left by a killed
-//! process are removed by the next server; a file is locked while it is being written.
+//! atomically. Readers of the previous file are not disturbed. A file is locked while it is being
+//! written. The next server removes hidden files that a killed process left.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -34,7 +34,7 @@ const UNFINISHED_LETTERS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct ProductFiles {
     folder: PathBuf,
-    /// Which a reload exchanges.
+    /// The products. A reload replaces them.
     catalogue: Arc<ArcSwap<raster::Catalogue>>,
     large: Arc<Mutex<()>>,
     checked: Arc<Checked>,
@@ -62,8 +62,8 @@ impl ProductFiles {
         self.catalogue.load_full()
     }
 
-    /// Exchanges the products, at once for all that asks from now on. Files of a product that is not
-    /// among them stay in their folder; they are named in the log.
+    /// Replaces the products. All requests from now on see the new ones. Files of a removed product
+    /// stay in their folder, and the log names them.
     pub fn take(&self, catalogue: raster::Catalogue) {
         let old = self.catalogue.swap(Arc::new(catalogue));
         let new = self.catalogue();
@@ -88,7 +88,7 @@ impl ProductFiles {
         }
     }
 
-    /// Waits for the turn to unpack a large field.
+    /// Waits for its turn to unpack a large field.
     pub(super) fn turn_of_large(&self) -> MutexGuard<'_, ()> {
         self.large.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,8 +130,8 @@ impl ProductFiles {
         Ok(times)
     }
 
-    /// Whether a file is as it was written, so that it may be served. It is read once, when first
-    /// requested.
+    /// Whether a file is as it was written, so that it may be served. The file is read once, when
+    /// it is first requested.
     ///
     /// # Errors
     /// It cannot be read.
@@ -164,11 +164,11 @@ impl ProductFiles {
         check(path, place, true)
     }
 
-    /// Writes the file of a product, replacing one of the same time. Returns its length in bytes;
-    /// `None` if the file is already there, byte by byte: it stays as it is.
+    /// Writes the file of a product, replacing one of the same time. Returns the length in bytes;
+    /// `None` if an identical file is already there, which then stays.
     ///
     /// # Errors
-    /// The file cannot be written; then nothing has changed.
+    /// The file cannot be written. Nothing has changed then.
     pub fn put(
         &self,
         product: &raster::Product,
@@ -256,7 +256,7 @@ fn is_unfinished(name: &str) -> bool {
     })
 }
 
-/// Removes a file unless somebody is writing it.
+/// Removes a file unless a process is writing it.
 fn remove_unlocked(path: &Path) -> io::Result<bool> {
     let file = match File::options().write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -341,7 +341,7 @@ fn time(file_name: &str) -> Option<i64> {
 /// Whether two files have the same content.
 ///
 /// # Errors
-/// One of them is not there, or cannot be read.
+/// One of the files does not exist or cannot be read.
 fn hold_the_same(one: &Path, other: &Path) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     Ok(one.metadata()?.len() == other.metadata()?.len() && are_the_same(&mut one, &mut other)?)
@@ -372,7 +372,7 @@ mod tests {
             fs::write(folder.join(name), "x").unwrap();
         }
         fs::write(data.path().join("products/.mesonet-abcdefGHIJ03.tmp"), "x").unwrap();
-        // One is being written.
+        // One file is being written.
         let written = File::options().write(true).open(folder.join(".mesonet-abcdefGHIJ02.tmp"));
         let written = written.unwrap();
         written.lock().unwrap();

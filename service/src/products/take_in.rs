@@ -8,9 +8,9 @@ use mesonet::{Iso8601, grib, raster};
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
-use crate::files::{Budget, FileFault, Listed, OverBudget, Work};
+use crate::files::{Budget, FileFault, FirstFew, OverBudget, Work};
 
-/// Parameters that are named if no field belongs to a product.
+/// Number of parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
 
 /// Cells of a field that is unpacked by itself.
@@ -24,7 +24,7 @@ const CELLS_OF_A_LOOK: u64 = 64;
 pub struct Inlet<'a> {
     /// The files, and the catalogue by which fields are recognized.
     pub files: &'a ProductFiles,
-    /// The only product to take fields for; without it, they are recognized by the catalogue.
+    /// The only product to take fields for. If it is absent, the catalogue recognizes fields.
     pub only: Option<&'a raster::Product>,
 }
 
@@ -61,7 +61,7 @@ pub enum ProductError {
     Io(#[from] io::Error),
 }
 
-/// The disk did not take a file; it may later.
+/// The disk did not take a file. It may take it later.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("raster products cannot be written: {cause}")]
 pub struct DiskFailure {
@@ -77,13 +77,13 @@ pub struct ProductSummary {
     /// Files with at least one field that belongs to a product.
     pub files: u64,
     /// Products that were written.
-    pub written: Listed<Written>,
-    /// Products that were already there, the same to the byte.
+    pub written: FirstFew<Written>,
+    /// Products that were already there, identical byte for byte.
     pub unchanged: u64,
     /// Fields that belong to no product.
     pub other_fields: u64,
     /// Fields that could not be read or written.
-    pub refused: Listed<FileFault>,
+    pub refused: FirstFew<FileFault>,
     /// The first failure of the disk.
     #[serde(skip)]
     pub failure: Option<DiskFailure>,
@@ -144,7 +144,7 @@ pub fn is_grib2(start: &[u8]) -> bool {
 /// keep others from being used.
 ///
 /// # Errors
-/// No field belongs to a product, or none that does could be made into a file.
+/// No field belongs to a product, or no field that does could be made into a file.
 pub fn take_in(
     inlet: Inlet<'_>,
     file: &str,
@@ -152,7 +152,7 @@ pub fn take_in(
     budget: &Budget,
     summary: &mut ProductSummary,
 ) -> Result<(), ProductError> {
-    // Whether it belongs to a product that is there now.
+    // Whether the field belongs to a product of the present catalogue.
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
     for field in grib::fields(bytes) {
@@ -243,7 +243,7 @@ impl Inlet<'_> {
         product: &raster::Product,
         span: Option<ProductDuration>,
     ) -> Result<Taken, ProductError> {
-        // Large fields take hundreds of megabytes, so one at a time.
+        // Large fields take hundreds of megabytes, so only one is unpacked at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
         let _turn = is_large.then(|| self.files.turn_of_large());
         let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);

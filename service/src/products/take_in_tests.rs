@@ -82,7 +82,7 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_a_file_that_differ
         let summary = take(name);
         assert_eq!((summary.written.count, summary.unchanged, summary.other_fields), (1, 0, 6));
         lengths.push((summary.written.first[0].bytes, summary.written.first[0].clamped));
-        // The file of another version.
+        // A file of another version.
         if name == "pressureToo" {
             let all = below(folder.path());
             let path = all.iter().find(|path| path.to_string_lossy().contains(name)).unwrap();

@@ -1,4 +1,4 @@
-//! Where a record is, as settings and commands name it.
+//! The place of a record, as settings and commands name it.
 
 use std::fmt;
 #[cfg(feature = "clickhouse")]
@@ -12,7 +12,8 @@ use http::Uri;
 use crate::password::password;
 use crate::password::{PasswordError, has_password};
 
-/// Where the password of a database stands if no file has it. ClickHouse's own client reads it too.
+/// The environment variable with the password of a database, if no file has it. ClickHouse's own
+/// client reads it too.
 const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
 
 /// What a place may be.
@@ -38,8 +39,9 @@ pub enum RecordPlace {
     /// `embedded:FOLDER`: in files of a folder.
     Embedded(PathBuf),
     /// `clickhouse:http://HOST:PORT/DATABASE`: in a ClickHouse database, or
-    /// `clickhouse:http://HOST:PORT,HOST:PORT/DATABASE/CLUSTER`: in one on the nodes of a cluster. With
-    /// `https://` all connections are encrypted. A server that was built without the feature `clickhouse` refuses it.
+    /// `clickhouse:http://HOST:PORT,HOST:PORT/DATABASE/CLUSTER`: in a database on the nodes of a
+    /// cluster. With `https://` all connections are encrypted. A server that was built without the
+    /// feature `clickhouse` refuses it.
     ClickHouse(ClickHouseAddress),
 }
 
@@ -60,10 +62,10 @@ pub struct ClickHouseAddress {
 /// Why a text is not the place of a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordPlaceError {
-    /// It is of another form.
+    /// The text has another form.
     #[error("\"{0}\" is not the place of a record; it must be {PLACES}")]
     Form(String),
-    /// It has a password, which is not repeated here.
+    /// The address has a password, which is not repeated here.
     #[error(
         "the place of a record has a password; it must be in the file that store_password_file names, \
          or in the environment variable {PASSWORD}"
@@ -135,10 +137,10 @@ impl ClickHouseAddress {
         })
     }
 
-    /// How the database is opened, with the password in a file, else in the environment.
+    /// How the database is opened. The password is in a file, or otherwise in the environment.
     ///
     /// # Errors
-    /// The file cannot be read, or has more than a line.
+    /// The file cannot be read, or has more than one line.
     #[cfg(feature = "clickhouse")]
     pub fn options(
         &self,
@@ -154,8 +156,8 @@ impl ClickHouseAddress {
     }
 }
 
-/// The address of a node, whose port must be told: the default ports of `http://` and `https://` are not
-/// those of ClickHouse.
+/// The address of a node. It must have a port: the default ports of `http://` and `https://` are
+/// not those of ClickHouse.
 fn url_of(scheme: &str, host: &str) -> Option<String> {
     let uri: Uri = format!("{scheme}://{host}/").parse().ok()?;
     let authority = uri.authority()?;

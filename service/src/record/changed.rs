@@ -1,30 +1,30 @@
-//! A store that remembers which stations what came in may have changed.
+//! A store that remembers the stations that new data may have changed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 
-/// A store, and the stations with new readings or revised verdicts since they were last taken: so
-/// what is shown of all stations is made anew for these alone.
+/// A store, and the stations with new readings or revised verdicts since they were last taken. So
+/// the views of all stations are updated for these stations alone.
 pub struct ChangedStations {
     store: Arc<dyn Store>,
     touched: Mutex<HashSet<StationId>>,
 }
 
 impl ChangedStations {
-    /// Notes what comes into a store from now on.
+    /// Notes the stations of everything that comes into a store from now on.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, touched: Mutex::default() }
     }
 
-    /// Takes the stations that were touched since the last time.
+    /// Takes the stations that changed since the last time.
     pub fn take(&self) -> HashSet<StationId> {
         std::mem::take(&mut *self.touched())
     }
 
-    /// Puts stations back that could not be shown anew.
+    /// Puts back stations whose views could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
         self.touched().extend(stations);
     }
@@ -35,14 +35,14 @@ impl ChangedStations {
 }
 
 impl Store for ChangedStations {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut revised = Vec::new();
         let receipt = self.store.append(batch, &mut |record| {
             let verdicts = judge(record)?;
             revised.extend(verdicts.iter().map(|verdicts| verdicts.station));
             Ok(verdicts)
         })?;
-        // Not before: what is noted can be seen.
+        // Only after the batch: a noted station must have its new readings in the store.
         let mut touched = self.touched();
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
@@ -50,15 +50,15 @@ impl Store for ChangedStations {
     }
 }
 
-impl InFront for ChangedStations {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ChangedStations {
+    fn wrapped(&self) -> &dyn Reader {
         &*self.store
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mesonet::store::{Verdicts, unjudged};
+    use mesonet::store::{Verdicts, no_verdicts};
     use mesonet::{MemoryStore, Quality, Report};
 
     use super::*;
@@ -76,7 +76,7 @@ mod tests {
             readings: vec![],
         };
         let batch = Batch { stations: vec![a.clone(), b.clone()], reports: vec![report] };
-        store.append(&batch, &mut unjudged).unwrap();
+        store.append(&batch, &mut no_verdicts).unwrap();
         assert_eq!(store.take(), HashSet::from([a.id]));
         assert!(store.take().is_empty());
         let verdicts = || Verdicts {
@@ -90,10 +90,10 @@ mod tests {
         assert_eq!(touched, HashSet::from([b.id]));
         store.put_back(touched);
         assert_eq!(store.take().len(), 1);
-        // What is refused changes nothing.
+        // A refused batch changes nothing.
         let unknown = Batch { stations: vec![], reports: batch.reports };
         let other = ChangedStations::new(Arc::new(MemoryStore::default()));
-        assert!(other.append(&unknown, &mut unjudged).is_err());
+        assert!(other.append(&unknown, &mut no_verdicts).is_err());
         assert!(other.take().is_empty());
     }
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::store::copy::NOTE;
-use mesonet::store::{AlertStore, InFront, Judge, Maintained, Receipt, StoreError, StoreHealth};
+use mesonet::store::{
+    AlertStore, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
+};
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
@@ -16,18 +18,18 @@ use super::{
 };
 use crate::clock::system_ms;
 
-/// When a server last said that it writes to the record.
+/// The note of when a server last said that it writes to the record.
 const WRITTEN: &str = "written_ms";
-/// How long that holds: a server says it every ten seconds.
+/// How long the note is valid. A server renews it every ten seconds.
 const WRITTEN_MS: i64 = 60_000;
 
 const NOT_REACHED: &str = "the record in ClickHouse cannot be reached";
 const NOT_WRITER: &str =
-    "another server writes the record now; restart this one if it is to write again";
+    "another server writes the record now; restart this server to make it write again";
 const ONLY_READS: &str =
     "this server only reads its record and takes nothing in; send it to the one that writes";
 
-/// The record of a server that writes it.
+/// The record of a server that writes to it.
 #[derive(Debug)]
 struct InClickHouse {
     store: ClickHouseStore,
@@ -81,6 +83,9 @@ pub fn refuse_if_written(
 }
 
 /// Refuses a record that a server writes to.
+///
+/// # Errors
+/// A server writes to it, or it cannot be read.
 pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
     let written_ms: Option<i64> = read_mark(options, WRITTEN)?.and_then(|text| text.parse().ok());
     let age_ms = written_ms.map(|written_ms| (system_ms() - written_ms).abs());
@@ -93,13 +98,17 @@ pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<
     }
 }
 
-/// Refuses a copy that is not finished, without opening it: whoever makes it would be refused.
+/// Refuses a copy that is not finished, without opening it to write: that would refuse the command
+/// that is copying.
 fn refuse_half(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
     let place = RecordPlace::ClickHouse(address.clone()).to_string();
     refuse_unfinished(read_mark(options, NOTE)?.as_deref(), &place)
 }
 
-/// Makes the tables, or brings them up to date. Returns their version before and now.
+/// Creates the tables or brings them up to date. Returns the old version and the new one.
+///
+/// # Errors
+/// ClickHouse cannot be reached or refuses, or the tables are of a newer version.
 pub fn migrate(
     address: &ClickHouseAddress,
     settings: &RecordSettings,
@@ -108,7 +117,10 @@ pub fn migrate(
     Ok((done.from, done.to))
 }
 
-/// Counts the rows and the days that are wholly older than an instant.
+/// Counts the rows of days that are wholly older than an instant, and those days.
+///
+/// # Errors
+/// The record cannot be read.
 pub fn would_expire(
     address: &ClickHouseAddress,
     settings: &RecordSettings,
@@ -153,14 +165,14 @@ impl InClickHouse {
     }
 }
 
-impl InFront for InClickHouse {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for InClickHouse {
+    fn wrapped(&self) -> &dyn Reader {
         &self.store
     }
 }
 
 impl Store for InClickHouse {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.store.append(batch, judge)
     }
 }
@@ -184,7 +196,7 @@ impl RecordStore for InClickHouse {
         StoreHealth { newest_ms: self.store.newest_ms(), ..StoreHealth::default() }
     }
 
-    /// The instant is taken down to the hour, since each is a row.
+    /// The instant is rounded down to the hour, since each instant is a row.
     fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         self.say_written()?;
         let done = self.store.maintain(retain_from_ms.map(whole_hour))?;

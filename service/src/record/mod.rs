@@ -5,12 +5,12 @@
 //! | Where a record is | `address.rs` |
 //! | The store on disk | `on_disk.rs` |
 //! | The store in ClickHouse, behind the feature `clickhouse` | `clickhouse.rs` |
-//! | What replaces it without the feature | `no_clickhouse.rs` |
+//! | What replaces this store without the feature | `no_clickhouse.rs` |
 //! | A folder that cannot be written | `read_only.rs` |
 //! | The record of another server | `upstream.rs` |
-//! | The name by which places know a record | `writer.rs` |
+//! | The name of a record in its places | `writer.rs` |
 //! | A copy that is not finished | `unfinished.rs` |
-//! | Which stations something came in for | `changed.rs` |
+//! | Which stations new data may have changed | `changed.rs` |
 //! | A store that takes nothing once the server stops | `stop.rs` |
 //! | The newest reading by the clock | `newest.rs` |
 
@@ -63,7 +63,7 @@ const SAMPLE_PASSED: &str = "sample_passed_ms";
 /// The cutoff of retention and the span that is kept, both in milliseconds.
 const CUTOFF: &str = "retention";
 
-/// What is noted about a record and goes along when it is copied.
+/// The notes about a record that are copied with it.
 pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
 
 /// The file that says that a folder follows the backups of another record.
@@ -72,23 +72,26 @@ pub const FOLLOWER: &str = "follower";
 /// The settings of a record.
 #[derive(Clone, Debug)]
 pub struct RecordSettings {
-    /// Where it is.
+    /// The place of the record.
     pub place: RecordPlace,
-    /// The folder of its server: of the record itself, if that is on disk.
+    /// The folder of the server. If the record is on disk, it is in this folder.
     pub data: PathBuf,
     /// Options of a store on disk.
     pub options: EmbeddedOptions,
     /// The file with the password of ClickHouse.
     pub store_password_file: Option<PathBuf>,
-    /// Whether another server writes it.
+    /// Whether another server writes the record.
     pub read_only: bool,
 }
 
-/// How often at most it is found out whether the store takes readings.
+/// Shortest time between two tests of whether the store takes readings.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
-/// Locks the folder of a server whose record is elsewhere, which is created if missing. Also returns
-/// whether nothing is in it.
+/// Locks the folder of a server whose record is elsewhere. The folder is created if missing. Also
+/// returns whether the folder is empty.
+///
+/// # Errors
+/// Another process has it locked, or it cannot be written.
 pub fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
     let path = folder.display().to_string();
     let failed =
@@ -107,43 +110,43 @@ pub fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
     }
 }
 
-/// What a server needs of the store that its record is in.
+/// What a server needs of the store of its record.
 trait RecordStore: Store + Marks + Debug {
-    /// The newest reading, what is damaged, and what of it is in files.
+    /// The newest reading, the damage, and the files of the store.
     fn health(&self) -> StoreHealth;
 
-    /// Does what is due, and deletes what is older than an instant, if one is given.
+    /// Does the work that is due. If an instant is given, also deletes older readings.
     fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError>;
 
     /// Moves the cutoff of retention, forward or back.
     fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError>;
 
-    /// Finds out what keeps it from taking readings.
+    /// Finds out what keeps the store from taking readings.
     fn trouble(&self) -> Option<&'static str>;
 
-    /// What is deleted as a whole when it is too old.
+    /// The units that retention deletes: each goes as a whole when all of it is too old.
     fn expires_by(&self) -> &'static str;
 
-    /// Says that nobody writes to it any more.
+    /// Says that this process no longer writes to the store.
     fn close(&self) {}
 }
 
 type Tried = (Instant, Option<&'static str>);
 
-/// The record of a server, which it writes.
+/// The record of a server that writes to it.
 #[derive(Clone, Debug)]
 pub struct Record {
     kept: Arc<dyn RecordStore>,
     alerts: Arc<AlertStore>,
     /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
-    /// When it was last tried whether it takes readings, and what keeps it from that.
+    /// When the store was last tested for taking readings, and what keeps it from that.
     tried: Arc<Mutex<Option<Tried>>>,
 }
 
 impl Record {
-    /// Opens the record where the settings have it. Where a server writes to a record in ClickHouse,
-    /// this one takes its place.
+    /// Opens the record that the settings name. If another server writes to a record in ClickHouse,
+    /// this server takes its place.
     ///
     /// # Errors
     /// Another process has it open, or it cannot be read or written.
@@ -157,7 +160,7 @@ impl Record {
         }
     }
 
-    /// Opens the record for a command: where a server writes to it, the command is refused.
+    /// Opens the record for a command. If a server writes to the record, the command is refused.
     ///
     /// # Errors
     /// As [`open`](Self::open); also if a server writes to it.
@@ -184,10 +187,10 @@ impl Record {
         record
     }
 
-    /// Opens the record as one that another server writes, or nobody.
+    /// Opens the record to read only. Another server may write to it.
     ///
     /// # Errors
-    /// It cannot be read, or it is on disk and this process may write to it.
+    /// The record cannot be read, or it is on disk and this process may write to it.
     pub fn beside(settings: &RecordSettings) -> Result<Arc<dyn Upstream>, StoreError> {
         match &settings.place {
             RecordPlace::ClickHouse(address) => clickhouse::beside(address, settings),
@@ -199,7 +202,8 @@ impl Record {
         }
     }
 
-    /// Opens the record for a command that reads it. Nobody may have a folder open meanwhile.
+    /// Opens the record for a command that reads it. No other process may have the folder of a
+    /// record open at the same time.
     ///
     /// # Errors
     /// It cannot be read.
@@ -210,7 +214,7 @@ impl Record {
         }
     }
 
-    /// Logs each damage that was found, once.
+    /// Logs each damage once.
     pub fn log_faults(&self) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let faults = self.health().faults;
@@ -230,12 +234,12 @@ impl Record {
         &self.alerts
     }
 
-    /// The newest reading, what is damaged, and what of the store is in files.
+    /// The newest reading, the damage, and the files of the store.
     pub fn health(&self) -> StoreHealth {
         self.kept.health()
     }
 
-    /// Does what is due, and deletes what is older than an instant, if one is given.
+    /// Does the work that is due. If an instant is given, also deletes older readings.
     ///
     /// # Errors
     /// It cannot be written.
@@ -243,7 +247,7 @@ impl Record {
         self.kept.maintain(retain_from_ms)
     }
 
-    /// Moves the cutoff of retention, forward or back, until it is looked at the next time.
+    /// Moves the cutoff of retention, forward or back, until the next look at it.
     ///
     /// # Errors
     /// It cannot be written.
@@ -251,7 +255,7 @@ impl Record {
         self.kept.retain_from(retain_from_ms)
     }
 
-    /// Moves the cutoff of retention by order: `i64::MIN` keeps everything.
+    /// Moves the cutoff of retention by an operator's order. `i64::MIN` keeps everything.
     ///
     /// # Errors
     /// It cannot be written.
@@ -264,7 +268,7 @@ impl Record {
         self.retain_from(at_ms)
     }
 
-    /// The cutoff of retention that was noted last, and how long readings were kept then.
+    /// The cutoff of retention that was noted last, and how long readings were kept at that time.
     ///
     /// # Errors
     /// It cannot be read.
@@ -289,12 +293,13 @@ impl Record {
         self.alerts.record().messages.last().map(|message| message.sent_ms)
     }
 
-    /// What of it is deleted as a whole when it is too old: segments, or days.
+    /// The units that retention deletes: segments or days. Each goes as a whole when all of it is
+    /// too old.
     pub fn expires_by(&self) -> &'static str {
         self.kept.expires_by()
     }
 
-    /// What keeps the store from taking readings, as found within the last seconds by trying.
+    /// What keeps the store from taking readings, as found by a test within the last seconds.
     pub fn trouble(&self) -> Option<&'static str> {
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         match *tried {
@@ -307,7 +312,7 @@ impl Record {
         }
     }
 
-    /// Says that this process does not write to it any more.
+    /// Says that this process no longer writes to the record.
     pub fn close(&self) {
         self.kept.close();
     }
@@ -320,8 +325,8 @@ impl Record {
         Origin::of(&*self.kept)
     }
 
-    /// Marks the store as having readings that somebody brought in: from now on its clock is live
-    /// by default.
+    /// Marks the store as having readings of the operator. From now on its clock is live by
+    /// default.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,14 +1,15 @@
-//! How old the newest reading is. One that is ahead of the clock says nothing about that.
+//! How old the newest reading is. Readings ahead of the clock do not count.
 
 use mesonet::intake::AHEAD_MS;
 use mesonet::store::{Selection, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
 
-/// For stations whose newest report is ahead of the clock: how far back their last one before is looked for.
+/// How far back to look for an earlier report of a station whose newest report is ahead of the
+/// clock.
 const LOOK_BACK_MS: i64 = 2 * DAY_MS;
 
-/// Whether a reading is so far ahead of the clock that it cannot be of now.
+/// Whether a reading is so far ahead of the clock that its time must be wrong.
 pub fn is_ahead(ts_ms: i64, now_ms: i64) -> bool {
     ts_ms > now_ms.saturating_add(AHEAD_MS)
 }
@@ -41,14 +42,14 @@ pub fn newest_ms_by(record: &dyn Reader, now_ms: i64) -> Result<Option<i64>, Sto
 mod tests {
     use std::sync::Arc;
 
-    use mesonet::store::unjudged;
+    use mesonet::store::no_verdicts;
     use mesonet::time::HOUR_MS;
     use mesonet::{Batch, IntervalType, MemoryStore, Reading, Report, SeriesKey, Store};
 
     use super::*;
     use crate::testing::station;
 
-    /// One reading hours ahead of the clock once made the age of the newest one negative.
+    /// A reading hours ahead of the clock once made the age of the newest reading negative.
     #[test]
     fn a_reading_ahead_of_the_clock_is_not_the_newest() {
         let now_ms = 1_000 * HOUR_MS;
@@ -65,7 +66,7 @@ mod tests {
                     readings: vec![Reading::unchecked(key, 20.0)],
                 }];
                 let batch = Batch { stations: vec![station], reports };
-                store.append(&batch, &mut unjudged).unwrap();
+                store.append(&batch, &mut no_verdicts).unwrap();
             }
             newest_ms_by(&*store, now_ms).unwrap().map(|at_ms| (now_ms - at_ms) / HOUR_MS)
         };

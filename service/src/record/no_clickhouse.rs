@@ -1,5 +1,5 @@
-//! What stands in the place of ClickHouse in a server that was built without it: refusals. None is
-//! met, since such a server reads no place in ClickHouse.
+//! Replaces ClickHouse in a server that was built without it. All functions refuse. They are never
+//! called, since such a server accepts no place in ClickHouse.
 
 use std::sync::Arc;
 
@@ -46,7 +46,10 @@ pub fn reader(
     without(address)
 }
 
-/// Refuses: see the file beside this one.
+/// Refuses; see `clickhouse.rs`.
+///
+/// # Errors
+/// Always.
 pub fn would_expire(
     address: &ClickHouseAddress,
     _: &RecordSettings,
@@ -55,7 +58,10 @@ pub fn would_expire(
     without(address)
 }
 
-/// Refuses: see the file beside this one.
+/// Refuses; see `clickhouse.rs`.
+///
+/// # Errors
+/// Always.
 pub fn migrate(address: &ClickHouseAddress, _: &RecordSettings) -> Result<(u32, u32), StoreError> {
     without(address)
 }

@@ -11,7 +11,7 @@ use mesonet::{EmbeddedStore, Reader};
 
 use super::{FOLLOWER, RecordPlace, RecordStore, refuse_unfinished};
 
-/// Written to find out whether the store can be written.
+/// The file that is written to find out whether the store can be written.
 const WRITABLE: &str = "writable";
 
 /// Opens a folder, which is created if missing.
@@ -31,7 +31,7 @@ pub fn open(
     if swept > 0 {
         tracing::info!("deleted {swept} files of unfinished work");
     }
-    // Only now, since the folder is locked.
+    // Only now, when the folder is locked.
     let alerts = match AlertStore::open(dir) {
         Ok((alerts, faults)) => {
             for fault in faults {

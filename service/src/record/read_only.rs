@@ -1,4 +1,4 @@
-//! The record in a folder that cannot be written: it is served as it is, and takes nothing in.
+//! The record in a folder that cannot be written. It is served unchanged, and takes nothing in.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use mesonet::store::{AlertStore, EmbeddedReader, StoreError, StoreHealth};
 use super::{Touched, Upstream};
 use crate::clock::system_ms;
 
-/// Whether a folder is there and this process may not write to it.
+/// Whether a folder exists and this process may not write to it.
 pub fn is_read_only(folder: &Path) -> bool {
     folder.is_dir()
         && tempfile::tempfile_in(folder).is_err_and(|error| {
@@ -32,7 +32,7 @@ struct ReadOnly {
     failure: Mutex<Option<String>>,
 }
 
-/// Opens a record that this process may only read. Somebody else may write to it.
+/// Opens a record that this process may only read. Another process may write to it.
 ///
 /// # Errors
 /// It cannot be read.

@@ -2,18 +2,18 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, Store};
 
-/// A store for files being read in, which can stop between two batches. What was stored before is
-/// kept; the files are read again after the next start, or sent again.
+/// A store for taking in files that can stop between two batches. What was stored before is kept.
+/// The files are read again after the next start, or sent again.
 pub struct StopGuard<'a> {
     pub store: &'a dyn Store,
     pub stopped: &'a AtomicBool,
 }
 
 impl Store for StopGuard<'_> {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         if self.stopped.load(Ordering::Relaxed) {
             let (path, cause) = ("the record".to_owned(), "the server is stopping".to_owned());
             return Err(StoreError::Storage { path, cause });
@@ -22,8 +22,8 @@ impl Store for StopGuard<'_> {
     }
 }
 
-impl InFront for StopGuard<'_> {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for StopGuard<'_> {
+    fn wrapped(&self) -> &dyn Reader {
         self.store
     }
 }
@@ -31,7 +31,7 @@ impl InFront for StopGuard<'_> {
 #[cfg(test)]
 mod tests {
     use mesonet::MemoryStore;
-    use mesonet::store::unjudged;
+    use mesonet::store::no_verdicts;
 
     use super::*;
     use crate::testing::station;
@@ -41,9 +41,9 @@ mod tests {
         let (known, stopped) = (MemoryStore::default(), AtomicBool::new(false));
         let store = StopGuard { store: &known, stopped: &stopped };
         let batch = |name| Batch { stations: vec![station(name)], reports: vec![] };
-        store.append(&batch("KAAA"), &mut unjudged).unwrap();
+        store.append(&batch("KAAA"), &mut no_verdicts).unwrap();
         stopped.store(true, Ordering::Relaxed);
-        let refused = store.append(&batch("KBBB"), &mut unjudged).unwrap_err();
+        let refused = store.append(&batch("KBBB"), &mut no_verdicts).unwrap_err();
         assert_eq!(refused.to_string(), "the record: the server is stopping");
         assert_eq!(known.directory().unwrap().stations.len(), 1);
     }

@@ -1,8 +1,9 @@
-//! The record of a server that writes none: that of another one, some time behind it.
+//! The record of a server that writes none: it serves the record of another server, some time
+//! behind it.
 
 use std::sync::Arc;
 
-use mesonet::store::{AlertStore, InFront, Judge, Receipt, StoreError, StoreHealth};
+use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 
 use crate::clock::system_ms;
@@ -12,14 +13,15 @@ pub trait Upstream: Send + Sync {
     /// The stations and readings.
     fn reader(&self) -> &dyn Reader;
 
-    /// Takes in what is new, and returns which stations that touches. A record that cannot be read is
+    /// Reads what is new, and returns the stations that changed. A record that cannot be read is
     /// logged once.
     fn update(&self) -> Touched;
 
     /// Everything that the other server had acknowledged before this time is in the record.
     fn as_of_ms(&self) -> i64;
 
-    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    /// The age of that time in seconds; 0 if the clocks of the two servers differ by more than the
+    /// age.
     fn behind_s(&self) -> f64 {
         (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
     }
@@ -30,14 +32,14 @@ pub trait Upstream: Send + Sync {
     /// The state of the store.
     fn health(&self) -> StoreHealth;
 
-    /// What keeps it from being read.
+    /// What keeps the record from being read.
     fn trouble(&self) -> Option<&'static str>;
 
-    /// What is said to whoever would write to it.
+    /// The answer to a caller that tries to write to the record.
     fn takes_nothing(&self) -> &'static str;
 }
 
-/// Which stations something new is about.
+/// The stations with new data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
     None,
@@ -48,14 +50,14 @@ pub enum Touched {
 /// The store of a server that writes none.
 pub struct ReadOnlyStore(pub Arc<dyn Upstream>);
 
-impl InFront for ReadOnlyStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for ReadOnlyStore {
+    fn wrapped(&self) -> &dyn Reader {
         self.0.reader()
     }
 }
 
 impl Store for ReadOnlyStore {
-    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let (path, cause) = ("the record".to_owned(), self.0.takes_nothing().to_owned());
         Err(StoreError::Unavailable { path, cause })
     }

@@ -1,4 +1,4 @@
-//! The name by which places of backups and archives know a record.
+//! The name of a record in its places of backups and archives.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,33 +9,33 @@ use mesonet::store::StoreError;
 
 use crate::files::found;
 
-/// The file of a data folder with the name by which places know the record. Backups leave it out, so
-/// a restored record is another one.
+/// The file of a data folder with the name of the record in its places. Backups leave this file
+/// out, so a restored record is another record.
 pub const WRITER: &str = "writer";
 
 /// Digits of the name.
 const DIGITS: usize = 16;
 
-/// Returns the name by which places know the record of a folder. It is made at the first use.
+/// Returns the name, in its places, of the record of a folder. The name is made at the first use.
 ///
 /// # Errors
-/// The file cannot be read or written, or is not ours.
+/// The file cannot be read or written, or was not written by this program.
 pub fn writer_of_folder(data: &Path) -> Result<String, StoreError> {
     let path = data.join(WRITER);
     let failed = |cause| StoreError::Storage { path: path.display().to_string(), cause };
     let read = || -> io::Result<String> {
-        // Whoever did not make it may only be allowed to read it.
+        // A user who did not create the file may only be allowed to read it.
         if let Some(text) = found(fs::read_to_string(&path))? {
             return Ok(text);
         }
-        // It appears with its content: one that is empty was emptied.
+        // The file appears together with its content, so an empty file was emptied.
         let text = format!("{:0DIGITS$x}\n", getrandom::u64().map_err(io::Error::from)?);
         let mut file = tempfile::Builder::new().prefix(".mesonet-writer-").tempfile_in(data)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         match file.persist_noclobber(&path) {
             Ok(_) => sync_folder(data).map(|()| text),
-            // Another command was faster.
+            // Another command has created it in the meantime.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 fs::read_to_string(&path)
             }
@@ -59,7 +59,7 @@ pub fn check_writer(data: &Path) -> Result<(), String> {
     }
 }
 
-/// The name of a record, if a text is one.
+/// The name of a record in a text; `None` if the text is not one.
 fn name_in(text: &str) -> Option<String> {
     let name = text.trim_end();
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

@@ -1,12 +1,12 @@
 //! The cutoff of retention, and what may move it.
 //!
-//! What is deleted is gone for good, and the clock of a machine is wrong now and then, so nothing is trusted
-//! alone:
+//! Deleted readings are gone for good, and the clock of a machine is wrong now and then, so no
+//! source of time is trusted alone:
 //!
 //! - The cutoff is counted from the newest reading, or from the clock if that is earlier. A reading counts as
 //!   the newest only together with others ([`newest_ms`]).
-//! - It moves forward with the time for which the server runs, [`ADVANCE`] times as fast at most, whatever
-//!   the clock says.
+//! - It moves forward with the running time of the server, at most [`ADVANCE`] times as fast,
+//!   whatever the clock says.
 //! - It goes back at once if the clock says that it is too late.
 
 use std::time::Duration;
@@ -15,36 +15,37 @@ use mesonet::store::{Directory, Selection, StationRecord, StoreError};
 use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{ClosedWindow, Reader, Variable};
 
-/// Days by which the cutoff moves forward at most in a day for which the server runs: 1 keeps up, the other
-/// makes good for the time for which it did not run.
+/// Maximum number of days by which the cutoff moves forward while the server runs for a day: one
+/// day to keep up, and one to catch up after time in which the server did not run.
 pub const ADVANCE: i64 = 2;
 
-/// How late the cutoff may be by the clock before it goes back: clocks are set right by small steps all the
-/// time.
+/// How far the cutoff may be ahead, by the clock, before it goes back: clocks are corrected by
+/// small steps all the time.
 const SLACK_MS: i64 = HOUR_MS;
 
-/// Longest time between two looks that counts. A clock that should only go forward may jump too.
+/// Longest time between two looks that counts in full. Even a clock that should only go forward may
+/// jump.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// The cutoff of a running server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cutoff {
-    /// Where it is, milliseconds since 1970; `None` before there is one.
+    /// The cutoff, milliseconds since 1970; `None` if there is none yet.
     pub at_ms: Option<i64>,
     /// Whether the record had no readings when the server started.
     began_empty: bool,
-    /// For how long the server had run when it was last looked at.
+    /// The running time of the server at the last look.
     looked: Option<Duration>,
 }
 
-/// What is known when the cutoff is looked at.
+/// What is known at a look at the cutoff.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// How long readings are kept.
     pub span_ms: i64,
     /// The time of the clock.
     pub now_ms: i64,
-    /// For how long the server has run.
+    /// The running time of the server.
     pub ran: Duration,
     /// The newest reading that counts, if there is one.
     pub newest_ms: Option<i64>,
@@ -53,16 +54,17 @@ pub struct Known {
 }
 
 impl Cutoff {
-    /// The cutoff that a record had when it was opened, and whether it had no readings then.
+    /// Starts with the cutoff that a record had when it was opened, and whether it had no readings
+    /// then.
     pub fn of_record(at_ms: Option<i64>, began_empty: bool) -> Self {
         Self { at_ms, began_empty, looked: None }
     }
 
-    /// Where the cutoff is now; `None` if there is none yet.
+    /// The cutoff now; `None` if there is none yet.
     ///
-    /// The first one follows from the readings that the record had when the server started. In a record that
-    /// was empty then nothing is too old at first: readings that came in since may have their dates from a
-    /// clock that is wrong.
+    /// The first cutoff follows from the readings that the record had when the server started. In a
+    /// record that was empty then, nothing is too old at first: readings that came in since may be
+    /// dated by a wrong clock.
     pub fn look(&mut self, known: &Known) -> Option<i64> {
         let Known { span_ms, now_ms, ran, newest_ms, oldest_ms } = *known;
         let since = ran.saturating_sub(self.looked.replace(ran).unwrap_or(ran)).min(LONGEST);
@@ -93,14 +95,15 @@ pub fn is_too_late(at_ms: i64, span_ms: i64, now_ms: i64) -> bool {
     at_ms > now_ms.saturating_sub(span_ms).saturating_add(SLACK_MS)
 }
 
-/// Reports of one station in a week that confirm one another.
+/// Number of reports of one station in a week that confirm one another.
 const CONFIRMED: usize = 3;
 
 /// Returns the time of the newest reading that others confirm; `None` if there is no reading.
 ///
-/// A report counts if within the day before it a hundredth of the stations have reported, at least two, or
-/// if its station has reported three times in the week before. Of a record with one station every report
-/// counts; if none counts, the oldest of the newest reports of the stations.
+/// A report counts if a hundredth of the stations, and at least two, have reported within the day
+/// before it, or if its station has reported three times in the week before. In a record with one
+/// station every report counts. If no report counts, the result is the oldest of the newest reports
+/// of the stations.
 ///
 /// # Errors
 /// The record cannot be read.

@@ -1,4 +1,4 @@
-use mesonet::store::unjudged;
+use mesonet::store::no_verdicts;
 use mesonet::time::parse_instant;
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
@@ -29,7 +29,7 @@ fn known(now_ms: i64, ran_h: u64, newest_ms: Option<i64>) -> Known {
 fn a_record_that_is_fed_loses_what_is_too_old() {
     let cutoff = first("2026-11-22T12:00:00Z", Some("2026-11-22T11:58:00Z"));
     assert_eq!(cutoff, Some(at("2025-10-18T11:58:00Z")));
-    // A clock that lags keeps more.
+    // A clock that is behind keeps more.
     let cutoff = first("2026-11-01T12:00:00Z", Some("2026-11-22T11:58:00Z"));
     assert_eq!(cutoff, Some(at("2025-09-27T12:00:00Z")));
 }
@@ -50,17 +50,17 @@ fn a_record_without_readings_has_no_cutoff() {
     assert_eq!(first("2030-01-01T00:00:00Z", None), None);
 }
 
-/// One pushed bulletin, dated by a clock that was 92 days ahead, once moved the cutoff by 92 days.
+/// A pushed bulletin, dated by a clock that was 92 days ahead, once moved the cutoff by 92 days.
 #[test]
 fn a_clock_that_is_ahead_moves_the_cutoff_by_two_days_a_day_at_most() {
     let now_ms = at("2026-11-22T12:00:00Z");
     let mut cutoff = Cutoff::of_record(None, false);
     let before_ms = cutoff.look(&known(now_ms, 0, Some(now_ms))).unwrap();
     let ahead_ms = now_ms + 92 * DAY_MS;
-    // Ten minutes count between two looks: the server looks more often.
+    // At most ten minutes count between two looks, and the server looks more often.
     let after_ms = cutoff.look(&known(ahead_ms, 5, Some(ahead_ms))).unwrap();
     assert_eq!(after_ms - before_ms, 20 * 60_000);
-    // With the clock right again it goes back.
+    // When the clock is right again, the cutoff goes back.
     let again_ms = cutoff.look(&known(now_ms - DAY_MS, 6, Some(ahead_ms))).unwrap();
     assert_eq!(again_ms, now_ms - DAY_MS - KEPT_MS);
 }
@@ -77,13 +77,13 @@ fn in_a_record_that_was_empty_nothing_is_too_old_at_first() {
 /// What happens to a server: its clock and its readings.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The clock is set to the true time and this many hours.
+    /// The clock is set to the true time plus this many hours.
     Clock(i64),
-    /// It runs for this many minutes and looks every ten.
+    /// The server runs for this many minutes and looks every ten.
     Runs(u16),
     /// Readings of this many stations come in, dated by its clock.
     Fed(usize),
-    /// It is started again, this many hours after it stopped.
+    /// The server is started again, this many hours after it stopped.
     Restart(u16),
 }
 
@@ -97,8 +97,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever the clock does, the cutoff is never later than the true time asks for, but for what it may move
-    /// while the server runs.
+    /// Whatever the clock does, the cutoff is never later than the true time allows, except for
+    /// what it may move while the server runs.
     #[test]
     fn no_history_of_clocks_deletes_more_than_the_server_ran_for(
         events in prop::collection::vec(event(), 1..40),
@@ -136,13 +136,13 @@ proptest! {
                         deleted_to_ms = deleted_to_ms.max(at_ms);
                         let allowed_ms = start_ms - KEPT_MS + ADVANCE * ran_in_all_ms;
                         prop_assert!(deleted_to_ms <= allowed_ms, "{at_ms} {allowed_ms}");
-                        // Readings of now are never refused, by whatever clock.
+                        // Readings of the present are never refused, whatever the clock says.
                         prop_assert!(at_ms < known.now_ms);
                     }
                 }
             }
         }
-        // With the clock right, nothing of the span that is kept is refused.
+        // With a right clock, no reading of the span that is kept is refused.
         let known = Known {
             span_ms: KEPT_MS,
             now_ms: true_ms,
@@ -172,7 +172,7 @@ fn report(id: &str, ts_ms: i64) -> Batch {
 fn newest(reports: &[(&str, i64)]) -> Option<i64> {
     let store = MemoryStore::default();
     for &(id, hour) in reports {
-        store.append(&report(id, hour * HOUR_MS), &mut unjudged).unwrap();
+        store.append(&report(id, hour * HOUR_MS), &mut no_verdicts).unwrap();
     }
     newest_ms(&store).unwrap().map(|newest_ms| newest_ms / HOUR_MS)
 }
@@ -184,7 +184,7 @@ fn a_reading_far_beyond_the_rest_is_not_the_newest() {
     assert_eq!(newest(&[("KAAA", 5), ("KBBB", 6), ("KCCC", 2_000)]), Some(6));
     // Together they count.
     assert_eq!(newest(&[("KAAA", 5), ("KBBB", 1_990), ("KCCC", 2_000)]), Some(2_000));
-    // And one that reports on while others have ceased.
+    // So does one station that goes on while the others have stopped.
     let goes_on = [("KAAA", 5), ("KBBB", 6), ("KCCC", 1_980), ("KCCC", 1_990), ("KCCC", 2_000)];
     assert_eq!(newest(&goes_on), Some(2_000));
 }

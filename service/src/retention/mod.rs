@@ -1,7 +1,7 @@
 //! How far back the record is kept.
 //!
-//! What is deleted is gone for good, so no clock is trusted alone: see [`cutoff`]. The clock of a replay is
-//! ignored.
+//! Deleted readings are gone for good, so no clock is trusted alone: see `cutoff.rs`. The clock of a
+//! replay is ignored.
 
 mod cutoff;
 
@@ -16,10 +16,10 @@ pub use self::cutoff::{ADVANCE, is_too_late, newest_ms};
 use self::cutoff::{Cutoff, Known, oldest_ms};
 use crate::record::Record;
 
-/// How often at most the cutoff is noted while it moves forward.
+/// Shortest time between two notes of the cutoff while it moves forward.
 const NOTED_EVERY_MS: i64 = HOUR_MS;
 
-/// What a record knows of its retention while a server runs.
+/// The state of a record's retention while a server runs.
 #[derive(Debug)]
 pub struct Retention(Mutex<Inner>);
 
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 impl Retention {
-    /// What is noted in a record.
+    /// The retention that is noted in a record.
     ///
     /// # Errors
     /// The record cannot be read.
@@ -55,7 +55,7 @@ impl Retention {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks where the cutoff is, and notes it.
+    /// Works out the cutoff, and notes it.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -89,16 +89,16 @@ impl Retention {
         Ok(at_ms)
     }
 
-    /// Takes the cutoff back if it is later than the clock allows, so that no reading of today is refused for
-    /// its age. Cheap if it is not.
+    /// Takes the cutoff back if it is later than the clock allows, so that no reading of today is
+    /// refused for its age. Otherwise the call is cheap.
     ///
     /// # Errors
     /// The record cannot be read or written.
     pub fn take_back(&self, record: &Record, now_ms: i64) -> Result<(), StoreError> {
         let held_ms = record.store().held_from_ms()?;
         let mut inner = self.inner();
-        // A cutoff that nothing is noted of is from an earlier version. What is later than the present is wrong
-        // for every span.
+        // A cutoff without a note is from an earlier version. A cutoff later than the present is
+        // wrong for every span.
         let span_ms = inner.span_ms.unwrap_or(0);
         if held_ms == i64::MIN || !is_too_late(held_ms, span_ms, now_ms) {
             return Ok(());
@@ -121,7 +121,7 @@ fn log_taken_back(before_ms: i64, at_ms: i64, now_ms: i64) {
         at_ms => Iso8601(at_ms).to_string(),
     };
     tracing::warn!(
-        "the cutoff of retention was {}, which is too late by the clock ({}): it went back to {to}",
+        "the cutoff of retention was {}, which is too late by the clock ({}): it was moved back to {to}",
         Iso8601(before_ms),
         Iso8601(now_ms)
     );

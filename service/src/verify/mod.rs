@@ -15,10 +15,10 @@ use crate::keys::{KEYS, KeyFile, KeysError};
 use crate::products::{ProductFiles, Stored};
 use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
 
-/// Where damaged files go, below the data folder.
+/// The folder for damaged files, below the data folder.
 const DAMAGED: &str = "damaged";
 
-/// The entries of a data folder that we create.
+/// The entries of a data folder that this program creates.
 const OURS: [&str; 10] = [
     "lock",
     WRITER,
@@ -55,10 +55,10 @@ pub enum VerifyError {
     Io(#[from] io::Error),
 }
 
-/// Whose files are checked.
+/// What to check.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions<'a> {
-    /// Where the record is.
+    /// The place of the record.
     pub record: &'a RecordPlace,
     /// The folder of its server.
     pub data: &'a Path,
@@ -68,11 +68,11 @@ pub struct VerifyOptions<'a> {
     pub set_aside: bool,
 }
 
-/// What was checked, and what is wrong with it.
+/// What was checked, and what is wrong.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
-    /// Where the record is, if it is not in the folder: then nothing of it was checked.
+    /// The place of the record, if it is not in the folder. Then nothing of the record was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_in: Option<String>,
     stations: usize,
@@ -82,7 +82,7 @@ pub struct Verified {
     journal_batches: usize,
     journal_readings: u64,
     alerts: usize,
-    /// Zones that alerts name and whose outlines are not known: nothing is damaged.
+    /// Zones that alerts name but whose outlines are not known. This is not damage.
     pub zones_without_outline: BTreeSet<String>,
     products: usize,
     product_bytes: u64,
@@ -90,7 +90,7 @@ pub struct Verified {
     model_files: usize,
     model_bytes: u64,
     pub faults: Vec<Finding>,
-    /// Foreign files, and files of unfinished work: left alone.
+    /// Foreign files, and files of unfinished work. They are left alone.
     not_checked: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ pub struct Verified {
 pub struct Finding {
     pub file: String,
     pub cause: String,
-    /// Whether it was set aside.
+    /// Whether the file was set aside.
     pub set_aside: bool,
 }
 
@@ -116,7 +116,8 @@ pub fn verify(options: &VerifyOptions<'_>) -> Result<Verified, VerifyError> {
         return Err(VerifyError::NoRecord(data.to_owned()));
     }
     let mut verified = Verified::default();
-    // No server writes to the folder meanwhile: the check of a record on disk has a lock of its own.
+    // No server writes to the folder during the check: the check of a record on disk holds the
+    // lock.
     let _locked = match record {
         RecordPlace::Embedded(_) => {
             verified.record(data, set_aside)?;
@@ -172,8 +173,8 @@ impl Verified {
         Ok(())
     }
 
-    /// Names a cutoff of retention after the present, which refuses all that comes in. What is damaged is named by the
-    /// check of the record.
+    /// Reports a cutoff of retention after the present, which refuses all new readings. The check
+    /// of the record reports damage.
     fn check_cutoff(&mut self, data: &Path) {
         let Ok(cutoff_ms) = EmbeddedReader::open(data).and_then(|record| record.held_from_ms())
         else {
@@ -191,7 +192,7 @@ impl Verified {
         }
     }
 
-    /// Notes the zones of alerts whose outlines are not among some.
+    /// Notes the zones of alerts that have no outline in a list of zones.
     ///
     /// # Errors
     /// The alerts cannot be read.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use mesonet::store::{Receipt, Selection, StoreError, unjudged};
+use mesonet::store::{Receipt, Selection, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
@@ -101,7 +101,7 @@ pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
     sql(&options, "RENAME TABLE stations TO elsewhere");
     let stations = vec![station("A"), station("B")];
     let reports = vec![report("A", 10, 0, -99.0), report("A", 20, 0, -99.0)];
-    let failed = store.append(&Batch { stations, reports }, &mut unjudged).unwrap_err();
+    let failed = store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap_err();
     assert!(matches!(failed, StoreError::Unavailable { .. }), "{failed}");
     assert_eq!(sql(&options, "SELECT count() FROM readings").trim(), "3");
     assert_eq!(held(&store, "A"), [(10, 1.0)]);
@@ -135,11 +135,11 @@ pub fn the_last_to_open_is_the_writer(url: &str) {
     assert_eq!(append(&second, vec![report("A", 10, 0, 1.0)]).added, 1);
     // It has not seen that, and what it would not write does not tell it.
     let batch = Batch { stations: vec![], reports: vec![report("A", 10, 0, 5.0)] };
-    let refused = first.append(&batch, &mut unjudged).unwrap_err();
+    let refused = first.append(&batch, &mut no_verdicts).unwrap_err();
     assert!(matches!(refused, StoreError::UnknownStation { .. }), "{refused}");
     let batch = Batch { stations: vec![station("A")], ..batch };
     for _ in 0..2 {
-        let refused = first.append(&batch, &mut unjudged).unwrap_err();
+        let refused = first.append(&batch, &mut no_verdicts).unwrap_err();
         assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
         assert!(refused.to_string().contains("a writer that opened it later"), "{refused}");
         assert!(first.maintain(Some(0)).is_err());
@@ -157,7 +157,7 @@ pub fn of_many_that_open_at_once_one_writes(url: &str) {
             opened.wait();
             let reports = vec![report("A", 10, 0, f64::from(round))];
             let stations = vec![station("A")];
-            match store.append(&Batch { stations, reports }, &mut unjudged) {
+            match store.append(&Batch { stations, reports }, &mut no_verdicts) {
                 Ok(_) => 1,
                 Err(error) => {
                     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
@@ -303,7 +303,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                 break;
             }
             let batch_of = Batch { stations: vec![], reports: own_reports_of(batch) };
-            match store.append(&batch_of, &mut unjudged) {
+            match store.append(&batch_of, &mut no_verdicts) {
                 Ok(receipt) => {
                     assert_eq!(receipt.added, whole);
                     acknowledged.push(batch);

@@ -1,7 +1,7 @@
 //! The record as a copy, and as the original of one.
 
 use mesonet::store::copy::{Comparison, Copying, Duplicate, NOTE, Original, compare, unfinished};
-use mesonet::store::{StoreError, Verdicts, unjudged};
+use mesonet::store::{StoreError, Verdicts, no_verdicts};
 use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{Batch, MemoryStore, Quality, Reader, Reading, Report, StationId, Store};
 use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore};
@@ -31,7 +31,7 @@ fn original() -> MemoryStore {
     };
     let reports = (0..STATIONS).flat_map(|at| (0..30).map(move |day| (at, day * 24)));
     let reports: Vec<Report> = reports.map(|(at, hour)| report(at, hour, 0)).collect();
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap();
     let corrected: Vec<Report> =
         (0..STATIONS).step_by(5).map(|at| report(at, 48, 1 + (at % 2) as u8)).collect();
     let verdicts = Verdicts {
@@ -85,7 +85,7 @@ pub fn a_record_is_copied_here_and_on(url: &str) {
     };
     let batch = Batch { stations: vec![], reports: vec![late] };
     let receipts =
-        [&original as &dyn Store, &store].map(|to| to.append(&batch, &mut unjudged).unwrap());
+        [&original as &dyn Store, &store].map(|to| to.append(&batch, &mut no_verdicts).unwrap());
     assert_eq!(receipts[0], receipts[1]);
     assert_eq!(receipts[1].overtaken, 1);
 
@@ -117,7 +117,7 @@ pub fn a_copy_that_was_interrupted_goes_on(url: &str) {
     let next = open(&options);
     assert_eq!(unfinished(&next.mark(NOTE).unwrap().unwrap()), Some("the original"));
     let refused =
-        store.append(&Batch { stations: vec![station("X")], reports: vec![] }, &mut unjudged);
+        store.append(&Batch { stations: vec![station("X")], reports: vec![] }, &mut no_verdicts);
     assert!(matches!(refused, Err(StoreError::Locked { .. })), "{refused:?}");
     copied(&original, &next);
     assert_eq!(rows(), before, "what was there is not written again");

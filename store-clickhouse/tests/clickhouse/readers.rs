@@ -1,6 +1,6 @@
 //! Readers beside the writer, and what only the writer may do.
 
-use mesonet::store::{AlertStore, StoreError, Verdicts, unjudged};
+use mesonet::store::{AlertStore, StoreError, Verdicts, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{BaseQuality, Batch, Quality, Reader, ReasonQuality, Store, alert};
 use mesonet_clickhouse::{ApiKey, ApiKeys, Changed, ClickHouseReader, Options};
@@ -145,7 +145,7 @@ pub fn marks_are_kept_and_a_writer_before_puts_none(url: &str) {
     for refused in [store.set_mark("origin", "own").unwrap_err(), store.check().unwrap_err()] {
         assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
     }
-    let refused = store.append(&Batch::default(), &mut unjudged);
+    let refused = store.append(&Batch::default(), &mut no_verdicts);
     assert!(refused.is_ok(), "an empty batch is not written");
     next.set_mark("origin", "own").unwrap();
     sql(&options, "OPTIMIZE TABLE marks FINAL");

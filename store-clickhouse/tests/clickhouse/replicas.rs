@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use mesonet::store::{Receipt, Selection, StoreError, unjudged};
+use mesonet::store::{Receipt, Selection, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, StationId, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Migrated, Options, SCHEMA_VERSION, migrate};
@@ -42,7 +42,7 @@ pub fn by_way_of(options: &Options, numbers: &[usize]) -> Options {
 
 pub fn try_append(store: &ClickHouseStore, reports: Vec<Report>) -> Result<Receipt, StoreError> {
     let stations = STATIONS.map(station).into();
-    store.append(&Batch { stations, reports }, &mut unjudged)
+    store.append(&Batch { stations, reports }, &mut no_verdicts)
 }
 
 pub fn refusal(error: &StoreError) -> String {
@@ -73,7 +73,7 @@ pub fn a_record_has_the_shards_it_was_made_for(url: &str) {
     // One node alone has a part only.
     let alone = Options::new(&options.urls[0], &options.database);
     let refused = refusal(&ClickHouseStore::open(&alone).unwrap_err());
-    assert!(refused.contains("these tables are of a cluster"), "{refused}");
+    assert!(refused.contains("these tables belong to a cluster"), "{refused}");
     // No address of the second shard.
     let half = by_way_of(&options, &[1, 2]);
     let store = ClickHouseStore::open(&half).unwrap();
@@ -88,7 +88,7 @@ pub fn a_record_has_the_shards_it_was_made_for(url: &str) {
     let refused = refusal(&migrate(&by_way_of(&options, &[1, 3, 4])).unwrap_err());
     assert!(refused.contains("shard 1 has 1 replica"), "{refused}");
     let refused = refusal(&migrate(&by_way_of(&options, &[1, 1])).unwrap_err());
-    assert!(refused.contains("another node is replica 1 of its shard too"), "{refused}");
+    assert!(refused.contains("another node is also replica 1 of its shard"), "{refused}");
     let named = Options { cluster: Some("a/b".to_owned()), ..options.clone() };
     let refused = refusal(&ClickHouseStore::open(&named).unwrap_err());
     assert!(refused.contains("\"a/b\" cannot be the name of a cluster"), "{refused}");

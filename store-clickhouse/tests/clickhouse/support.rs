@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
-    Damage, Directory, InFront, Judge, Receipt, Selection, SeriesSlice, StoreError, VisitWeather,
-    unjudged,
+    Damage, Directory, ReaderWrapper, Receipt, Selection, SeriesSlice, StoreError, VerdictFn,
+    VisitWeather, no_verdicts,
 };
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, Reader, Reading, Report, SeriesKey, Station,
@@ -125,7 +125,7 @@ pub fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
 
 pub fn append(store: &dyn Store, reports: Vec<Report>) -> Receipt {
     let stations = vec![station("A"), station("B")];
-    store.append(&Batch { stations, reports }, &mut unjudged).unwrap()
+    store.append(&Batch { stations, reports }, &mut no_verdicts).unwrap()
 }
 
 /// The temperatures of a station: time and value.
@@ -196,7 +196,7 @@ impl Reader for Reopened {
 }
 
 impl Store for Reopened {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut store = self.store.lock().unwrap();
         let receipt = store.append(batch, judge);
         *store = open(&self.options);
@@ -217,14 +217,14 @@ impl Beside {
     }
 }
 
-impl InFront for Beside {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Beside {
+    fn wrapped(&self) -> &dyn Reader {
         &self.reader
     }
 }
 
 impl Store for Beside {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let receipt = self.writer.append(batch, judge);
         self.reader.update().unwrap();
         let (own, other) = (self.reader.directory()?, self.writer.directory()?);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mesonet::alert;
-use mesonet::store::{AlertStore, Receipt, StoreError, unjudged};
+use mesonet::store::{AlertStore, Receipt, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, LonLat, Reader, Report, Store};
 use mesonet_clickhouse::{
@@ -98,7 +98,7 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
     let mut moved = station("A");
     moved.move_to(LonLat::new(10.0, 50.0).unwrap(), 7);
     let batch = Batch { stations: vec![moved], reports: vec![] };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     let before = store.directory().unwrap();
     let earlier = &before.get(id("A")).unwrap().station.earlier_places;
     assert_eq!((earlier.as_slice().len(), earlier.as_slice()[0].until_ms), (1, 7));

@@ -1,7 +1,7 @@
 //! More stations and days than one query or one insert takes, beside the store in memory.
 
 use mesonet::observation::Qualifier;
-use mesonet::store::{Selection, SeriesSlice, Verdicts, unjudged};
+use mesonet::store::{Selection, SeriesSlice, Verdicts, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report,
@@ -98,8 +98,8 @@ pub fn many_stations_and_days_are_as_in_memory(url: &str) {
         let receipt = cluster.append(&batch, &mut |_| judge()).unwrap();
         assert_eq!(Ok(receipt), memory.append(&batch, &mut |_| judge()));
         assert!(receipt.added > 10_000 && receipt.revised > 0, "{receipt:?}");
-        let again = cluster.append(&batch, &mut unjudged).unwrap();
-        assert_eq!(Ok(again), memory.append(&batch, &mut unjudged));
+        let again = cluster.append(&batch, &mut no_verdicts).unwrap();
+        assert_eq!(Ok(again), memory.append(&batch, &mut no_verdicts));
     }
     let ids: Vec<StationId> = stations.iter().map(|station| station.id).collect();
     assert_eq!(cluster.directory().unwrap().stations, memory.directory().unwrap().stations);

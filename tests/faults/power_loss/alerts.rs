@@ -26,7 +26,7 @@ fn step(alerts: &AlertStore, number: usize) {
     if number == 5 {
         alerts.expire(15).unwrap();
     } else {
-        // A new one, and one that replaces another.
+        // A new alert, and one that replaces another.
         let messages = vec![message(number, sent_ms), message(number / 2, sent_ms)];
         alerts.append(messages).unwrap();
     }

@@ -1,9 +1,10 @@
 //! What a disk may hold after a loss of power: everything that was made durable, and any part of
 //! the rest.
 //!
-//! The bytes and the length of a file are safe once the file was synced, a name (created, renamed,
-//! removed) once its folder was. Each unsafe change may or may not be there, regardless of earlier
-//! and later ones; a write may be there in part, or only as the length that it gave the file.
+//! The bytes and the length of a file are safe once the file was synced. A name (created, renamed,
+//! removed) is safe once its folder was synced. Each unsafe change may or may not be there,
+//! regardless of earlier and later ones. A write may be there in part, or only as the length that
+//! it gave the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -22,8 +23,8 @@ const ROOT: Node = 0;
 /// A change that is not yet safe.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Names in folders and what they refer to, `None` if the name is removed: all of them or none.
-    /// They are safe once the last of the folders is.
+    /// Names in folders and what they refer to, `None` if the name is removed. Either all of them
+    /// are there or none. They are safe once the last of the folders is.
     Names(Vec<(Node, String, Option<Node>)>),
     Write {
         file: Node,
@@ -170,7 +171,7 @@ impl Replay {
         self.is_folder.push(is_folder);
         let node = self.is_folder.len() - 1;
         for disk in [&mut self.safe, &mut self.all] {
-            // Whether anything refers to it is another matter.
+            // Whether a name refers to it is checked elsewhere.
             if is_folder {
                 disk.folders.insert(node, BTreeMap::new());
             } else {

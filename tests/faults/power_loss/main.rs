@@ -1,12 +1,12 @@
-//! Acknowledged work survives a loss of power at any moment, and work under way is there completely
-//! or not at all.
+//! Acknowledged work survives a loss of power at any moment, and unfinished work is there
+//! completely or not at all.
 //!
 //! A child process works in a folder, step by step, and reports each finished step; every change to
 //! a file and everything that it makes durable is recorded. The record is then replayed up to each
 //! of its entries, and of the changes that were not durable, nothing, everything, only names, only
 //! bytes, or a random part is kept. Each possible state of the disk is written to a new folder,
-//! opened and checked: it shows the result of the acknowledged steps, or of these and the one that
-//! was under way, and nothing is damaged. The work can continue from there.
+//! opened and checked. It shows the result of the acknowledged steps, perhaps with that of the
+//! unfinished one, and nothing is damaged. The work can continue from there.
 //!
 //! `MESONET_POWER_LOSS` sets how many random states there are for each entry; the default is 1.
 
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use disk::{Disk, Replay, Survivors};
 use recorder::{Record, chance, no_child_starts, record};
 
-/// The variable that tells the watched process its work, its folder, and the file for its marks.
+/// The variable that gives the watched process its work, its folder, and the file for its marks.
 const CHILD: &str = "MESONET_POWER_LOSS_CHILD";
 
 /// Work in a folder, in steps. The folder does not exist at first.
@@ -58,7 +58,7 @@ fn temporary() -> tempfile::TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-/// Works while it is watched. Not a test by itself: the others start it.
+/// Works while it is watched. This is not a test by itself: the other tests start it.
 #[test]
 #[ignore = "started by the tests that watch it"]
 fn child() {

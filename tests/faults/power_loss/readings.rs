@@ -96,7 +96,7 @@ fn batch(number: u64) -> Batch {
     Batch { stations: (0..STATIONS).map(station).collect(), reports }
 }
 
-/// Finds fault with a reading of the previous batch.
+/// Changes the verdict of a reading of the previous batch.
 fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     move |_| {
         let series = keys()[0].id();

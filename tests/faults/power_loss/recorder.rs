@@ -102,7 +102,7 @@ pub fn record(work: &Path, root: &Path, marks: &Path, variable: &str, call: &str
 }
 
 /// Until a child becomes the other program, it holds the files that are open here, and their locks.
-/// So no child is started while a folder is open that will be opened again.
+/// So no child is started while a folder that will be opened again is open.
 static STARTING: RwLock<()> = RwLock::new(());
 
 fn start(command: &mut Command) -> std::io::Result<Child> {
@@ -110,7 +110,7 @@ fn start(command: &mut Command) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// No child is started while it is held.
+/// No child is started while this lock is held.
 pub fn no_child_starts() -> RwLockReadGuard<'static, ()> {
     STARTING.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Who may use which source; `GET /capabilities`
+//! Who may use which model; `GET /capabilities`
 
 use axum::http::header;
 use mesonet::access::Plan;
@@ -21,7 +21,7 @@ fn access_is_that_of_the_source_at_every_endpoint() {
     for (rule, plan, status) in [
         ("access = { plan = \"free\" }", Plan::None, 401),
         ("access = { plan = \"free\" }", Plan::Free, 200),
-        // A source that states no rule needs an account.
+        // A model without a rule needs an account.
         ("", Plan::None, 401),
         ("access = { plan = \"pro\" }", Plan::None, 401),
         ("access = { plan = \"pro\" }", Plan::Free, 403),
@@ -36,7 +36,7 @@ fn access_is_that_of_the_source_at_every_endpoint() {
             if status != 200 {
                 answer.is_empty(status);
             } else if path.contains("run=") {
-                // No shared cache may keep it.
+                // No shared cache may keep the answer.
                 assert!(answer.header(header::CACHE_CONTROL).unwrap().starts_with("private"));
             }
         }
@@ -82,6 +82,6 @@ fn capabilities_tell_what_the_caller_may_and_are_not_stored() {
         r#"{"products":{"models.later":{"allowed":true,"requires":"none","requiresStanding":"none"},"models.nam211":{"allowed":false,"requires":"pro","requiresStanding":"none"}},"limits":{"maxValues":1000000}}"#,
     );
     assert_eq!(got.header(header::CACHE_CONTROL), Some("no-store"));
-    // The observation service has its own.
+    // The observation service has its own capabilities.
     assert_ne!(got.text(), of_models(&models, Plan::None).get("/api/v1/capabilities").text());
 }

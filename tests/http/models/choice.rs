@@ -1,5 +1,5 @@
-//! The run, the time and the level of a question in other words: `run=latest`, `valid`, `level_hpa`
-//! and longitudes up to 360.
+//! Other ways to name the run, the time and the level of a request: `run=latest`, `valid`,
+//! `level_hpa` and longitudes up to 360.
 
 use axum::http::header;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn a_valid_time_finds_the_newest_run_that_has_it() {
     let cell = "row=40&col=20&fields=prmsl";
     let at = |time: &str| format!("/models/nam211/point?valid={time}&{cell}");
     assert_eq!(service.json(&at(FIRST)), service.json(&point(&format!("hour=0&{cell}"))));
-    // A run that begins three hours later has the second hour only, until its product is there.
+    // A run that begins three hours later has only the second hour, until its product is there.
     let mut later = own.definition().clone();
     later.run = "20180917T030000Z".parse().unwrap();
     service.publish_second_hour();
@@ -70,7 +70,7 @@ fn a_valid_time_finds_the_newest_run_that_has_it() {
     assert_eq!(service.json(&wind)["run"], "20180917T030000Z");
     assert_eq!(service.json(&at(FIRST))["run"], RUN);
     assert_eq!(service.get(&at(second)).header(header::CACHE_CONTROL), Some("no-cache"));
-    // With a run, it stands for the hour.
+    // With a run, `valid` names the hour.
     let named = format!("/models/nam211/point?run={RUN}&valid={second}&{cell}");
     assert_eq!(service.json(&named)["hour"], 1);
     assert!(service.get(&named).header(header::CACHE_CONTROL).unwrap().ends_with("immutable"));
@@ -101,7 +101,7 @@ fn a_level_may_be_given_by_its_pressure() {
     let tiles = ["level=1", "level_hpa=100"]
         .map(|level| service.get(&tile(&format!("u/data/2/0/1?hour=0&{level}"))).body);
     assert_eq!(tiles[0], tiles[1]);
-    // Products of a single level have no other.
+    // Products of a single level have no other levels.
     let single = service.json(&point("hour=0&row=40&col=20&fields=prmsl&level_hpa=850"));
     assert!(single["fields"]["prmsl"]["value"].is_number());
     let none = refusal(&service, &point(&format!("hour=0&{cell}&level_hpa=850")), 400);

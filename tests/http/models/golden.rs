@@ -1,5 +1,5 @@
-//! Compares answers over HTTP with what others computed from the same files:
-//! `tests/data/model_grids` says who.
+//! Compares answers over HTTP with values that other programs computed from the same files.
+//! `tests/data/model_grids` names the programs.
 
 use std::fs;
 use std::io::Read;
@@ -39,7 +39,7 @@ fn near(got: &Value, wanted: &Value, tolerance: f64) {
     assert!((got - wanted).abs() <= tolerance, "{got}, not {wanted}");
 }
 
-/// The two runs of the sample, read from their files once.
+/// The two runs of the sample, read from their files only once.
 static SAMPLE: LazyLock<(TempDir, Arc<TestStore>)> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
     let known = TestStore::beside(folder.path());
@@ -140,7 +140,7 @@ fn the_series_of_southern_africa_is_the_one_that_eccodes_reads() {
         near(&item["value"], &wanted[index], 1e-9);
         near(&axis[index], &hours[index], 0.0);
     }
-    // When narrowed, it still describes the whole run.
+    // Even when narrowed, the answer describes the whole run.
     let narrow = json(&api, &format!("{path}&from=2010-03-09T00:00:00Z&to=2010-03-09T06:00:00Z"));
     let items = narrow["fields"]["precipitable_water"]["series"].as_array().unwrap();
     let hours: Vec<_> = items.iter().map(|item| item["hour"].as_u64().unwrap()).collect();

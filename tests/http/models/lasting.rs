@@ -32,7 +32,7 @@ fn what_is_published_is_cached_for_ever_and_what_may_change_is_revalidated() {
     }
 
     service.publish_second_hour();
-    // All of pressure is there, but not the second hour of the winds.
+    // All pressure is there, but not the second hour of the winds.
     assert_eq!(cache_control(&of_series), lasting);
     assert_eq!(cache_control(&series("row=40&col=20&fields=prmsl,u")), "no-cache");
     assert_eq!(cache_control(&point("hour=1&row=40&col=20&fields=prmsl")), lasting);
@@ -43,14 +43,14 @@ fn what_is_published_is_cached_for_ever_and_what_may_change_is_revalidated() {
         .map(|path| service.get(path).header(header::ETAG).unwrap().to_owned());
     assert_eq!((&tags[0], &tags[1]), (&now[0], &now[1]));
     assert_ne!(tags[2], now[2]);
-    // Nobody may keep a refusal.
+    // No cache may keep a refusal.
     let refused =
         service.get_with(&point("hour=9&row=0&col=0&fields=u"), &[(header::IF_NONE_MATCH, "*")]);
     let cached = refused.header(header::CACHE_CONTROL);
     assert_eq!((refused.status.as_u16(), cached), (400, Some("no-cache")));
 }
 
-/// The newest run may be another one next time: answers about it are not cached.
+/// The newest run may be another one next time, so answers about it are not cached.
 #[test]
 fn answers_about_the_newest_run_are_not_cached() {
     let service = service();
@@ -98,7 +98,7 @@ fn series_and_products_of_a_whole_run_are_immutable() {
     }
 }
 
-/// A wind that is turned is made from both components: without the other it is not final.
+/// A turned wind is made from both components. Without the other one it is not final.
 #[test]
 fn a_wind_with_one_component_missing_is_revalidated() {
     let service = service();
@@ -144,7 +144,7 @@ fn a_wind_that_is_not_turned_does_not_need_the_other_component() {
     assert_eq!(answer.header(header::CACHE_CONTROL), lasting);
 }
 
-/// No shared cache may keep what is not open to everyone.
+/// No shared cache may keep answers that are not open to everyone.
 #[test]
 fn listings_of_a_restricted_model_are_private() {
     let models = MODELS.replacen("access = { plan = \"none\" }", "access = { plan = \"pro\" }", 1);

@@ -17,7 +17,7 @@ fn runs_are_listed_latest_first_with_what_is_there_of_them() {
         }]})
     };
     assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T02:00:00Z", &[0], &[]));
-    // Another process writes; the server is not told.
+    // Another process writes, without telling the server.
     service.publish_second_hour();
     assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T05:00:00Z", &[0, 1], &[1]));
     assert_eq!(service.json("/models/later/runs"), json!({"runs": [], "details": []}));

@@ -28,7 +28,7 @@ use crate::support::{Answer, Api, TestStore};
 
 const RUN: &str = "20180917T000000Z";
 
-/// The sources of these tests: one with a run, one without.
+/// The models of these tests: one with a run, one without.
 const MODELS: &str = r#"
     without = ["*"]
     [nam211]

@@ -69,7 +69,7 @@ fn winds_of_a_series_are_turned_where_that_is_asked_for() {
     let first = &turned["fields"]["u"]["series"][0];
     assert_eq!(first["values"], by_point["fields"]["u"]["values"]);
     assert_eq!(turned["wind_rotation"], by_point["wind_rotation"]);
-    // The coming hour has no pressure yet; that of the winds remains without.
+    // The second hour gets its pressure, but still has no winds.
     service.publish_second_hour();
     let turned = service.json(&series(&format!("{at}&winds=earth")));
     assert_eq!(turned["fields"]["u"]["series"][1]["values"], json!([null, null]));

@@ -1,7 +1,7 @@
 """A client of the service, and its async twin.
 
-The answers are columns, GeoJSON and grids that become frames of pandas, polars, Arrow, GeoPandas and
-xarray by the methods ``to_…``, each of which needs its package. The client itself needs httpx:
+The answers are columns, GeoJSON and grids. The methods ``to_…`` turn them into frames of pandas,
+polars, Arrow, GeoPandas and xarray; each method needs its package. The client itself needs httpx:
 ``pip install 'mesonet[client]'``.
 
 >>> import mesonet
@@ -68,18 +68,20 @@ class Client(_Calls):
     """A client of the service.
 
     ``url`` is the address of the service, http or https, with or without ``/api/v1``; ``model_url``
-    that of the model service where it is another one. ``token`` is an API key, an account token, or a
-    function that returns a current one: it is asked before each request, and once more if the
-    service answers that the token has expired. It is sent in a header to these addresses only:
-    a redirect to another origin is refused.
+    is the address of the model service, if it is a different one. ``token`` is an API key, an
+    account token, or a function that returns a current token. The function is called before each
+    request, and once more if the service answers that the token has expired. The token is sent in a
+    header to these addresses only: a redirect to another origin is refused.
 
-    ``timeout_s`` bounds the connection and each silence while an answer arrives. 429, 503 and failed
-    connections are tried again as ``retry`` says. An answer that lacks readings because the record
-    is damaged is a :class:`mesonet.DamagedWarning`, or with ``damaged="raise"`` a :class:`DamagedError`.
+    ``timeout_s`` bounds the connection and each silence while an answer arrives. Requests that end
+    with 429, 503 or a failed connection are repeated as ``retry`` says. An answer that lacks
+    readings because the record is damaged causes a :class:`mesonet.DamagedWarning`, or with
+    ``damaged="raise"`` a :class:`DamagedError`.
 
-    A refusal raises :class:`ServiceError`, no whole answer :class:`UnreachableError`; both are a
-    :class:`mesonet.MesonetError`. A client may be used by several threads. Close it, or use
-    ``with``. ``tls`` is a context with your own certificates, and ``transport`` one of httpx.
+    A refusal raises :class:`ServiceError`; an answer that does not arrive whole raises
+    :class:`UnreachableError`. Both are a :class:`mesonet.MesonetError`. Several threads may use one
+    client. Close it, or use ``with``. ``tls`` is a context with your own certificates, and
+    ``transport`` is a transport of httpx.
 
     >>> import mesonet
     >>> with mesonet.Client(url) as client:

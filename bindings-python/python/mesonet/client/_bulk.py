@@ -16,18 +16,18 @@ ARROW = "application/vnd.apache.arrow.stream"
 _MOST_ROWS = 200_000
 
 Requests: TypeAlias = Sequence[Mapping[str, Any]]
-"""Which series, and which of their rows: entries of the bulk export as the service takes them, with
-``name``, ``intervalType``, ``intervalMinutes``, ``calculated``, ``reportedUnit``, ``groupBucketName``,
-``lowerValueBound``, ``upperValueBound`` and ``qualityRange``."""
+"""Selects series, and rows of each series: entries of the bulk export as the service takes them,
+with ``name``, ``intervalType``, ``intervalMinutes``, ``calculated``, ``reportedUnit``,
+``groupBucketName``, ``lowerValueBound``, ``upperValueBound`` and ``qualityRange``."""
 
 ProgressGiven: TypeAlias = bool | Callable[[int, str | None], object]
-"""True for a bar of tqdm, if that is installed; or what is called after each page with the rows so
-far and the time of the last one."""
+"""True for a progress bar of tqdm, if it is installed; or a function that is called after each page
+with the number of rows so far and the time of the last row."""
 
 
 class Bulk:
-    """What :class:`mesonet.Client` and :class:`mesonet.AsyncClient` ask of the bulk export, which is
-    open to the commercial plan."""
+    """The calls of :class:`mesonet.Client` and :class:`mesonet.AsyncClient` to the bulk export,
+    which is open to the commercial plan."""
 
     @call
     def bulk(
@@ -41,7 +41,8 @@ class Bulk:
         progress: ProgressGiven = False,
     ) -> Program[BulkTable]:
         """All readings of a station from ``start`` to just before ``end``, in memory: ascending in
-        time, then by series. Needs pyarrow. :meth:`bulk_to_parquet` is for more than fits.
+        time, then by series. Needs pyarrow. Use :meth:`bulk_to_parquet` for more rows than fit into
+        memory.
 
         >>> bulk = client.bulk("700f7e18-e84e-51b2-90bd-f054766d1ec5",
         ...                    "2024-08-03T00:00Z", "2024-08-04T00:00Z",
@@ -81,10 +82,10 @@ class Bulk:
     ) -> Program[BulkFile]:
         """The same, straight into a Parquet file, with memory for one page. Needs pyarrow.
 
-        The pages are kept in the folder ``PATH.download`` while they arrive. A download that was
-        interrupted goes on from there when the same call is made again; the folder of another request
-        is refused. The file appears under its name only once it is whole; one that is there already
-        is replaced then. Its metadata has ``mesonet.damaged`` if readings are missing.
+        The pages are kept in the folder ``PATH.download`` while they arrive. An interrupted
+        download goes on from there when the same call is made again; the folder of another request
+        is refused. The file appears under its name only once it is whole; an existing file is then
+        replaced. Its metadata has ``mesonet.damaged`` if readings are missing.
 
         >>> import os, tempfile
         >>> folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Files that are there under their name only once they are whole."""
+"""Files that appear under their name only once they are whole."""
 
 import os
 import uuid
@@ -9,8 +9,8 @@ from pathlib import Path
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Gives the path of a file beside the final one; it is flushed to the disk and takes the final
-    name at the end, and is removed if something fails.
+    """Gives the path of a temporary file beside the final one. At the end it is flushed to disk and
+    takes the final name; if something fails, it is removed.
     """
     final = Path(path)
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex}.part")
@@ -24,7 +24,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def flush(path: Path) -> None:
-    """What is written survives a loss of power. Windows cannot do so for folders."""
+    """Flushes a file or folder, so that it survives a loss of power. Windows cannot do so for
+    folders.
+    """
     if os.name == "nt" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)

@@ -13,17 +13,17 @@ from .model import SOUNDING_FIELDS, ModelPoint, ModelSeries, Tile
 
 
 class Models:
-    """What :class:`mesonet.Client` and :class:`mesonet.AsyncClient` ask of models.
+    """The calls of :class:`mesonet.Client` and :class:`mesonet.AsyncClient` to models.
 
     ``run`` is a stamp as :meth:`runs` lists them, or ``latest``. A place is ``lat`` and ``lon``, or
-    ``row`` and ``col`` of the model's grid. ``level`` is an index into the levels of a product and
-    ``level_hpa`` its pressure; ``member`` the number of a member of an ensemble.
+    ``row`` and ``col`` of the model's grid. ``level`` is an index into the levels of a product,
+    ``level_hpa`` the pressure of a level, and ``member`` the number of an ensemble member.
     """
 
     @call
     def models(self) -> Program[dict[str, Any]]:
         """The models that this caller may use and that have a run, by name: grid, box, latest run
-        and the hours of its forecast.
+        and its forecast hours.
 
         >>> client.models()["safrica"]["latest_run"]
         '20100308T120000Z'
@@ -33,7 +33,7 @@ class Models:
 
     @call
     def runs(self, model: str) -> Program[list[dict[str, Any]]]:
-        """The runs of a model, the latest first, with their published hours.
+        """The runs of a model, latest run first, with their published hours.
 
         >>> [run["run"] for run in client.runs("nam211")]
         ['20180917T000000Z']
@@ -84,9 +84,9 @@ class Models:
     ) -> Program[ModelPoint]:
         """The values of the cell at a place, at an hour of a run or at a valid time.
 
-        ``hour`` is an index, 0 by default; ``valid`` stands for it, and without ``run`` also chooses
-        the newest run that has published that time. Components of winds are towards true east and
-        north, with ``winds="grid"`` along the axes of the grid.
+        ``hour`` is an index, 0 by default. ``valid`` replaces it; without ``run``, ``valid`` also
+        chooses the newest run that has published that time. Components of winds are towards true
+        east and north, or along the axes of the grid with ``winds="grid"``.
 
         >>> point = client.point("nam211", ["temperature_2m", "u_wind_10m"], lat=43.7, lon=-79.4)
         >>> point["temperature_2m"], point.valid_time
@@ -116,8 +116,8 @@ class Models:
         hour: int = 0,
         member: int | None = None,
     ) -> Program[ModelPoint]:
-        """The column over a place: temperature, humidity, height and wind on the levels of pressure,
-        those that the model has. Winds are towards true east and north.
+        """The column over a place: temperature, humidity, height and wind on the pressure levels of
+        the model. Winds are towards true east and north.
 
         >>> sounding = client.sounding("nam211", lat=43.7, lon=-79.4).to_xarray()
         >>> sorted(sounding.data_vars)
@@ -188,7 +188,7 @@ class Models:
     ) -> Program[Tile]:
         """A web Mercator tile of 256 by 256 values, decoded; NaN where there is no value.
 
-        ``hour`` is 0 by default; ``valid`` stands for it, within the run.
+        ``hour`` is 0 by default; ``valid`` replaces it, within the run.
 
         >>> tile = client.tile("nam211", "temperature_2m", 3, 2, 3)
         >>> tile.values.shape, tile.unit, round(float(tile.to_xarray().mean()), 1)

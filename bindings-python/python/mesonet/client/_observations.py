@@ -32,7 +32,8 @@ _REASON = {name: code for code, name in enumerate(REASON_QUALITY_NAMES)}
 
 
 class Observations:
-    """What :class:`mesonet.Client` and :class:`mesonet.AsyncClient` ask of stations and alerts."""
+    """The calls of :class:`mesonet.Client` and :class:`mesonet.AsyncClient` to stations and alerts.
+    """
 
     @call
     def capabilities(self) -> Program[dict[str, Any]]:
@@ -45,7 +46,7 @@ class Observations:
 
     @call
     def units(self) -> Program[dict[str, str]]:
-        """The canonical unit of each variable; empty for a number without one.
+        """The canonical unit of each variable; empty for a number without a unit.
 
         >>> client.units()["windSpeed10m"]
         'km/h'
@@ -60,13 +61,14 @@ class Observations:
         bbox: BBox | None = None,
         window: Span | None = None,
     ) -> Program[ServiceTable]:
-        """The stations on record, a row for each, sorted by id.
+        """The stations on record, one row per station, sorted by id.
 
-        ``search`` keeps those in whose name or ids the text occurs, ``bbox`` those inside, and
-        ``window`` those whose newest report is at most so old. The columns are ``station_id``,
-        ``name``, ``network``, ``lon``, ``lat``, ``elevation_m`` (of the sensor above ground),
-        ``update_time`` (NaT if nothing was reported), ``present_weather`` (lists of words; None where
-        no report says anything) and ``details``, the object of the service with all its series.
+        ``search`` keeps stations whose name or ids contain the text, ``bbox`` keeps stations inside
+        the box, and ``window`` keeps stations whose newest report is no older than that. The
+        columns are ``station_id``, ``name``, ``network``, ``lon``, ``lat``, ``elevation_m`` (of the
+        sensor above ground), ``update_time`` (NaT if nothing was reported), ``present_weather``
+        (lists of words; None where no report says anything) and ``details``, the object of the
+        service with all its series.
 
         >>> stations = client.stations(search="CYYZ")
         >>> stations["name"].tolist(), stations["lat"].tolist()
@@ -121,15 +123,15 @@ class Observations:
     ) -> Program[ServiceTable]:
         """The readings of many stations: the latest of each series, or on a time grid with ``step``.
 
-        ``end`` is the present by default and ``start`` 12 hours before it; ``names`` are those of
-        the map. Either ``bbox`` or ``station_ids`` narrows the stations; more than 5,000 ids are
-        asked for in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
+        ``end`` is the present by default, ``start`` is 12 hours before it, and ``names`` are those
+        of the map. Either ``bbox`` or ``station_ids`` narrows the stations; more than 5,000 ids are
+        requested in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
         ``timestamp``, ``value``, ``quality_base``, ``quality_reason`` and ``qualifier`` (``trace``,
         ``at_least``, ``less_than`` or None); on a grid also ``position``, the time of the cell, and
         ``age_s``, how old the reading is there. :meth:`ServiceTable.to_xarray` lays the grid out.
 
-        A grid that is too large is coarsened by the service: ``about["step"]`` is the step in use,
-        in minutes, and ``about["coarsening"]`` says why. Parts of different steps are refused.
+        The service coarsens a grid that is too large: ``about["step"]`` is the step in use, in
+        minutes, and ``about["coarsening"]`` says why. Parts with different steps are refused.
 
         >>> readings = client.readings(bbox=(-80, 43, -79, 44), names=["airTemperature"])
         >>> len(readings), float(readings["value"].max())
@@ -182,7 +184,8 @@ class Observations:
         Without ``interval_type`` and the rest, the readings of several series are mixed. The
         columns are ``timestamp``, ``value``, ``quality_base``, ``quality_reason``, ``calculated``,
         ``qualifier`` and ``group_bucket_name``; ``about`` has the unit and interval of the first
-        series. No reading: :class:`ServiceError` 404, which names the series that the station has.
+        series. If there is no reading, :class:`ServiceError` 404 names the series that the station
+        has.
 
         >>> air = client.series("700f7e18-e84e-51b2-90bd-f054766d1ec5", "airTemperature",
         ...                     "2024-08-03T00:00Z", "2024-08-04T00:00Z")
@@ -227,8 +230,8 @@ class Observations:
 
     @call
     def weather(self, station_id: str, start: Instant, end: Instant) -> Program[ServiceTable]:
-        """The present weather of each report of a station, in columns ``timestamp`` and
-        ``present_weather``: lists of words, empty where the report says that there is none.
+        """The present weather of each report of a station, in the columns ``timestamp`` and
+        ``present_weather``: lists of words, empty where the report says that there is no weather.
 
         >>> weather = client.weather("700f7e18-e84e-51b2-90bd-f054766d1ec5",
         ...                          "2024-08-03T00:00Z", "2024-08-04T00:00Z")
@@ -251,7 +254,7 @@ class Observations:
         self, station_id: str, start: Instant | None = None, end: Instant | None = None
     ) -> Program[dict[str, Any]]:
         """What is known of the quality of a station: for each variable the rate of each verdict by
-        month, and the differences from its neighbours. By default of the last seven days.
+        month, and the differences from its neighbours. The default is the last seven days.
 
         >>> report = client.quality("700f7e18-e84e-51b2-90bd-f054766d1ec5")
         >>> report["variables"][0]["type"]
@@ -278,9 +281,9 @@ class Observations:
     ) -> Program[Features]:
         """Official alerts, the latest sent first, with their state at the time of the request.
 
-        ``start`` and ``end`` keep those whose interval overlaps, ``active`` those in force, ``bbox``
-        those that touch the box, ``lon`` and ``lat`` those that hold the place, ``codes`` those of
-        the zones. ``lang`` chooses the words, not the alerts.
+        ``start`` and ``end`` keep alerts whose interval overlaps, ``active`` keeps alerts in force,
+        ``bbox`` alerts that touch the box, ``lon`` and ``lat`` alerts that contain the place,
+        ``codes`` alerts for the zones. ``lang`` chooses the language, not the alerts.
 
         >>> alerts = client.alerts(lon=-97.5, lat=35.4)
         >>> alerts.to_geopandas().crs.to_epsg()
@@ -439,7 +442,7 @@ def _span(given: Span, what: str) -> str:
 
 
 def _step(given: int | Duration) -> int:
-    # A negative number is refused by the service; here it must not become 0.
+    # The service refuses a negative number; here it must not become 0.
     if isinstance(given, int) and not isinstance(given, bool):
         return given
     return step_minutes(given)

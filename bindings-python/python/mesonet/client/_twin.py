@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 class call(Generic[P, T]):
-    """A method whose body is a program: on a client it gives the result, on its async twin an
-    awaitable of it.
+    """A method whose body is a program. On a client it returns the result; on the async twin it
+    returns an awaitable.
     """
 
     def __init__(self, program: Callable[Concatenate[Any, P], Program[T]]) -> None:
@@ -37,6 +37,6 @@ class call(Generic[P, T]):
         def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
             return client._run(self.program(client, *args, **kwargs))
 
-        # Without the client itself, as a method has it.
+        # The signature of the method without the client itself.
         del bound.__wrapped__
         return bound

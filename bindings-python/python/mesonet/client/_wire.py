@@ -1,9 +1,9 @@
 """Requests and answers, without a connection.
 
-A call of the client is a program: a generator that yields :class:`Request` and is sent the
-:class:`Answer` of each. :meth:`Wire.steps` turns it into sends and waits: addresses, credentials,
-redirects, repeated tries and refusals are decided here, once for the client and its async twin,
-which only carry out the steps.
+A call of the client is a program: a generator that yields a :class:`Request` and is sent its
+:class:`Answer`. :meth:`Wire.steps` turns the program into sends and waits. It decides on addresses,
+credentials, redirects, retries and refusals, once for the client and its async twin, which only
+carry out the steps.
 """
 
 import datetime
@@ -23,7 +23,7 @@ from .errors import DamagedError, ServiceError, UnreachableError, _missing
 T = TypeVar("T")
 
 Token: TypeAlias = str | Callable[[], str]
-"""A credential, or what returns a current one."""
+"""A credential, or a function that returns a current one."""
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 5
@@ -32,7 +32,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Request:
-    """What to ask for. Every request reads only, so each may be sent again."""
+    """What to ask for. Every request only reads, so each may be sent again."""
 
     path: str
     query: tuple[tuple[str, str], ...] = ()
@@ -59,7 +59,7 @@ class Answer:
     @property
     def damaged(self) -> int:
         said = self.headers.get("x-mesonet-damaged", "0")
-        # What cannot be understood says that something is missing all the same.
+        # Even a value that cannot be understood says that something is missing.
         return int(said) if said.isdecimal() else 1
 
     @property
@@ -76,7 +76,7 @@ class Send:
 
     method: str
     url: str
-    # They hold the credential.
+    # The headers hold the credential.
     headers: Mapping[str, str] = field(repr=False)
     content: bytes | None
 
@@ -103,8 +103,8 @@ Outcome: TypeAlias = Answer | NoAnswer | None
 class Retry:
     """How often and after how long a request is sent again.
 
-    A request is repeated after 429, 503 and a connection that failed. The wait doubles each time,
-    is shortened by chance by up to a half so that many clients do not come back at once, and is
+    A request is repeated after 429, 503 and a failed connection. The wait doubles each time. It is
+    shortened at random by up to a half, so that many clients do not come back at once, but it is
     never shorter than the ``Retry-After`` of the answer.
 
     >>> from mesonet import Retry
@@ -116,7 +116,7 @@ class Retry:
     """
 
     attempts: int = 5
-    """How often a request is sent at most."""
+    """How many times a request is sent at most."""
     first_wait_s: float = 0.5
     """The wait before the second attempt."""
     longest_wait_s: float = 30.0
@@ -130,7 +130,7 @@ class Retry:
                 raise MesonetError(f"{name} must be a finite number from 0; got {wait}")
 
     def wait_s(self, attempt: int, outcome: Answer | NoAnswer) -> float | None:
-        """The wait after an attempt, from 1, or None if there shall be no other."""
+        """The wait after an attempt, counted from 1, or None if there is no other attempt."""
         if attempt >= self.attempts:
             return None
         asked = 0.0
@@ -268,7 +268,7 @@ def _origin_and_path(url: str, what: str) -> str:
 
 
 def _plain(url: str) -> str:
-    # What stands before an @ may be a password.
+    # The text before an @ may be a password.
     return url if "@" not in url else "…@" + url.rpartition("@")[2]
 
 

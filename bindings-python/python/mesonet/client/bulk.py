@@ -21,7 +21,7 @@ __all__ = ["BulkFile", "BulkTable"]
 class BulkTable:
     """The rows of a bulk export, with the columns of the service.
 
-    Takes part in Arrow's interface of streams: ``polars.DataFrame(bulk)``, ``pyarrow.table(bulk)``,
+    Supports Arrow's interface of streams: ``polars.DataFrame(bulk)``, ``pyarrow.table(bulk)``,
     DuckDB.
     """
 
@@ -67,7 +67,7 @@ class BulkFile:
     rows: int
     """Its rows."""
     pages: int
-    """The pages that it came in; each is a row group."""
+    """The pages of the export; each is a row group."""
     series_found: bool
     """False if the station has no such series."""
     damaged: int
@@ -86,7 +86,7 @@ class Page:
     @staticmethod
     def of(answer: Answer) -> "Page":
         ipc = need("pyarrow.ipc", "a bulk export", "pyarrow")
-        # A stream that broke off is refused by Arrow; one of other rows by the headers.
+        # Arrow refuses a stream that broke off; the headers reveal a stream of other rows.
         try:
             table = ipc.open_stream(answer.content).read_all()
         except (ValueError, OSError) as error:
@@ -109,7 +109,7 @@ class Page:
 
 @dataclass(frozen=True)
 class _State:
-    """How far a download has come; written anew after each page."""
+    """How far a download has come; rewritten after each page."""
 
     request: str
     pages: int = 0
@@ -166,7 +166,7 @@ class Download:
         return self.state.is_whole
 
     def with_page(self, page: Page) -> "Download":
-        """The page is on disk before the state says so: what is interrupted is fetched again."""
+        """The page is on disk before the state says so. An interrupted page is fetched again."""
         parquet = need("pyarrow.parquet", "a bulk export", "pyarrow")
         with written_whole(self._part(self.state.pages)) as part:
             parquet.write_table(page.table, part)
@@ -215,7 +215,7 @@ class Download:
 
 
 class Progress(Protocol):
-    """Is told after each page."""
+    """Called after each page."""
 
     def __call__(self, rows: int, last_time: str | None) -> None: ...
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What goes wrong between a client and the service. All of it is a :class:`mesonet.MesonetError`."""
+"""Errors between a client and the service. Each is a :class:`mesonet.MesonetError`."""
 
 from typing import Any
 
@@ -32,9 +32,9 @@ class ServiceError(MesonetError):
         self.status = status
         """The HTTP status."""
         self.message = message
-        """The text of the service, in its words; empty where it says nothing."""
+        """The text of the service, unchanged; empty where it says nothing."""
         self.url = url
-        """What was asked for. It holds no credential: these are sent in a header only."""
+        """The address of the request. It holds no credential: these are sent in a header only."""
         self.reason = reason
         """Why a token was rejected: ``expired`` (get a new one), ``malformed``, ``bad_signature`` …"""
         self.code = _CODES.get(status, "internal" if status >= 500 else "unexpected")
@@ -60,7 +60,7 @@ class UnreachableError(MesonetError):
         self.cause = cause
         """What happened to the connection."""
         self.url = url
-        """What was asked for."""
+        """The address of the request."""
         super().__init__(f"no answer from {url}: {cause}")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -68,8 +68,8 @@ class UnreachableError(MesonetError):
 
 
 class DamagedError(MesonetError):
-    """An answer lacks readings, as part of the record behind it is damaged, and the client was made
-    with ``damaged="raise"``.
+    """An answer lacks readings because part of the record behind it is damaged. Raised if the
+    client was made with ``damaged="raise"``.
 
     >>> from mesonet import DamagedError
     >>> print(DamagedError(2, "http://localhost/api/v1/stations/readings"))
@@ -80,7 +80,7 @@ class DamagedError(MesonetError):
         self.blocks = blocks
         """How many blocks hold, or may hold, readings of the answer."""
         self.url = url
-        """What was asked for."""
+        """The address of the request."""
         super().__init__(_missing(blocks, url))
 
     def __reduce__(self) -> tuple[Any, ...]:

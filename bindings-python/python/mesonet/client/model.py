@@ -1,4 +1,4 @@
-"""What the model service answers, as numbers and as xarray."""
+"""The answers of the model service, as numbers and as xarray."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ class ModelPoint:
 
     @property
     def valid_time(self) -> str:
-        """The time that the values are of."""
+        """The time of the values."""
         return str(self.json["valid_time"])
 
     def to_xarray(self) -> Any:
@@ -147,7 +147,7 @@ class Tile:
     address: tuple[int, int, int]
     """z, x, y."""
     run: str
-    """The run that the values are of."""
+    """The run of the values."""
     values: "NDArray[np.float64]" = field(repr=False)
     """Rows from north to south, columns from west to east; NaN where there is no value."""
 

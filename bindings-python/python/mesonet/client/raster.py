@@ -29,7 +29,7 @@ class Raster:
         return f"<mesonet.Raster: {len(self.content)} bytes of {self.location}>"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the file; it is there under its name only once it is whole."""
+        """Writes the file, which appears under its name only once it is whole."""
         with written_whole(path) as part:
             part.write_bytes(self.content)
         return Path(path)
@@ -42,8 +42,8 @@ class Raster:
 
     def to_xarray(self, *, overview: int | None = None) -> Any:
         """The values as an ``xarray.DataArray`` over ``y`` and ``x`` (centres of the pixels in the
-        file's own coordinates), NaN where there is no value. ``overview`` reads a coarser level, 0 the
-        finest of them. By rasterio.
+        file's own coordinates), NaN where there is no value. ``overview`` reads a coarser level; 0
+        is the finest of them. Needs rasterio.
         """
         xarray, numpy = need("xarray", "Raster.to_xarray"), need("numpy", "Raster.to_xarray")
         rasterio = need("rasterio", "Raster.to_xarray")

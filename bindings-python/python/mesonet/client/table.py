@@ -1,4 +1,4 @@
-"""What the service answers: tables of columns."""
+"""The answers of the service: tables of columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _CODES = {"quality_base": BASE_QUALITY_NAMES, "quality_reason": REASON_QUALITY_N
 
 @dataclass(frozen=True, eq=False)
 class ServiceTable:
-    """Columns of one length, as NumPy arrays, and what the service said beside them.
+    """Columns of one length, as NumPy arrays, with the other parts of the answer.
 
     ``timestamp`` is datetime64[us] in UTC; ``quality_base`` and ``quality_reason`` are codes of
     :class:`mesonet.BaseQuality` and :class:`mesonet.ReasonQuality`. Frames have the names of the
-    codes instead, worst first, so that ``frame[frame.quality_base >= "Good"]`` works in pandas. The
-    columns that the bulk export has are named as there.
+    codes instead, worst first, so that ``frame[frame.quality_base >= "Good"]`` works in pandas.
+    Columns that the bulk export has too are named as there.
 
     >>> import numpy as np
     >>> from mesonet import ServiceTable
@@ -40,7 +40,7 @@ class ServiceTable:
     columns: "Mapping[str, NDArray[Any]]"
     """The columns, by name."""
     about: Mapping[str, Any] | None = None
-    """What holds for all rows: for a series its unit and interval, for a grid its ``step`` and
+    """Properties of all rows: for a series its unit and interval, for a grid its ``step`` and
     ``coarsening``."""
     damaged: int = 0
     """How many damaged blocks of the record hold, or may hold, rows that are missing here."""
@@ -96,8 +96,8 @@ class ServiceTable:
         """The readings of a grid as an ``xarray.Dataset`` over ``station`` and ``time``.
 
         There is a variable for each name, NaN where a cell is empty, and beside it ``NAME_age_s``
-        (seconds, NaN) and ``NAME_quality`` (codes; 7, Unknown, where a cell is empty). Only for
-        readings that were asked for with a ``step``.
+        (seconds, NaN) and ``NAME_quality`` (codes; 7, Unknown, where a cell is empty). Only
+        readings that were requested with a ``step`` are on a grid.
         """
         xarray = need("xarray", "ServiceTable.to_xarray")
         if "position" not in self.columns:
@@ -154,7 +154,7 @@ def utc(texts: Sequence[str]) -> "NDArray[np.datetime64]":
 
 
 def texts(of: Sequence[Any]) -> "NDArray[Any]":
-    """A column of Python objects, whatever is in it."""
+    """A column of Python objects of any kind."""
     column = np.empty(len(of), object)
     column[:] = of
     return column

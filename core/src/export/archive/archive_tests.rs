@@ -6,7 +6,7 @@ use crate::observation::{
     BaseQuality, Batch, EarlierPlaces, Identifiers, IntervalType, Qualifier, Quality, Reading,
     ReasonQuality, Report, SeriesKey, Station, StationId, Variable,
 };
-use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, unjudged};
+use crate::store::{MemoryStore, Reader, SeriesSlice, StationRecord, Store, no_verdicts};
 use crate::time::HOUR_MS;
 
 fn id(number: usize) -> StationId {
@@ -60,7 +60,7 @@ fn store(stations: usize, readings: &[(usize, i64, usize)]) -> MemoryStore {
         stations: (0..stations).map(station).collect(),
         reports: readings.iter().map(report).collect(),
     };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
     store
 }
 
@@ -93,7 +93,7 @@ fn rows<'a>(slices: impl Iterator<Item = SeriesSlice<'a>>) -> Rows {
     rows
 }
 
-/// The readings of a station as the file has them.
+/// The readings of a station from the file.
 fn archived(
     file: &[u8],
     tail: &ArchiveTail,
@@ -110,7 +110,7 @@ fn archived(
     Ok(found)
 }
 
-/// The readings of a station as the store has them.
+/// The readings of a station from the store.
 fn held(store: &MemoryStore, station: StationId, span_ms: &Range<i64>) -> Rows {
     let window = crate::time::ClosedWindow::new(span_ms.start, span_ms.end).unwrap();
     let stations = &[station];
@@ -147,7 +147,7 @@ proptest! {
     }
 }
 
-/// Some 150,000 readings of three stations, the second of which is in all row groups.
+/// Some 150,000 readings of three stations; the second station is in all row groups.
 fn large() -> MemoryStore {
     let mut readings = Vec::new();
     for hour in 0..10_000 {
@@ -172,7 +172,7 @@ fn row_groups_without_a_station_or_a_time_are_not_read() {
         assert_eq!(archived(&file, &tail, record, &span_ms).unwrap(), held(&store, id, &span_ms));
         let day = 5_000 * HOUR_MS..5_024 * HOUR_MS;
         assert_eq!(archived(&file, &tail, record, &day).unwrap(), held(&store, id, &day));
-        // One that has the end of a station and the begin of another has nearly all times.
+        // A group with the end of one station and the beginning of another covers nearly all times.
         assert!(tail.groups_of(id, &day).len() < 3, "{id}");
     }
     let first = directory.stations[0].station.id;
@@ -204,7 +204,8 @@ fn damage_is_found_wherever_it_is() {
         let read = archived(&file, &whole, record, &span_ms);
         assert!(read.unwrap_err().to_string().contains("does not match its checksum"), "{at}");
     }
-    // The checksum of the tail is with whoever names the file; without it nothing may panic.
+    // The caller that names the file has the checksum of the tail. Even without it nothing may
+    // panic.
     for at in (groups_end..file.len()).step_by(3) {
         let mut file = file.clone();
         file[at] ^= 0x10;
@@ -239,7 +240,7 @@ fn stations_are_written_in_order_and_once() {
     assert!(add(0).is_err() && add(1).is_err());
 }
 
-/// A month that is archived stays as it is when its station moves later.
+/// An archived month does not change when its station moves later.
 #[test]
 fn rows_of_an_archive_have_the_place_of_their_time() {
     use arrow_array::cast::AsArray;
@@ -263,12 +264,12 @@ fn rows_of_an_archive_have_the_place_of_their_time() {
     let (before, _) = file(&store, &before_ms);
     let mut moved = station(0);
     moved.move_to(LonLat::new(new.1, new.0).unwrap(), 60 * HOUR_MS);
-    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut unjudged).unwrap();
+    store.append(&Batch { stations: vec![moved], reports: vec![] }, &mut no_verdicts).unwrap();
     assert!(file(&store, &before_ms).0 == before, "the same bytes");
     assert_eq!(places(before), [old; 50]);
     let after = places(file(&store, &after_ms).0);
     let first_is_moved = id(0) < id(1);
-    // Hours 50 to 58 of the one that has moved, 60 to 98, and the other.
+    // Hours 50 to 58 of the station that has moved, 60 to 98, and the other station.
     let expected: Vec<_> = [vec![old; 5], vec![new; 20]].concat();
     let expected = if first_is_moved {
         [expected, vec![old; 25]].concat()

@@ -6,10 +6,10 @@
 //! | Writing a file | `write.rs` |
 //! | Reading the readings of a station | `read.rs` |
 //!
-//! Rows are by station id, then as in the export: by time, then by series. They have the columns of
-//! the export, and those below. A row group ends after some 65,536 rows. Its readings can be read
-//! once the end of the file, its *tail*, is known: the tail has the least and the greatest station
-//! and time of each row group, where it is, and its CRC-32.
+//! Rows are sorted by station id, then as in the export: by time, then by series. They have the
+//! columns of the export, and those below. A row group ends after some 65,536 rows. Its readings
+//! can be read once the end of the file, its *tail*, is known: for each row group, the tail has the
+//! least and the greatest station and time, the position, and the CRC-32.
 
 mod read;
 mod write;
@@ -26,7 +26,7 @@ use super::columns;
 /// Rows after which a row group ends.
 const GROUP_ROWS: usize = 65_536;
 
-/// The name under which a file has its groups.
+/// The name under which a file lists its groups.
 const GROUPS: &str = "mesonet.groups";
 
 /// Id of the station, as the service gives it.
@@ -42,7 +42,7 @@ const SOURCE_BASE: &str = "source_base";
 const SOURCE_REASON: &str = "source_reason";
 const REVISION: &str = "revision";
 
-/// A file of an archive that is not as it was written, and in what.
+/// A file of an archive that is not as it was written, and the difference.
 ///
 /// ```
 /// use mesonet::export::archive::ArchiveTail;
@@ -57,7 +57,7 @@ fn damaged(cause: impl fmt::Display) -> ArchiveDamage {
     ArchiveDamage(cause.to_string())
 }
 
-/// Where a row group is in its file, and the CRC-32 of its bytes.
+/// The position of a row group in its file, and the CRC-32 of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Group {
     bytes: Range<u64>,

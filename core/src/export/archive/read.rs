@@ -49,7 +49,7 @@ const COLUMNS: [&str; 10] = [
 const FOOTER_END: usize = 8;
 
 /// The end of a file of an archive, which says where everything else is. So a reader of one station
-/// fetches the tail and the row groups that may have it, and not the file.
+/// fetches only the tail and the row groups that may have the station, not the whole file.
 ///
 /// ```
 /// # use mesonet::{Intake, MemoryStore, Reader, intake::FeedFile};
@@ -92,14 +92,14 @@ pub struct ArchiveTail {
 }
 
 impl ArchiveTail {
-    /// Reads the tail of a file of `file_bytes` bytes, which [`ArchiveSummary::tail`] told when the file
-    /// was written. That it is the same tail is for the caller to know, by a checksum of it.
+    /// Reads the tail of a file of `file_bytes` bytes, which [`ArchiveSummary::tail`] told when the
+    /// file was written. The caller must make sure that it is the same tail, by a checksum of it.
     ///
     /// [`ArchiveSummary::tail`]: super::ArchiveSummary::tail
     ///
     /// # Errors
-    /// It is not the tail of a file of an archive of that length: cut short, of another program, or with
-    /// row groups where the file has none.
+    /// The bytes are not the tail of an archive file of that length: the tail is cut short, comes
+    /// from another program, or has row groups where the file has none.
     pub fn parse(tail: &[u8], file_bytes: u64) -> Result<Self, ArchiveDamage> {
         let cut = || damaged("its end is cut short");
         let end = tail.len().checked_sub(FOOTER_END).ok_or_else(cut)?;
@@ -122,7 +122,8 @@ impl ArchiveTail {
     }
 
     /// Returns the numbers of the row groups that may have readings of a station in a span of time
-    /// (milliseconds since 1970, its end excluded), ascending. They may also have none; no other has any.
+    /// (milliseconds since 1970, its end excluded), ascending. These groups may also have none; no
+    /// other group has any.
     pub fn groups_of(&self, station: StationId, span_ms: &Range<i64>) -> Vec<usize> {
         let station = station.to_string();
         let may_have = |at: &usize| {
@@ -148,20 +149,20 @@ impl ArchiveTail {
         (0..self.groups.len()).filter(may_have).collect()
     }
 
-    /// Where a row group is in the file, in bytes from its start.
+    /// The position of a row group in the file, in bytes from its start.
     ///
     /// # Panics
-    /// If there is no such group; [`groups_of`](Self::groups_of) returns those that there are.
+    /// If there is no such group; [`groups_of`](Self::groups_of) returns existing groups.
     pub fn bytes_of(&self, group: usize) -> Range<u64> {
         self.groups[group].bytes.clone()
     }
 
-    /// Reads the readings of a station from the bytes of a row group. The record of the station tells
-    /// what its series are; a file has their numbers only.
+    /// Reads the readings of a station from the bytes of a row group. The record of the station
+    /// describes its series; a file has only their numbers.
     ///
     /// # Errors
-    /// The bytes are not those of the row group, the station does not have a series of theirs, a quality
-    /// or qualifier is unknown, or rows are out of order.
+    /// The bytes are not those of the row group, the station lacks one of the series in them, a
+    /// quality or qualifier is unknown, or rows are out of order.
     ///
     /// # Panics
     /// If there is no such group.
@@ -191,7 +192,7 @@ impl ArchiveTail {
     }
 }
 
-/// The places of row groups, as a file has them.
+/// The positions of row groups, as a file lists them.
 fn groups(text: &str) -> Option<Vec<Group>> {
     let group = |text: &str| {
         let (bytes, crc) = text.split_once(':')?;
@@ -208,7 +209,7 @@ fn statistics<'a>(group: &'a RowGroupMetaData, column: &str) -> Option<&'a Stati
     of.statistics()
 }
 
-/// A row group in its place in a file, of which nothing else is there.
+/// A row group at its position in a file; nothing else of the file is there.
 struct Part {
     start: u64,
     bytes: Bytes,
@@ -307,7 +308,7 @@ fn verdicts(
     })
 }
 
-/// What the word of each row means; `None` where there is none.
+/// The meaning of the word in each row; `None` where there is no word.
 fn words<T: Copy>(
     column: &dyn Array,
     meaning: impl Fn(&str) -> Option<T>,

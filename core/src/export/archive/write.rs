@@ -22,9 +22,9 @@ use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationRecord};
 
-/// A file of an archive that is being written: columnar, with the row groups that [`ArchiveTail`] finds.
-/// The same readings make the same bytes. Memory does not grow with the file, but for some 30 bytes for
-/// each of its row groups.
+/// A file of an archive that is being written: columnar, with the row groups that [`ArchiveTail`]
+/// finds. The same readings make the same bytes. Memory does not grow with the file, except by some
+/// 30 bytes for each row group.
 ///
 /// [`ArchiveTail`]: super::ArchiveTail
 ///
@@ -54,7 +54,7 @@ pub struct ArchiveWriter<W: Write + Send> {
     first_last: Option<(StationId, StationId)>,
 }
 
-/// What was written into a file.
+/// A summary of a written file.
 ///
 /// ```
 /// use mesonet::export::archive::{ArchiveSummary, ArchiveWriter};
@@ -83,10 +83,11 @@ impl<W: Write + Send> ArchiveWriter<W> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_max_row_group_row_count(None)
-            // Not the version: the same readings make the same file.
+            // The version is left out: the same readings must make the same file.
             .set_created_by("mesonet".to_owned())
             .build();
-        // Engines find texts, and not dictionaries, which they do not all compare with texts.
+        // Engines find texts instead of dictionaries: not all engines compare dictionaries with
+        // texts.
         let options =
             ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
         let out = Summed { out, bytes: 0, crc: crc32fast::Hasher::new() };
@@ -95,12 +96,13 @@ impl<W: Write + Send> ArchiveWriter<W> {
         Ok(Self { file, groups, summary, first_last: None })
     }
 
-    /// Adds the readings of a station in a span of time (milliseconds since 1970, its end excluded), and
-    /// returns their number. Stations come by their ids, each once.
+    /// Adds the readings of a station in a span of time (milliseconds since 1970, its end
+    /// excluded), and returns their number. Stations must come in the order of their ids, each
+    /// once.
     ///
     /// # Errors
     /// The store cannot be read, the file cannot be written, or the station is out of order:
-    /// "station … comes after …". The file is of no use then.
+    /// "station … comes after …". The file is then unusable.
     pub fn station(
         &mut self,
         store: &dyn Reader,
@@ -161,7 +163,7 @@ impl<W: Write + Send> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, and returns what it was written into.
+    /// Ends the file, and returns the output that it was written to.
     ///
     /// # Errors
     /// Its last row group or its tail cannot be written.
@@ -239,11 +241,11 @@ impl Batches {
     }
 }
 
-/// Counts and sums what is written.
+/// Counts the written bytes and computes their checksum.
 struct Summed<W> {
     out: W,
     bytes: u64,
-    /// Of what was written since the last row group ended.
+    /// The CRC-32 of what was written since the last row group ended.
     crc: crc32fast::Hasher,
 }
 

@@ -36,7 +36,7 @@ impl Budget {
 }
 
 /// The areas of one element: one for each zone that it names. An outline drawn for several zones is
-/// a further area. Each comes with its description.
+/// a further area. Each area comes with its description.
 pub(super) fn areas(
     of: &CapArea,
     budget: &mut Budget,
@@ -91,12 +91,12 @@ pub(super) fn areas(
 
 /// Whether geocodes of a name are codes of Specific Area Message Encoding.
 pub(super) fn is_same_code(name: &str) -> bool {
-    // FIPS6 is what the weather service called it before 2022.
+    // FIPS6 is the weather service's name for it before 2022.
     ["SAME", "FIPS6"].contains(&name)
 }
 
-/// The zones of codes of Specific Area Message Encoding, each once. A place that is no zone, as the
-/// whole country is none, is counted.
+/// The zones of codes of Specific Area Message Encoding, each once. A place that is not a zone,
+/// such as the whole country, is counted.
 pub(in super::super) fn same_zones<'a>(
     codes: impl Iterator<Item = &'a str>,
     summary: &mut Summary,
@@ -137,7 +137,7 @@ fn geometry(
     }
     for text in of.circles.iter().filter(|text| !text.is_empty()) {
         let circle = circle(text);
-        // A place, not an area: whoever shows the alert names it.
+        // A place, not an area: a program that shows the alert can name it.
         if matches!(circle, Some((_, 0.0))) {
             continue;
         }

@@ -268,7 +268,7 @@ impl CapAlert {
             }
             _ => {}
         }
-        // A message that has already been refused is read to its end, and nothing of it is kept.
+        // A message that has already been refused is read to its end, but nothing of it is kept.
         if self.refused.is_some() {
             return;
         }

@@ -1,4 +1,5 @@
-//! What Environment and Climate Change Canada adds to CAP: parameters of its layers 1.0 and 1.1.
+//! The additions of Environment and Climate Change Canada to CAP: parameters of its layers 1.0 and
+//! 1.1.
 
 use chrono::NaiveDateTime;
 
@@ -10,7 +11,7 @@ use crate::alert::{Outcome, Storm};
 
 const LAYERS: [&str; 2] = ["layer:EC-MSC-SMC:1.1:", "layer:EC-MSC-SMC:1.0:"];
 
-/// The value of a parameter; if the layers disagree, that of the newer one.
+/// The value of a parameter; if the layers disagree, the value of the newer layer.
 pub(super) fn parameter<'a>(info: &'a CapInfo, name: &str) -> Option<&'a str> {
     LAYERS.into_iter().find_map(|layer| {
         let named = |full: &str| full.strip_prefix(layer) == Some(name);
@@ -49,8 +50,8 @@ pub(super) fn facts(info: &CapInfo, part: &mut alert::Part, summary: &mut Summar
     part.colour = parameter(info, "Colour").map(colour).unwrap_or_default();
     word("Colour", part.colour != alert::Colour::Unknown);
     if is_own(info) {
-        // ECCC has a scale of its own and leaves it out where it has nothing to say: CAP's severity
-        // does not stand for it.
+        // ECCC has a scale of its own, and omits it where it has nothing to say. CAP's severity
+        // does not replace it.
         part.impact = parameter(info, "MSC_Impact").map(impact).unwrap_or_default();
         word("MSC_Impact", part.impact != alert::Impact::Unknown);
     }

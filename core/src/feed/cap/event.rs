@@ -1,4 +1,4 @@
-//! Kind of an alert by the name of its event.
+//! The kind of an alert, from the name of its event.
 
 use crate::alert::{Type, Vtec};
 
@@ -27,7 +27,8 @@ const NAMES: [(&str, Type); 19] = [
     ("Tsunami Cancellation", Type::Statement),
 ];
 
-/// The longest name, "Arroyo And Small Stream Flood Advisory", has six words; more are a sentence.
+/// The longest name, "Arroyo And Small Stream Flood Advisory", has six words; a longer text is a
+/// sentence.
 const MAX_WORDS: usize = 8;
 
 /// Words that say the kind of an event at the end of its name.
@@ -38,8 +39,8 @@ const LAST_WORDS: [(&str, Type); 4] = [
     ("Statement", Type::Statement),
 ];
 
-/// Kind of alert: by the significance of its event in VTEC, else by the event's name, else by a name
-/// at the start of the headline: AirNow puts a sentence where the name should be.
+/// The kind of alert, from the significance of its event in VTEC, else from the name of the event,
+/// else from a name at the start of the headline: AirNow puts a sentence where the name should be.
 pub(in super::super) fn alert_type(codes: &[Vtec], event: &str, headline: &str) -> Type {
     match codes.first().map(|code| code.event.significance) {
         Some(b'W') => Type::Warning,
@@ -52,8 +53,8 @@ pub(in super::super) fn alert_type(codes: &[Vtec], event: &str, headline: &str) 
     }
 }
 
-/// Kind by the name: that of the table, else what its last word says. Words after "For" say what
-/// an event is about, and where: "Small Craft Advisory For Winds" is an advisory.
+/// The kind from the name: the kind in the table, else what the last word says. Words after "For"
+/// say what an event is about, and where: "Small Craft Advisory For Winds" is an advisory.
 fn of_name(event: &str) -> Type {
     let words = event.split_whitespace().take_while(|word| !word.eq_ignore_ascii_case("For"));
     let words: Vec<&str> = words.take(MAX_WORDS + 1).collect();

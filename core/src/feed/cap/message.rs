@@ -37,7 +37,7 @@ pub(super) fn message(
         });
         match other {
             Some(other) => {
-                // The name of an event tells its kind in English only.
+                // Only the English name of an event tells its kind.
                 if other.alert_type == Type::Unknown {
                     other.alert_type = part.alert_type;
                 }
@@ -81,8 +81,8 @@ fn references(text: &str, summary: &mut Summary) -> Result<Vec<String>, RefusalR
     Ok(ids)
 }
 
-/// What a block says: one part for the areas that it draws and one for those that it only names, as
-/// in a part what is drawn stands for the zones.
+/// The content of a block: one part for the areas that it draws, and one for the zones that it only
+/// names, because within a part the drawn outline replaces the zones.
 fn parts_of(
     info: &CapInfo,
     budget: &mut Budget,

@@ -28,8 +28,8 @@ use crate::alert;
 pub(super) use area::same_zones;
 pub(super) use message::MAX_REFERENCES;
 
-/// Maximum size of a file. The longest real one, with 104 zones in two languages, has 250 KB; one
-/// that embeds an image may have a few MB.
+/// Maximum size of a file. The longest real file, with 104 zones in two languages, has 250 KB; a
+/// file that embeds an image may have a few MB.
 ///
 /// ```
 /// use mesonet::feed::{FeedError, MAX_CAP_BYTES, read_cap};
@@ -65,15 +65,16 @@ pub const MAX_CAP_BYTES: u64 = 16 << 20;
 /// | `area` with one geocode CLC or UGC, or else SAME | area of that [zone](crate::zone::Code::of_same) |
 /// | `area` with several | an area for each zone, and one for what is drawn |
 ///
-/// - What a block draws and what it only names are two parts of the message.
-/// - A ring that is not closed is closed, one that crosses itself is [mended](crate::geo::MultiPolygon::mended),
-///   and a longitude beyond 180° is counted from the other side; a ring without an area or around a
-///   pole is left out and counted. A circle becomes a polygon whose edges deviate from it by at most
-///   a hundredth of its radius, or 10 m if that is more; one around a pole is left out and counted,
-///   and one without a radius is not an area.
-/// - The encoding is the one that the document declares, else that of its byte order mark, else
-///   UTF-8.
-/// - What an issuer does not say is Unknown or absent. No colour is made up for the United States.
+/// - The areas that a block draws, and the zones that it only names, are two parts of the message.
+/// - An open ring is closed, a ring that crosses itself is
+///   [mended](crate::geo::MultiPolygon::mended), and a longitude beyond 180° is counted from the
+///   other side. A ring without an area or around a pole is left out and counted. A circle becomes
+///   a polygon whose edges deviate from it by at most a hundredth of its radius, or 10 m if that is
+///   more. A circle around a pole is left out and counted, and a circle without a radius is not an
+///   area.
+/// - The encoding is the declared one, else that of the byte order mark, else UTF-8.
+/// - Values that an issuer does not give are Unknown or absent. No colour is made up for the United
+///   States.
 /// - Signatures are not checked, resources are not read.
 ///
 /// # Errors

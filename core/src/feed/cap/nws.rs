@@ -1,5 +1,5 @@
-//! What the National Weather Service adds to CAP, the same in XML and in api.weather.gov's JSON:
-//! event codes, the motion of storms.
+//! The additions of the National Weather Service to CAP, the same in XML and in api.weather.gov's
+//! JSON: event codes, the motion of storms.
 
 use super::super::summary::{RefusalReason, Summary};
 use super::area::place;
@@ -10,10 +10,10 @@ use crate::unit::knots_to_kmh;
 /// Maximum number of codes of one block; real ones have one or two.
 const MAX_CODES: usize = 32;
 
-/// Reads event codes. An invalid one is left out and counted.
+/// Reads event codes. An invalid code is left out and counted.
 ///
 /// # Errors
-/// If a code is that of a test.
+/// If a code marks a test.
 pub(in super::super) fn vtec<'a>(
     texts: impl Iterator<Item = &'a str>,
     summary: &mut Summary,
@@ -45,8 +45,8 @@ pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
     codes.iter().map(|code| code.outcome()).min()
 }
 
-/// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. The direction is the one
-/// from which the storm comes, as for winds, so it is reversed.
+/// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. As for winds, the direction
+/// is where the storm comes from, so it is reversed.
 pub(in super::super) fn storm(text: &str) -> Option<Storm> {
     let mut fields = text.split("...");
     let time_ms = parse_instant(fields.next()?).ok()?;

@@ -1,4 +1,4 @@
-//! What CAP's own fields say, the same in XML and in api.weather.gov's JSON.
+//! The values of CAP's own fields, the same in XML and in api.weather.gov's JSON.
 
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
@@ -7,11 +7,11 @@ use super::super::summary::Summary;
 use crate::alert;
 use crate::alert::{Certainty, Impact, Severity, Urgency};
 
-/// The longest address of a page that is kept; real ones have up to 90 bytes.
+/// The longest address of a page that is kept; real addresses have up to 90 bytes.
 const MAX_WEB_BYTES: usize = 2_000;
 
 /// Puts severity, urgency, certainty and the impact that follows from the severity into a part. A
-/// word that CAP does not have is counted.
+/// word that CAP does not define is counted.
 pub(in super::super) fn scales(
     part: &mut alert::Part,
     [severity, urgency, certainty]: [Option<&str>; 3],
@@ -19,7 +19,7 @@ pub(in super::super) fn scales(
 ) {
     part.severity = word("severity", severity, summary);
     part.urgency = word("urgency", urgency, summary);
-    // CAP 1.0 had "Very Likely", which 1.1 and 1.2 say to take as "Likely".
+    // CAP 1.0 had "Very Likely"; 1.1 and 1.2 say to read it as "Likely".
     let certainty = certainty.map(|text| if text == "Very Likely" { "Likely" } else { text });
     part.certainty = word::<Certainty>("certainty", certainty, summary);
     part.impact = part.severity.map_or(Impact::Unknown, impact);
@@ -44,8 +44,8 @@ fn impact(severity: Severity) -> Impact {
     }
 }
 
-/// The address of a page. Only `http` and `https` are kept, because people follow it; any other is
-/// counted.
+/// The address of a page. Only `http` and `https` are kept, because people follow the address; any
+/// other scheme is counted.
 pub(in super::super) fn web(text: Option<&str>, summary: &mut Summary) -> Option<String> {
     let text = text?;
     let start = text.get(..8).unwrap_or(text).to_ascii_lowercase();
@@ -77,7 +77,7 @@ pub(in super::super) fn add_same_code(part: &mut alert::Part, code: &str, summar
     }
 }
 
-/// Whether an event is over by what the message says of it, if nothing says it better.
+/// Whether an event is over according to the message, if no better source says so.
 pub(in super::super) fn is_over(urgency: Option<Urgency>, response: Option<&str>) -> bool {
     urgency == Some(Urgency::Past) || response == Some("AllClear")
 }

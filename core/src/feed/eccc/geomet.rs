@@ -11,7 +11,8 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary};
 use crate::feed::text::features::{Feature, read_features};
 
-/// Maximum size of one observation, and of anything else in the document; a real one has 12 KB.
+/// Maximum size of one observation, and of anything else in the document; a real observation has 12
+/// KB.
 const MAX_FEATURE_BYTES: usize = 256 * 1024;
 
 /// Reads the items of MSC GeoMet's collection `swob-realtime` (api.weather.gc.ca) and visits each.
@@ -29,8 +30,8 @@ const MAX_FEATURE_BYTES: usize = 256 * 1024;
 /// | `id`, the name of the document | its corrections (`…-CCA-swob.xml`) |
 /// | `dataset`, with `-` for `/` | the data set; for the Service's own documents without `data_pvdr` |
 ///
-/// An element that a document has twice comes once here, with the last value. A response is a page
-/// of `limit` items; its links are not followed.
+/// An element that a document has twice appears once here, with the last value. A response is a
+/// page of `limit` items; its links are not followed.
 ///
 /// # Errors
 /// If the source fails; if the text is not JSON, or an observation has more than 256 KiB; if the

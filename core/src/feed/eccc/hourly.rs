@@ -40,16 +40,16 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.1";
 ///
 /// - A report of this hour has the time of its observation, `observation_date_utc`: a late station
 ///   stays in the file with its last report.
-/// - The wind is a mean over one, two or ten minutes, usually at 10 m, and the file does not say
-///   which; so neither interval nor sensor height is given.
-/// - Yesterday is the last whole climate day, 06 to 06 UTC. Its report has the time of its end, the
-///   last 06 UTC before `observation_date_utc`, which there is the time when the file was made.
-///   Files are renewed at 06:30 and 08:00: one made from 06 to before 08 UTC may still
-///   be of the day before, and its reports are refused.
+/// - The wind is a mean over one, two or ten minutes, usually at 10 m. The file does not say which,
+///   so neither interval nor sensor height is given.
+/// - Yesterday is the last whole climate day, 06 to 06 UTC. Its report has the time of its end: the
+///   last 06 UTC before `observation_date_utc`, which in this file is the time when the file was
+///   made. Files are renewed at 06:30 and 08:00. A file made from 06 to before 08 UTC may still be
+///   for the day before, and its reports are refused.
 /// - A trace of precipitation is 0 with the qualifier Trace. North is 360; a calm has no direction.
 /// - The first observation of a file, hot and cold spots, belongs to no station and is skipped.
-///   Records, tendencies, cloud cover and wind chill, which has no unit there, are counted as values
-///   without a variable, and so is the direction of yesterday's gust.
+///   Records, tendencies, cloud cover, wind chill (which has no unit there) and the direction of
+///   yesterday's gust are counted as values without a variable.
 /// - Today's summary (extremes since 06 UTC) is refused: its interval grows during the day.
 ///
 /// Values are not checked: the feed gives no verdicts.

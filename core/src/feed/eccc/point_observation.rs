@@ -46,7 +46,7 @@ pub(in crate::feed) struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// Whether the element has a value: `MSNG` and empty text mean that it has none.
+    /// Whether the element has a value; `MSNG` and empty text mean no value.
     pub(crate) fn has_value(&self) -> bool {
         !matches!(self.value, "" | "MSNG")
     }
@@ -201,8 +201,8 @@ enum Section {
     Elements,
 }
 
-/// Reads the observations of a document in a schema and visits each. Those that the visitor refuses
-/// are counted.
+/// Reads the observations of a document in a schema and visits each. Observations that the visitor
+/// refuses are counted.
 ///
 /// # Errors
 /// If the source fails, if the text is not well-formed, or if the document has another schema.

@@ -1,4 +1,4 @@
-//! Stations whose places are bundled, for feeds whose reports do not say them.
+//! Stations whose places are bundled, for feeds whose reports do not give them.
 
 use std::collections::HashMap;
 use std::io::BufReader;
@@ -20,7 +20,7 @@ const METAR: &[u8] = include_bytes!("metar_stations.csv");
 /// Buoys and coastal stations.
 const NDBC: &[u8] = include_bytes!("ndbc_activestations.xml.gz");
 
-/// Returns the stations whose places are bundled, by id: reports of some feeds give none.
+/// Returns the stations whose places are bundled, by id: reports of some feeds give no place.
 ///
 /// 3,178 aerodromes of Canada and the United States as stations of METAR and, with their identifiers
 /// there, of the Iowa Environmental Mesonet; and the 1,348 stations that the National Data Buoy Center
@@ -64,8 +64,8 @@ fn aerodrome(row: &CsvRow) -> Option<Station> {
     Some(metar_station(text(0)?, text(1), place, number(4)))
 }
 
-/// Returns the same station as in IEM's tables, which leave out the K of the contiguous United
-/// States and, unless it is requested, the place.
+/// Returns the same station as named in IEM's tables. These leave out the K of the contiguous
+/// United States and, unless it is requested, the place.
 fn iem_station(station: &Station) -> Station {
     let indicator = &*station.native_id;
     let native_id = indicator.strip_prefix('K').unwrap_or(indicator).to_owned();

@@ -13,13 +13,13 @@ use crate::feed::text::lines::Lines;
 
 /// Reads a table of reports and visits each.
 ///
-/// The header is found by its column names, so the columns may be in any order, the lines that
+/// The header is found by its column names. So the columns may be in any order, the lines that
 /// older exports put before the header ("No errors", "309 ms") are skipped, and a table with only
-/// `raw_text` and `observation_time` suffices. The reports are decoded from `raw_text`; the
-/// decoded columns of the table are ignored. One record is one line: no export breaks one.
+/// `raw_text` and `observation_time` suffices. The reports are decoded from `raw_text`; the decoded
+/// columns of the table are ignored. One record is one line: no export breaks one.
 ///
-/// The time of a report is that of the column, which also stands in for one that the text lacks or
-/// of which it has only hour and minute.
+/// The time of a report is that of the column. The column also supplies a time that the text lacks,
+/// or of which the text has only hour and minute.
 ///
 /// Columns: `raw_text` and `observation_time` (ISO 8601) are required; `station_id`, `latitude`,
 /// `longitude` (degrees), `elevation_m` and `metar_type` are read if present.
@@ -131,7 +131,7 @@ impl Columns {
     }
 }
 
-/// A height of the Center's tables: 9999 and 999 stand for one that is not known.
+/// A height in the Center's tables; 9999 and 999 stand for an unknown height.
 pub(super) fn awc_altitude_m(metres: f64) -> Option<f64> {
     plausible::altitude_m(metres).filter(|&metres| metres != 999.0)
 }

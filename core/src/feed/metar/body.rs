@@ -6,7 +6,7 @@ use super::remarks::Outcome;
 use super::runway::{RunwayGroup, is_old_state, runway};
 use super::{Metar, mend, visibility};
 
-/// What became of a group, for those who want more than [`Metar`] keeps.
+/// What became of a group, for callers that need more than [`Metar`] keeps.
 pub(super) enum BodyGroup<'a> {
     /// It was read or skipped; the groups behind it.
     Read(&'a [u8], Groups<'a>),
@@ -20,9 +20,10 @@ pub(super) enum BodyGroup<'a> {
 
 /// Reads the groups after the time, remarks included, into the report, and visits each.
 ///
-/// The body ends with the change indicator of a trend forecast, however it is spelt, and with the first
-/// group behind the altimeter setting that cannot be read: it may have been one, and what follows may
-/// be what is expected. Data groups of the remarks are read where they stand, with `RMK` or without.
+/// The body ends at the change indicator of a trend forecast, however it is spelt. It also ends at
+/// the first group behind the altimeter setting that cannot be read: this may have been a change
+/// indicator, and what follows may be a forecast. Data groups of the remarks are read wherever they
+/// stand, with or without `RMK`.
 pub(super) fn read<'a>(
     metar: &mut Metar,
     groups: Groups<'a>,
@@ -100,7 +101,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
 
     /// Reads a group of the body; returns whether the remarks begin at its end.
     fn group(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
-        // Without a dew point that is behind a blank, the temperature alone would be read.
+        // Otherwise, if the dew point is behind a blank, only the temperature would be read.
         let is_split = matches!(group, [.., digit, b'/'] if digit.is_ascii_digit());
         if is_split && self.mended(group, groups) || self.take(group, groups) {
             return false;
@@ -123,7 +124,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
         false
     }
 
-    /// Takes a group that is of the body.
+    /// Takes a group that belongs to the body.
     fn take(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
         let behind = groups.clone();
         let taken = take(self.metar, group, groups);
@@ -139,7 +140,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
         taken
     }
 
-    /// Takes a group that a blank or a wrong letter keeps from being read.
+    /// Takes a group that cannot be read as it stands because of a blank or a wrong letter.
     fn mended(&mut self, group: &'a [u8], groups: &mut Groups<'a>) -> bool {
         let Some(mended) = mend::mended(group, groups.peek()) else { return false };
         let behind = groups.clone();
@@ -160,8 +161,8 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
         }
     }
 
-    /// A group that cannot be read: behind the altimeter setting it ends the body, but for a second
-    /// setting.
+    /// A group that cannot be read. Behind the altimeter setting it ends the body, unless it is a
+    /// second setting.
     fn not_read(&mut self, group: &'a [u8]) {
         self.unread(group);
         if self.part == Part::Supplement && !is_altimeter(group) {
@@ -174,7 +175,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
         self.metar.unread(1);
     }
 
-    /// Reads data of the remarks that stands in the body.
+    /// Reads data of the remarks that appears in the body.
     fn remark(&mut self, group: &'a [u8], groups: &mut Groups<'a>) {
         let behind = groups.clone();
         let outcome = self.metar.remarks.group(group, groups);
@@ -189,9 +190,9 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
         self.metar.unread(malformed);
     }
 
-    /// Whether a group and all after it, up to the remarks, are a trend forecast: its change
-    /// indicators, the start of its times (`FMhhmm`), and the colour state by which military stations
-    /// sum up an observation, behind which the colours and values that they expect follow.
+    /// Whether a group and all after it, up to the remarks, are a trend forecast. It starts with a
+    /// change indicator, with a time (`FMhhmm`), or with the colour state by which military
+    /// stations sum up an observation: the colours and values that they expect follow it.
     fn starts_trend(&self, group: &[u8]) -> bool {
         match group {
             [b'F', b'M', time @ ..] => matches!(time.len(), 4 | 6) && number(time).is_some(),
@@ -235,7 +236,7 @@ fn is_altimeter(group: &[u8]) -> bool {
     }
 }
 
-/// Whether a group is the kind of an automated station, with which the remarks begin.
+/// Whether a group is the kind of an automated station, which starts the remarks.
 fn is_station_type(group: &[u8]) -> bool {
     matches!(group, [b'A', b'O' | b'0', b'1' | b'2'] | [b'A', b'O' | b'0', b'1' | b'2', b'A'])
 }

@@ -22,7 +22,7 @@ const ETX: u8 = 0x03;
 /// by `=`, over as many lines as they need. Files often deviate from this, so:
 /// - control characters may be missing; a heading, ETX or the start of a line that can only be the
 ///   start of a report ends the report before it, which repairs a lost `=`;
-/// - a control character inside a report counts as a blank and a byte that is not ASCII as `?`:
+/// - a control character inside a report counts as a blank and a byte that is not ASCII as `?`, so
 ///   only the group that contains it is lost;
 /// - a report may be preceded by its time `YYYYMMDDHHMM` (ogimet), or on a line of its own by
 ///   `YYYY/MM/DD HH:MM` (the NWS's station files), which is then the reference for that report.
@@ -31,8 +31,8 @@ const ETX: u8 = 0x03;
 /// within two weeks of it: reports give only the day of the month.
 ///
 /// # Errors
-/// If the source fails, or no report in it can be read. A single one that cannot is counted and
-/// listed in the summary.
+/// If the source fails, or no report in it can be read. A single report that cannot be read is
+/// counted and listed in the summary.
 ///
 /// ```
 /// use mesonet::Iso8601;
@@ -96,7 +96,7 @@ struct Heading {
     kind: MetarKind,
     /// From BBB: CCA is 1.
     revision: u8,
-    /// The type, if it is not one of ours; then nothing is read before the next heading.
+    /// The type, if it is not SA or SP; then nothing is read before the next heading.
     foreign: Option<[u8; 2]>,
 }
 
@@ -317,8 +317,8 @@ fn iso(year: &str, month: &str, day: &str, hour: &str, minute: &str) -> Option<i
     parse_instant(&format!("{year}-{month}-{day}T{hour}:{minute}Z")).ok()
 }
 
-/// Whether a line is a whole report: a station, a time, and the wind or what stands for it. A forecast
-/// has its period there.
+/// Whether a line is a whole report: a station, a time, and the wind or what replaces it. A
+/// forecast has its period there.
 fn is_report(line: &str) -> bool {
     let is_marker = |group: &&str| matches!(*group, "AUTO" | "COR" | "CCA" | "CCB");
     let third = line.split_ascii_whitespace().skip(2).find(|group| !is_marker(group));

@@ -13,7 +13,7 @@ impl<'a> Groups<'a> {
         Self { rest: report }
     }
 
-    /// The groups that others, from the same report, have read already.
+    /// The groups in front of `others`, in the same report: `others` has read them already.
     pub(super) fn until(self, others: &Self) -> Self {
         Self { rest: &self.rest[..self.rest.len().saturating_sub(others.rest.len())] }
     }

@@ -21,13 +21,13 @@ use crate::unit::{Vocabulary, inches_of_mercury_to_hpa};
 /// Network that stations of IEM's tables belong to.
 pub const IEM_NETWORK: &str = "IEM";
 
-/// Longest id of a station; real ones have three or four characters.
+/// Longest id of a station; real ids have three or four characters.
 const MAX_ID_BYTES: usize = 16;
 
 /// Reads a table from the download page "ASOS-AWOS-METAR Data" and visits each row.
 ///
-/// Lines with `#` come first or not at all; the header is found by its columns `station` and
-/// `valid`, and the others may be any, in any order:
+/// Lines with `#`, if any, come first. The header is found by its columns `station` and `valid`;
+/// the other columns may be any of these, in any order:
 ///
 /// | Column | Series |
 /// | --- | --- |
@@ -56,19 +56,18 @@ const MAX_ID_BYTES: usize = 16;
 ///   it can be read and has the row's time, only the report is used: it holds more than the
 ///   columns, such as the amounts of 3, 6 and 24 hours, extremes and corrections. Otherwise the
 ///   columns are used.
-/// - `p01i`, `ice_accretion_1hr` and `peak_wind_gust` count from the last hourly report. That is an hour only in an
-///   hourly report, one of minute 45 to 59 or 0; others are counted as values without a variable.
-///   A trace (`T`, `0.0001`) is 0 with the qualifier Trace.
+/// - `p01i`, `ice_accretion_1hr` and `peak_wind_gust` count from the last hourly report. That is an
+///   hour only in an hourly report (minute 45 to 59 or 0); in other reports they are counted as
+///   values without a variable. A trace (`T`, `0.0001`) is 0 with the qualifier Trace.
 /// - A calm has speed 0 and direction 0; a direction of 0 without a calm means nothing and is left
 ///   out.
 /// - `M`, `null` and an empty field are no value. If `wxcodes` has none, the report may have said
 ///   that there is no weather or said nothing; present weather is then `None`.
-/// - Times are UTC, which is what the page gives unless asked for another zone. A table that
-///   names another zone is not read.
+/// - Times are UTC, the default of the page. A table that names another zone is not read.
 /// - An altitude that is missing in the table is taken from the station on record.
 /// - Other columns, such as `feel`, are counted as values without a variable.
 ///
-/// Tables of the R package nycflights13 are recognized but not read: they were made from such
+/// Tables of the R package nycflights13 are recognized but not read: they were made from IEM's
 /// tables, but keep only the hour of each observation.
 ///
 /// # Errors
@@ -306,7 +305,8 @@ impl Columns {
             .zip(number(self.lat))
             .and_then(|(lon, lat)| plausible::place(lon, lat));
         let said_m = number(self.elevation).and_then(plausible::altitude_m);
-        // A known one is only for the pressure: the row does not say it of the station.
+        // An altitude on record is used only for the pressure: the row itself does not give it for
+        // the station.
         let known_m = || (file.known)(station.id()).and_then(|known| known.altitude_m);
         station.altitude_m = said_m.or_else(known_m);
 

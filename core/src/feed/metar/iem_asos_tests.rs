@@ -217,7 +217,7 @@ fn the_altimeter_setting_gives_a_pressure_where_the_altitude_is_known() {
     };
     let file = FileContext { known: &known, ..FileContext::new("asos.csv", 0) };
     read_iem_asos(without.as_bytes(), &file, |item| {
-        // The row does not say it of the station.
+        // The row does not give it for the station.
         assert_eq!(item.station.altitude_m, None);
         assert_eq!(Some(item.report.readings[1].value), expected);
     })

@@ -21,7 +21,8 @@ pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, 
     Ok(qualified(row, at, name)?.map(|(value, _)| value))
 }
 
-/// The number in a field; a trace, of precipitation, ice or snow depth, is 0 and says so.
+/// The number in a field; a trace of precipitation, ice or snow depth is 0 with the qualifier
+/// Trace.
 pub(super) fn qualified(
     row: &CsvRow,
     at: usize,

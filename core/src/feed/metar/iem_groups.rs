@@ -13,7 +13,7 @@ use crate::unit::knots_to_kmh;
 /// Cloud layers in a row.
 const LAYERS: usize = 4;
 
-/// One layer of a row, as far as it is there.
+/// One layer of a row, as far as it is given.
 #[derive(Clone, Copy, Default)]
 struct Layer {
     cover: Option<SkyCover>,

@@ -1,5 +1,5 @@
-//! Groups of the body that lost a blank, have one too many, or a letter wrong, where only one
-//! reading is possible.
+//! Mends groups of the body that lost a blank, have one too many, or have a wrong letter, if only
+//! one reading is possible.
 
 use super::group::{number, small_number};
 use super::list::ShortList;
@@ -7,7 +7,7 @@ use super::weather::Weather;
 use super::wind::{self, WindGroup};
 use super::{sky, visibility};
 
-/// Longest group that is cut; real glued groups are shorter.
+/// Longest group that is cut; real groups that are glued together are shorter.
 const MAX_BYTES: usize = 32;
 /// Most groups that are glued together.
 pub(super) const MAX_PARTS: usize = 4;
@@ -15,7 +15,7 @@ pub(super) const MAX_PARTS: usize = 4;
 /// The groups that are glued together in one.
 pub(super) type Parts<'a> = ShortList<&'a [u8], MAX_PARTS>;
 
-/// What a group is beyond doubt: by a shape of which every character is as it must be.
+/// What a group certainly is, by a shape that fixes every character.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Wind,
@@ -24,7 +24,7 @@ enum Shape {
     Sky,
     Temperatures,
     Altimeter,
-    /// `RMK` or `NOSIG`, with which something else begins.
+    /// `RMK` or `NOSIG`, which starts something else.
     End,
 }
 
@@ -65,7 +65,7 @@ fn shape(group: &[u8]) -> Option<Shape> {
     Some(shape)
 }
 
-/// Metres as a visibility is reported in them: in steps of 50, or 9999 (WMO-No. 306, FM 15, 15.6.3).
+/// A visibility in metres, as reported: in steps of 50, or 9999 (WMO-No. 306, FM 15, 15.6.3).
 fn is_metres(metres: u32) -> bool {
     metres.is_multiple_of(50) || metres == 9999
 }
@@ -81,8 +81,8 @@ fn is_temperatures(group: &[u8]) -> bool {
     both.is_some_and(|(air, dew_point)| dew_point <= air)
 }
 
-/// The groups that one is made of, as in `BKN10027/21` or `A2992RMK`, if there is only one way to
-/// cut it into groups that are ones beyond doubt.
+/// The groups that are glued together in one, as in `BKN10027/21` or `A2992RMK`, if there is only
+/// one way to cut it into groups that are certain.
 pub(super) fn cut(group: &[u8]) -> Option<Parts<'_>> {
     let mut found = Cuts { parts: ShortList::new(b""), ways: 0 };
     if (4..=MAX_BYTES).contains(&group.len()) {
@@ -117,11 +117,11 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// A group that a blank or a wrong letter keeps from being read, as it should be.
+/// A group with a wrong blank or letter, in its corrected form.
 pub(super) struct Mended {
     bytes: [u8; MAX_BYTES],
     length: usize,
-    /// Whether it takes in the group behind it.
+    /// Whether it includes the group behind it.
     pub is_joined: bool,
 }
 
@@ -159,15 +159,15 @@ pub(super) fn mended(group: &[u8], next: Option<&[u8]>) -> Option<Mended> {
     wind_with_a_slash(group).or_else(|| wind_with_a_wrong_unit(group))
 }
 
-/// `200/07KT`: as voices and tables write a wind.
+/// `200/07KT`: a wind as spoken or as written in tables.
 fn wind_with_a_slash(group: &[u8]) -> Option<Mended> {
     let (direction, rest) = group.split_at_checked(3)?;
     let mended = Mended::new([direction, rest.strip_prefix(b"/")?], false)?;
     (shape(mended.group()) == Some(Shape::Wind)).then_some(mended)
 }
 
-/// `25005KY`: a direction in whole tens and a speed, and letters that are those of one unit but for
-/// one, and of no other.
+/// `25005KY`: a direction in whole tens, a speed, and letters that differ in one character from
+/// exactly one unit.
 fn wind_with_a_wrong_unit(group: &[u8]) -> Option<Mended> {
     // Miles per hour are a unit of their own.
     const UNITS: [(&[u8], &[u8]); 4] =
@@ -184,8 +184,8 @@ fn wind_with_a_wrong_unit(group: &[u8]) -> Option<Mended> {
     (shape(mended.group()) == Some(Shape::Wind)).then_some(mended)
 }
 
-/// Whether two texts differ in one character: another one, one more, one less, or two next to each
-/// other in the wrong order.
+/// Whether two texts differ in one character: a different one, one more, one less, or two
+/// neighbours swapped.
 pub(super) fn is_one_off(text: &[u8], other: &[u8]) -> bool {
     let (short, long) = if text.len() <= other.len() { (text, other) } else { (other, text) };
     let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();

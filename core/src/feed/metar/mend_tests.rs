@@ -110,7 +110,7 @@ fn indicators_of_a_trend_are_known_with_one_letter_wrong() {
 }
 
 proptest! {
-    /// What is cut is the whole of it, and in parts that are read alone.
+    /// A cut covers the whole group, in parts that can be read on their own.
     #[test]
     fn parts_are_the_whole(group in "([A-Z]{2,4}|[0-9]{2,5}|/|M|KT|SM|BKN[0-9]{3}|[0-9]{2}/[0-9]{2}){1,6}") {
         if let Some(parts) = cut(group.as_bytes()) {

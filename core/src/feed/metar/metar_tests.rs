@@ -412,7 +412,7 @@ fn times_are_the_nearest_to_the_reference() {
 }
 
 fn bodies() -> impl Strategy<Value = String> {
-    // Text that is half a report: shapes that nobody has thought of.
+    // Text that is half a report: unforeseen shapes.
     prop::collection::vec(
         prop_oneof![
             "[A-Z0-9/+$-]{1,10}",
@@ -468,7 +468,7 @@ proptest! {
         prop_assert_eq!(metar.unread_groups, 0);
         prop_assert_eq!((metar.day, metar.hour, metar.minute), (day, hour, minute));
         let wind = metar.wind.unwrap();
-        // 000 is the direction of a calm, and of a wind that blows none.
+        // 000 is the direction of a calm; with a speed it is not a direction.
         let is_lost = from == 0 && (speed > 0 || gust.is_some());
         let expected = if is_lost { WindFrom::Missing } else { WindFrom::Degrees(from * 10) };
         prop_assert_eq!(wind.from, expected);

@@ -64,7 +64,7 @@ pub enum MetarKind {
 }
 
 impl MetarKind {
-    /// The kind or, if the report does not give it, the one that the file names.
+    /// The kind or, if the report does not give it, the kind that the file names.
     pub(super) fn or_named(self, name: &[u8]) -> Self {
         match (self, name) {
             (Self::Unknown, b"METAR") => Self::Routine,
@@ -252,8 +252,8 @@ impl Metar {
         Self::read(report, None, &mut |_| {})
     }
 
-    /// Reads one report whose time is known from beside it, `observed_ms` in milliseconds since
-    /// 1970 (UTC). The report's own time counts; the known one is used where a report has none, or
+    /// Reads one report whose time is also known from outside, `observed_ms` in milliseconds since
+    /// 1970 (UTC). The report's own time counts; the known time is used if the report has none, or
     /// none that can be read.
     ///
     /// ```
@@ -266,8 +266,8 @@ impl Metar {
     /// ```
     ///
     /// # Errors
-    /// If there is no station, or if what follows it is neither a time, nor a torn one, nor `AUTO`,
-    /// `NIL` or the wind.
+    /// If there is no station, or if it is followed by neither a time, nor a damaged time, nor
+    /// `AUTO`, `NIL` or the wind.
     pub fn parse_beside(report: &str, observed_ms: i64) -> Result<Self, MetarError> {
         Self::read(report, Some(observed_ms), &mut |_| {})
     }
@@ -348,8 +348,8 @@ impl Metar {
     }
 
     /// Time of the report: in the month that brings it nearest to the reference, both in
-    /// milliseconds since 1970 (UTC). The earlier one if two are equally near; the reference itself
-    /// if it is beyond the calendar (250,000 years).
+    /// milliseconds since 1970 (UTC). If two times are equally near, the earlier one; if the
+    /// reference is beyond the calendar (250,000 years), the reference itself.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -361,7 +361,7 @@ impl Metar {
     /// ```
     pub fn time_ms(&self, reference_ms: i64) -> i64 {
         let days = DateTime::from_timestamp_millis(reference_ms).and_then(|reference| {
-            // From two months before to two after: of any three months one has a 31st.
+            // From two months before to two months after: one of any three months has a 31st.
             let first = reference.date_naive().with_day(1)?.checked_sub_months(Months::new(2))?;
             Some((0..5).filter_map(move |months| {
                 let month = first.checked_add_months(Months::new(months))?;
@@ -379,8 +379,8 @@ impl Metar {
     /// Air temperature in tenths of a degree Celsius: from the `T` group, or else the whole
     /// degrees.
     ///
-    /// Tenths that are more than a degree away from the whole degrees of the body lost a digit or a
-    /// sign: they are left out, and their `T` group is counted in
+    /// Tenths that are more than a degree away from the whole degrees of the body have lost a digit
+    /// or a sign. They are left out, and their `T` group is counted in
     /// [`unread_groups`](Self::unread_groups). The other half of the group stays if it agrees.
     ///
     /// ```
@@ -407,14 +407,14 @@ impl Metar {
     /// of the sky, or the [vertical visibility](Self::vertical_visibility_ft) into what hides the sky.
     /// `None` if there is no ceiling.
     ///
-    /// It is the ceiling as Canada and the United States define it (FMH-1, chapter 9; MANOBS): a hidden
-    /// sky has one. ICAO's is of clouds only; of a hidden sky there is then none.
+    /// This is the ceiling as Canada and the United States define it (FMH-1, chapter 9; MANOBS): a
+    /// hidden sky has a ceiling. ICAO's ceiling is of clouds only, so a hidden sky has none.
     pub fn ceiling_ft(&self) -> Option<u32> {
         self.sky.iter().filter(|layer| layer.is_ceiling()).filter_map(|layer| layer.base_ft).min()
     }
 
-    /// Vertical visibility in feet (`VV`): how far one sees up into what hides the sky. It is the height of
-    /// no cloud.
+    /// Vertical visibility in feet (`VV`): how far one can see up into what hides the sky. It is
+    /// not the height of a cloud.
     pub fn vertical_visibility_ft(&self) -> Option<u32> {
         let hidden = self.sky.iter().find(|layer| layer.cover == SkyCover::Obscured);
         hidden.and_then(|layer| layer.base_ft)
@@ -422,10 +422,10 @@ impl Metar {
 
     /// Sea-level pressure in tenths of a hectopascal.
     ///
-    /// The report omits the leading 9 or 10. The one that brings it nearer to the altimeter setting
-    /// is used: the two pressures differ by some hectopascals, the two readings by a hundred.
-    /// Without a plausible altimeter setting (900 to 1100 hPa) it is the one nearer to 1000 hPa,
-    /// which is wrong in the strongest highs and lows.
+    /// The report omits the leading 9 or 10. The value nearer to the altimeter setting is used:
+    /// sea-level pressure and altimeter setting differ by some hectopascals, the two possible
+    /// values by a hundred. Without a plausible altimeter setting (900 to 1100 hPa) the value
+    /// nearer to 1000 hPa is used, which is wrong in the strongest highs and lows.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -474,8 +474,8 @@ fn time(group: &[u8]) -> Option<(u8, u8, u8)> {
     ((1..=31).contains(&day) && hour < 24 && minute < 60).then_some((day, hour, minute))
 }
 
-/// Whether the first of the groups, where the time should be, was to be one: it ends like a time,
-/// as in `1018Z`, or starts with one, as in `231100Z,Z` and in `230930KT` before the wind.
+/// Whether the first group, where the time should be, was meant as a time: it ends like a time, as
+/// in `1018Z`, or starts with one, as in `231100Z,Z` and in `230930KT` before the wind.
 fn starts_with_torn_time(mut groups: Groups<'_>) -> bool {
     let (Some(group), next) = (groups.next(), groups.next()) else { return false };
     let is_wind = |group| wind::wind(group).is_some();

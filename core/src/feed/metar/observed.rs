@@ -1,4 +1,4 @@
-//! One group of the body, recognized by its shape: not all stations keep the order of the regulations.
+//! One group of the body, recognized by its shape: not all stations keep the prescribed order.
 
 use super::group::{Groups, Malformed, is_missing, number, small_number};
 use super::runway::{is_old_state, is_runway, runway};
@@ -33,7 +33,7 @@ pub(super) fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> 
             let read = small_number(value).filter(|_| value.len() == 4).map(Altimeter::Hectopascal);
             return altimeter(metar, read, is_missing(value));
         }
-        // Skipped: M for a missing group, as some US stations write it; recent weather that an
+        // Skipped: M, which some US stations write for a missing group; recent weather that an
         // instrument could not tell.
         b"M" | b"RE//" => {}
         // Read elsewhere: visual range and state of the runway; temperature and state of the sea.
@@ -69,11 +69,11 @@ pub(super) fn wind_shear<'a>(groups: &mut Groups<'a>) -> impl Iterator<Item = &'
     })
 }
 
-/// What `Wtt/Ss` says.
+/// The content of `Wtt/Ss`.
 pub(super) struct Sea {
     /// Temperature of the surface, if it is not missing.
     pub temperature_c: Option<i8>,
-    /// State of the sea, if it is given and not the height of the waves.
+    /// State of the sea, if it is given instead of the height of the waves.
     pub state: Option<u8>,
 }
 
@@ -94,8 +94,8 @@ pub(super) fn sea(group: &[u8]) -> Option<Sea> {
     Some(Sea { temperature_c, state })
 }
 
-/// Takes an altimeter setting; of two, as stations between two practices give it, the first counts, and
-/// the second is the same in another unit or cannot be read.
+/// Takes an altimeter setting. Some stations follow two practices and give two settings: then the
+/// first counts, and the second is the same in another unit or cannot be read.
 fn altimeter(metar: &mut Metar, read: Option<Altimeter>, missing: bool) -> bool {
     const ROUNDING_HPA: f64 = 1.5;
     let is_same = |(first, second): (Altimeter, Altimeter)| {
@@ -190,7 +190,8 @@ fn take_wind(metar: &mut Metar, group: &[u8]) -> bool {
     }
 }
 
-/// A wind whose unit is missing or behind a blank, where only a wind can be: before all else.
+/// A wind whose unit is missing or behind a blank, at a place where only a wind can be: before all
+/// other groups.
 fn take_wind_without_unit(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
     let behind = groups.peek().and_then(SpeedUnit::read);
     let unit = behind.unwrap_or_else(|| SpeedUnit::of_country(metar.station));

@@ -1,4 +1,4 @@
-//! Which span of time the groups of a report cover.
+//! The span of time that the groups of a report cover.
 
 use super::{Metar, MetarKind};
 
@@ -8,8 +8,8 @@ const LATEST_MINUTE_PAST: u8 = 20;
 impl Metar {
     /// Length of the period of the `6RRRR` group in minutes: 360 in the report of a main synoptic
     /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` for any
-    /// other hour, in whose reports the group has no meaning. The hour is the
-    /// [nominal](Self::nominal_hour) one.
+    /// other hour, when the group has no meaning. The hour is the [nominal](Self::nominal_hour)
+    /// one.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -40,11 +40,11 @@ impl Metar {
         (self.hour + u8::from(self.minute > LATEST_MINUTE_PAST)) % 24
     }
 
-    /// Whether what is counted since the last routine report, `Pnnnn`, `I1nnn` and `PK WND`, covers
-    /// an hour.
+    /// Whether the groups that count from the last routine report, `Pnnnn`, `I1nnn` and `PK WND`,
+    /// cover an hour.
     ///
-    /// What a file calls the report does not decide alone: the Aviation Weather Center's table has
-    /// SPECI on routine reports of changing weather, and METAR on reports of any minute. Sea-level
+    /// The kind in the file is not enough to decide: the Aviation Weather Center's table has SPECI
+    /// on routine reports of changing weather, and METAR on reports of any minute. Sea-level
     /// pressure and the groups of 3, 6 and 24 hours are for routine reports only (FMH-1, tables of
     /// remarks and of additive data: METAR, not SPECI). Of the 138 reports of other minutes that
     /// the Center's sample calls SPECI, one has a sea-level pressure; of those of minute 45 to 59,

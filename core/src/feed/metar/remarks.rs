@@ -78,7 +78,7 @@ pub struct Remarks {
     /// trace.
     pub hourly_precipitation_hundredths_in: Option<u16>,
     /// Precipitation of the past hour in tenths of a millimetre (`PCPN 0.8MM PAST HR`), which
-    /// Canadian stations give in words.
+    /// Canadian stations write out in words.
     pub past_hour_precipitation_tenths_mm: Option<u16>,
     /// Precipitation of 3 or 6 hours in hundredths of an inch (`6RRRR`); 0 includes a trace. See
     /// [`Metar::six_group_minutes`](super::Metar::six_group_minutes).
@@ -119,7 +119,7 @@ pub(super) enum Outcome {
     Taken,
     /// A word that carries no data.
     Word,
-    /// The shape of a data group, but not one.
+    /// It has the shape of a data group, but is not one.
     Malformed,
 }
 
@@ -174,7 +174,8 @@ impl Remarks {
         }
         match group {
             [b'0'..=b'9', ..] => return self.digits(group),
-            // With a zero for the letter, and with an A if an observer adds to it (AO2A).
+            // Some have a zero for the letter O, or a trailing A if an observer adds to the report
+            // (AO2A).
             [b'A', b'O' | b'0', b'1', ..] => self.automated = Some(AutomatedStation::Ao1),
             [b'A', b'O' | b'0', b'2', ..] => self.automated = Some(AutomatedStation::Ao2),
             b"PNO" => self.outages.rain_gauge = true,
@@ -297,8 +298,8 @@ impl Remarks {
     }
 }
 
-/// The data groups that are glued together in one, as in `SLP169T03060211`: groups of a fixed length, a
-/// letter first. `None` for a group that is one, and for any other word.
+/// The data groups that are glued together in one, as in `SLP169T03060211`: groups of a fixed
+/// length that start with a letter. `None` for a single group, and for any other word.
 fn glued(group: &[u8]) -> Option<ShortList<&[u8], 4>> {
     const SHORTEST: usize = 8;
     // Tsnnnsnnn alone.
@@ -318,7 +319,7 @@ fn glued(group: &[u8]) -> Option<ShortList<&[u8], 4>> {
     (parts.len() > 1).then_some(parts)
 }
 
-/// Length of the data group with which a text begins, if its first characters tell.
+/// Length of the data group at the start of a text, if its first characters tell.
 fn fixed_length(text: &[u8], may_be_number: bool) -> Option<usize> {
     const WORDS: [&[u8]; 10] =
         [b"SLPNO", b"FZRANO", b"PWINO", b"RVRNO", b"TSNO", b"PNO", b"AO1", b"AO2", b"A01", b"A02"];
@@ -339,7 +340,7 @@ fn fixed_length(text: &[u8], may_be_number: bool) -> Option<usize> {
     Some(length)
 }
 
-/// Keeps the first value of a group: later text is less likely to be one.
+/// Keeps the first value of a group: later text is less likely to be such a group.
 fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> Outcome {
     match read {
         Some(value) => {

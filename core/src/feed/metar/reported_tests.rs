@@ -1,4 +1,4 @@
-//! Reports that were once read wrongly, as people found them: `tests/data/reported/metar`.
+//! Reports that were once read wrongly, as users found them: `tests/data/reported/metar`.
 
 use super::bulletin::is_sign;
 use super::{ClockTime, CloudGenus, Decoded, Metar, Phenomenon};
@@ -337,10 +337,10 @@ fn tables_of_reports() {
     assert_eq!((all.len(), summary.refused), (0, 1));
     assert_eq!(
         summary.refusals[0].reason.to_string(),
-        "0284-08-03T20:00:00Z is before 1750; observations with instruments are of later"
+        "0284-08-03T20:00:00Z is before 1750; instrument observations are later"
     );
 
-    // A peak wind that a special report and the hourly one both state is one reading.
+    // A peak wind that a special report and the hourly report both state is one reading.
     let (all, _) = table("iem_peak_wind_twice.csv");
     let peaks = all.iter().filter_map(|item| item.earlier.as_ref());
     assert_eq!(peaks.map(|peak| peak.readings.len()).sum::<usize>(), 2, "speed and direction");

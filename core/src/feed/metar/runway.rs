@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::group::{number, small_number};
 
-/// What a group on a runway says.
+/// The content of a group on a runway.
 pub(super) enum RunwayGroup<'a> {
     VisualRange(VisualRange<'a>),
     /// Deposit, extent, depth and braking, or that it is closed by snow or clear again.
@@ -35,7 +35,7 @@ pub enum VisualRangeTendency {
     None,
 }
 
-/// Reads a group; `None` if it is about no runway.
+/// Reads a group; `None` if it is not about a runway.
 pub(super) fn runway(group: &[u8]) -> Option<RunwayGroup<'_>> {
     let rest = group.strip_prefix(b"R")?;
     let slash = rest.iter().position(|&byte| byte == b'/')?;

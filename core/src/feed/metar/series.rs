@@ -28,8 +28,8 @@ pub(in crate::feed) const SENSOR_HEIGHT_M: f64 = 10.0;
 /// missing.
 const MAX_PEAK_AGE_MINUTES: i64 = 120;
 
-/// Room for the readings of nine reports in ten, in less than the kilobyte up to which an allocator
-/// keeps what was freed at hand.
+/// Room for the readings of nine reports in ten. It takes less than a kilobyte: up to that size an
+/// allocator keeps freed memory at hand.
 const USUAL_READINGS: usize = 14;
 
 /// Aerodromes are open country.
@@ -90,21 +90,23 @@ pub fn metar_station(
 ///   a degree apart.
 /// - A calm has speed 0 and direction 0, as reported; north is 360. `VRB` has a speed and no
 ///   direction; a direction of 000 with a speed means nothing and is left out.
-/// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
+/// - A bound counts as its value: P6SM is 6 miles, M1/4SM a quarter of a mile, 9999 and CAVOK 10
+///   km.
 /// - A trace of precipitation or ice (`P0000`, `60000`, `I1000`) is 0 with the qualifier Trace. A
 ///   visibility has a qualifier where the report bounds it: `M1/4SM` is less than 1/4 mile, `P6SM`,
 ///   `9999` and CAVOK are that or more, and so are the 10SM of a station with AO1 or AO2, which
 ///   reports no more: the Aviation Weather Center has `10+` for each of 12,087 such reports of
 ///   2024-08-03, and for none of 15SM.
-/// - `P`, `I1` and `PK WND` count from the last routine report. That is an hour in an hourly report: one
-///   of minute 45 to 59 or 0 that is not called SPECI, or is but has sea-level pressure or groups
-///   of 3, 6 or 24 hours, which only routine reports have (FMH-1, chapter 12); and one of minute 1
-///   to 20 with groups of 3, 6 or 24 hours. In others they are left out.
+/// - `P`, `I1` and `PK WND` count from the last routine report. That is an hour in an hourly
+///   report. A report of minute 45 to 59 or 0 is hourly if it is not called SPECI, or if it has
+///   sea-level pressure or groups of 3, 6 or 24 hours, which only routine reports have (FMH-1,
+///   chapter 12). A report of minute 1 to 20 is hourly if it has groups of 3, 6 or 24 hours. In
+///   other reports these groups are left out.
 /// - The `6` group covers 6 or 3 hours, depending on its [nominal hour](Metar::nominal_hour); `1`,
 ///   `2` and `931` cover 6 hours and are left out if that is not 0, 6, 12 or 18 UTC.
 ///
-/// The character of the pressure tendency is a figure of WMO code table 0200; no interval type is
-/// that of a code. The tendency is negative where the character is a fall. The cover of a layer is
+/// The character of the pressure tendency is a figure of WMO code table 0200; no interval type fits
+/// a code. The tendency is negative if the character is a fall. The cover of a layer is
 /// [`SkyCover::oktas`]; a hidden sky has a cover of 8 and no base, its vertical visibility is the
 /// ceiling. Layers are in the order of the report, usually the lowest first.
 ///
@@ -161,14 +163,14 @@ fn report_of(item: &MetarItem<'_>, station: StationId) -> Report {
     }
 }
 
-/// The peak wind of a decoded METAR, as a report of the moment at which it blew: peakWindSpeed and
-/// peakWindDirection Instantaneous. `None` if there is none.
+/// The peak wind of a decoded METAR, as a report for the moment when it blew: peakWindSpeed and
+/// peakWindDirection Instantaneous. `None` if there is no peak wind.
 ///
-/// The time of the reading is that of the peak, because a peak is an event: so a peak that a special
-/// report and the routine report after it both state is one reading, and one of a special report is
-/// not lost. It is the last such time before the report; one that is then more than two hours old
-/// has a false time and is left out. As an extreme of the hour that [`metar_report`] gives, it
-/// remains windGust Max 60.
+/// The reading has the time of the peak, because a peak is an event. So a peak that a special
+/// report and the routine report after it both state is one reading, and the peak of a special
+/// report is not lost. The time is the last such time before the report. A peak that would be more
+/// than two hours old has a false time and is left out. As the extreme of the hour, in
+/// [`metar_report`], it remains windGust Max 60.
 ///
 /// ```
 /// use mesonet::feed::{metar_peak_wind, read_bulletins};
@@ -202,8 +204,8 @@ fn peak_wind_of(item: &MetarItem<'_>, station: impl FnOnce() -> StationId) -> Op
     Some(Report { revision: metar.revision, ..report })
 }
 
-/// A peak wind as a report of the time at which it blew; `None` if that is in the future, or longer
-/// ago than such a peak can be. A direction of 0 means nothing and is left out.
+/// A peak wind as a report for the time when it blew; `None` if that time is in the future, or
+/// longer ago than such a peak can be. A direction of 0 means nothing and is left out.
 pub(super) fn peak_wind_report(
     station: StationId,
     ts_ms: i64,
@@ -222,9 +224,9 @@ pub(super) fn peak_wind_report(
     Some(Report { station, ts_ms, revision: 0, present_weather: None, readings: readings.0 })
 }
 
-/// A decoded METAR with its station, as [`Kind::read`](crate::feed::Kind::read) gives it: its report
-/// by [`metar_report`], and the one of [`metar_peak_wind`] before it. An altitude that the file does
-/// not give is that of the known station.
+/// A decoded METAR with its station, as [`Kind::read`](crate::feed::Kind::read) gives it: the
+/// report of [`metar_peak_wind`], then the report of [`metar_report`]. If the file gives no
+/// altitude, that of the known station is used.
 ///
 /// ```
 /// use mesonet::feed::{FileContext, metar_feed_report, read_bulletins};
@@ -246,10 +248,10 @@ pub fn metar_feed_report(mut item: MetarItem<'_>, file: &FileContext<'_>) -> Fee
         identifiers: Identifiers::default().with(IdScheme::Icao, item.native_id),
         ..FeedStation::new(METAR_NETWORK, item.native_id)
     };
-    // A hash that costs a tenth of the reading: once a report.
+    // The hash costs a tenth of the reading, so it is computed once per report.
     let id = station.id();
     if item.altitude_m.is_none() {
-        // Only for the pressure: the report does not say it of the station.
+        // Used only for the pressure: the report itself does not give it for the station.
         item.altitude_m = (file.known)(id).and_then(|known| known.altitude_m);
     }
     FeedReport { station, report: report_of(&item, id), earlier: peak_wind_of(&item, || id) }
@@ -276,8 +278,8 @@ impl ReportReadings {
         self.0.extend(value.map(reading));
     }
 
-    /// Adds hundredths of an inch, of which 0 is a trace: a report says nothing of what there was
-    /// not.
+    /// Adds hundredths of an inch; 0 is a trace, because a report leaves out amounts when there
+    /// were none.
     fn add_amount(&mut self, variable: Variable, minutes: i32, hundredths_in: Option<u16>) {
         let qualifier = (hundredths_in == Some(0)).then_some(Qualifier::Trace);
         let amount_mm = hundredths_in.map(hundredths_inch_to_mm);
@@ -376,11 +378,11 @@ fn sky(metar: &Metar, readings: &mut ReportReadings) {
     readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);
 }
 
-/// The statute miles above which automated stations of the United States tell nothing.
+/// The highest visibility in statute miles that automated stations of the United States report.
 const HIGHEST_AUTOMATED_SM: f64 = 10.0;
 
-/// What a report says of its visibility beside the number. Ten miles of an automated station are ten
-/// or more, as the Aviation Weather Center decodes them.
+/// The qualifier of a visibility. Ten miles from an automated station mean ten or more, as the
+/// Aviation Weather Center decodes them.
 fn visibility_qualifier(metar: &Metar) -> Option<Qualifier> {
     let MetarVisibility { distance, unit, bound } = metar.visibility?;
     let is_highest = unit == DistanceUnit::StatuteMile
@@ -393,7 +395,7 @@ fn visibility_qualifier(metar: &Metar) -> Option<Qualifier> {
     }
 }
 
-/// Cover and base of each layer; the height of a hidden sky is no base.
+/// Cover and base of each layer; the height of a hidden sky is not a base.
 fn layers(metar: &Metar, readings: &mut ReportReadings) {
     for (index, layer) in metar.sky.iter().enumerate() {
         let base_ft = layer.base_ft.filter(|_| layer.cover != SkyCover::Obscured);

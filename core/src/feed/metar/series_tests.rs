@@ -291,7 +291,7 @@ fn a_report_says_beside_the_number_what_is_a_trace_and_what_a_bound() {
         [(0.0, Some(Trace)), (0.0, Some(Trace)), (3.048, None)]
     );
     assert_eq!(of(traces, Variable::IceAccretion), [(0.0, Some(Trace))]);
-    // Canada's words say an amount, which may be none.
+    // Canada's words give an amount, which may be none.
     let words = "METAR CYYZ 010500Z 26015KT 15SM OVC027 M01/M06 A3003 RMK PCPN 0.0MM PAST HR";
     assert_eq!(of(words, Variable::Precipitation), [(0.0, None)]);
     for (seen, value, qualifier) in [

@@ -28,9 +28,9 @@ pub enum SkyCover {
 }
 
 impl SkyCover {
-    /// The cover in oktas: the most that the word stands for, as NCEI has it in its records of
-    /// METAR reports (ISD, `GA1`): FEW 2, SCT 4, BKN 7, OVC 8. A hidden sky is 8, a clear one 0.
-    /// `None` if the word does not tell: `///`, and NSC, which leaves out high clouds.
+    /// The cover in oktas: the most that the word stands for, as in NCEI's records of METAR reports
+    /// (ISD, `GA1`): FEW 2, SCT 4, BKN 7, OVC 8. A hidden sky is 8, a clear one 0. `None` if the
+    /// word does not tell: `///`, and NSC, which leaves out high clouds.
     ///
     /// ```
     /// use mesonet::feed::metar::SkyCover;
@@ -74,7 +74,8 @@ impl SkyCover {
 /// Most layers of a report.
 pub(super) const MAX_LAYERS: usize = 8;
 
-/// Labels of the series of the layers of a report, in its order: usually the lowest first.
+/// Labels of the series of the layers of a report, in the order of the report: usually lowest
+/// first.
 const LAYER_LABELS: [&str; MAX_LAYERS] =
     ["layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8"];
 
@@ -91,8 +92,8 @@ pub enum Convection {
     ToweringCumulus,
 }
 
-/// A genus of cloud, which the stations of some countries put behind the height of a layer (WMO-No.
-/// 407, the ten genera).
+/// A genus of cloud (WMO-No. 407, the ten genera). Stations of some countries put it behind the
+/// height of a layer.
 ///
 /// ```
 /// use mesonet::feed::metar::{CloudGenus, Metar};
@@ -165,7 +166,7 @@ pub struct SkyLayer {
     pub base_ft: Option<u32>,
     /// Whether the cloud towers.
     pub convection: Option<Convection>,
-    /// The genus, if the report names one, and only one.
+    /// The genus, if the report names exactly one.
     pub genus: Option<CloudGenus>,
 }
 
@@ -200,8 +201,8 @@ pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
     (!torn).then_some(SkyLayer { cover, base_ft, convection, genus })
 }
 
-/// Reads what is behind the height: the clouds of the layer, up to three, or that they are not
-/// known.
+/// Reads the text behind the height: the clouds of the layer, up to three, or the sign that they
+/// are not known.
 fn clouds(rest: &[u8]) -> Option<(Option<Convection>, Option<CloudGenus>)> {
     if rest.is_empty() || is_missing(rest) {
         return Some((None, None));

@@ -114,7 +114,7 @@ pub(super) fn metres(group: &[u8]) -> Option<MetarVisibility> {
     Some(if is_open { visibility } else { MetarVisibility { bound, ..visibility } })
 }
 
-/// The visibility of so many metres; 9999 are 10 km or more.
+/// The visibility for a number of metres; 9999 is 10 km or more.
 pub(super) fn of_metres(metres: u16) -> MetarVisibility {
     if metres == 9999 {
         return TEN_KM_OR_MORE;

@@ -20,7 +20,7 @@ pub enum WindFrom {
     Degrees(u16),
     /// `VRB`: no single direction.
     Variable,
-    /// `///`: not observed; also `000` of a wind that blows, which is no direction.
+    /// `///`: not observed; also `000` with a speed, which is not a direction.
     Missing,
 }
 
@@ -57,7 +57,7 @@ pub struct MetarWind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakWind {
     /// Direction in degrees from true north, 1 to 360; `None` if the report has 000, which means
-    /// nothing of a wind that blows.
+    /// nothing when the wind blows.
     pub from_degrees: Option<u16>,
     /// Speed in knots.
     pub speed_kt: u16,
@@ -68,12 +68,12 @@ pub struct PeakWind {
 }
 
 impl SpeedUnit {
-    /// The unit that the reports of a station's country have, for a report that lost it.
+    /// The unit that reports from the country of a station use, for a report that lost its unit.
     ///
     /// m/s in Russia, Belarus, Ukraine, Kazakhstan, Kyrgyzstan and Tajikistan, in China and
-    /// Mongolia, by the letters that ICAO Doc 7910 gives them; knots elsewhere. So it is in the
-    /// Aviation Weather Center's tables of 2022-10-22 and 23: all 979 reports with a unit of these
-    /// letters have MPS (none is of Ukraine), and no other report has. None has KMH.
+    /// Mongolia, by the letters that ICAO Doc 7910 gives them; knots elsewhere. The Aviation
+    /// Weather Center's tables of 2022-10-22 and 23 agree: all 979 reports with a unit and one of
+    /// these letters have MPS (none is from Ukraine), and no other report has MPS. None has KMH.
     pub(super) fn of_country(station: Icao) -> Self {
         let has_metres = match station.0 {
             [b'U', b'B' | b'D' | b'G', ..] => false,
@@ -196,7 +196,7 @@ pub(super) fn peak_wind(group: &[u8]) -> Option<PeakWind> {
     };
     Some(PeakWind {
         from_degrees: Some(degrees(from)?).filter(|&degrees| degrees > 0),
-        // A peak of nothing is what a table has in place of none.
+        // Some tables have a peak of zero in place of no peak.
         speed_kt: small_number(speed).filter(|&kt| matches!(speed.len(), 2 | 3) && kt > 0)?,
         hour,
         minute: small_number(minute).filter(|&minute| minute < 60)? as u8,

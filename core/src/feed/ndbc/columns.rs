@@ -44,9 +44,9 @@ pub(super) enum Meaning {
     AtOneMetre(Variable),
     /// The depth of the row's other values, in metres.
     Depth,
-    /// Where or when another value of the row was measured.
+    /// The place or time at which another value of the row was measured.
     Beside,
-    /// Nothing that the service has a variable for.
+    /// A quantity for which the service has no variable.
     Nothing,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Column {
     pub name: &'static str,
     /// The unit that NDBC documents, for tables without units.
     pub unit: &'static str,
-    /// The nines that mean a missing value.
+    /// The nines that stand for a missing value.
     pub missing: f64,
     pub meaning: Meaning,
 }
@@ -151,8 +151,8 @@ impl Family {
         })
     }
 
-    /// Time from the row to its report: an hour's rain is listed at the start of the hour,
-    /// a report at the end of the period it covers.
+    /// Time from the row to its report: an hour's rain is listed at the start of the hour, but a
+    /// report has the time of the end of its period.
     pub(super) const fn lag_ms(self) -> i64 {
         match self {
             Self::Rain => HOUR_MS,
@@ -175,7 +175,7 @@ impl Family {
     }
 }
 
-/// What determines an interval in the row rather than in the column.
+/// What determines an interval from the row rather than from the column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowIntervals {
     /// Minutes over which the station averages the wind.

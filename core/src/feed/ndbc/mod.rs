@@ -22,10 +22,10 @@ use crate::observation::{IdScheme, Identifiers};
 /// Network that stations of NDBC's files belong to.
 pub const NDBC_NETWORK: &str = "NDBC";
 
-/// Averaging time of `WSPD` in minutes: 8 at buoys and 2 at land stations (NDBC,
-/// Measurement Descriptions). No file says which a station is, but its id does: buoys have a
-/// WMO number, C-MAN and other coastal stations a name that starts with a letter. For others
-/// (`32ST0`) it is not known.
+/// Averaging time of `WSPD` in minutes: 8 at buoys and 2 at land stations (NDBC, Measurement
+/// Descriptions). No file says which kind a station is, but its id does: buoys have a WMO number;
+/// C-MAN and other coastal stations have a name that starts with a letter. For others (`32ST0`) the
+/// kind is not known.
 fn wind_minutes(native_id: &str) -> Option<i32> {
     if is_buoy_number(native_id) {
         Some(8)
@@ -36,7 +36,7 @@ fn wind_minutes(native_id: &str) -> Option<i32> {
     }
 }
 
-/// A station of which only the id is known. That of a buoy is its WMO number.
+/// A station with a known id and nothing else. The id of a buoy is its WMO number.
 fn station(native_id: &str) -> FeedStation {
     let mut identifiers = Identifiers::default();
     if is_buoy_number(native_id) {

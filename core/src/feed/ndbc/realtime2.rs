@@ -29,11 +29,11 @@ use crate::time::MINUTE_MS;
 /// | `.spec` | `WVHT`, `APD`, `MWD` | waveHeight, wavePeriodAverage, waveDirection Average 20 |
 /// | `.dart` | `HEIGHT` | none |
 ///
-/// Older tables, with a two-digit year (70 to 99), without minutes, without units or with `WD`
-/// and `BAR` for `WDIR` and `PRES`, are read too; if a table gives no units, those that
-/// NDBC documents are used. A value whose column has another unit is converted from that, or kept
-/// as reported. Other columns are counted as values without a variable: `LWRAD`, salinity and
-/// oxygen, and of `.spec` the swell and the wind waves by themselves.
+/// Older tables, with a two-digit year (70 to 99), without minutes, without units or with `WD` and
+/// `BAR` for `WDIR` and `PRES`, are read too; if a table gives no units, those that NDBC documents
+/// are used. A value whose column has another unit is converted from that unit, or kept as
+/// reported. Other columns are counted as values without a variable: `LWRAD`, salinity, oxygen, and
+/// in `.spec` the separate swell and wind waves.
 ///
 /// The intervals are based on NDBC, "Measurement Descriptions and Units" and "What are continuous
 /// wind measurements?":
@@ -45,11 +45,10 @@ use crate::time::MINUTE_MS;
 /// - `WVHT` is the mean of the highest third of the waves in 20 minutes, `APD` the average period of
 ///   all of them, `DPD` the period with the most energy: wavePeriodAverage, wavePeriodPeak.
 /// - `TIDE` is the water level above or below mean lower low water.
-/// - `.supl` and `.srad` are documented as hourly, which was the distance between rows. If
-///   rows are closer, their values cover the time since the previous row: the times of
-///   the extremes (`PTIME`, `WTIME`) are never before it, and radiation falls to 0 within a row of
-///   sunset. The interval is the shorter of the distances to the rows on both sides, but
-///   at most an hour.
+/// - `.supl` and `.srad` are documented as hourly, which was the distance between rows. If rows are
+///   closer, their values cover the time since the previous row: the times of the extremes
+///   (`PTIME`, `WTIME`) are never before that row, and radiation falls to 0 within a row of sunset.
+///   The interval is the shorter of the distances to the rows on both sides, but at most an hour.
 /// - The pressure in `.supl` is documented as atmospheric, without reduction to sea level.
 /// - `ACCUM` covers the hour that the row names, from minute 0 to 59, so its report is at the end
 ///   of that hour.
@@ -135,7 +134,7 @@ fn station_of_name(name: &str) -> Option<&str> {
         Some((native_id, year)) if native_id.len() >= 4 && is_year(year) => native_id,
         _ => stem,
     };
-    // Any short word could be an id; those of NDBC have a digit or are four capitals.
+    // Any short word could be an id; the ids of NDBC have a digit or are four capitals.
     let is_like_one = native_id.bytes().any(|byte| byte.is_ascii_digit())
         || (native_id.len() == 4 && native_id.bytes().all(|byte| byte.is_ascii_uppercase()));
     (is_native_id(native_id) && is_like_one).then_some(native_id)

@@ -12,13 +12,14 @@ use crate::feed::text::xml::{XmlEvents, each_attribute};
 use crate::geo::LonLat;
 use crate::observation::StationType;
 
-/// Reads NDBC's table of active stations and visits each: it has the places that the files of
-/// single stations lack.
+/// Reads NDBC's table of active stations and visits each. The table has the places that the files
+/// of single stations lack.
 ///
-/// A station is a `station` element with the attributes `id` (in lower case there, in capitals
-/// everywhere else and so here), `lat` and `lon` in degrees, `elev` in metres above mean sea level,
-/// `name` and `type`. Buoys, DART, TAO, oil rigs and vessels without a crew are in open water;
-/// the exposure of fixed and other stations is not known. Sensor heights are not in the table.
+/// A station is a `station` element with the attributes `id` (in lower case there, but in capitals
+/// everywhere else, and so here), `lat` and `lon` in degrees, `elev` in metres above mean sea
+/// level, `name` and `type`. Buoys, DART, TAO, oil rigs and vessels without a crew are in open
+/// water; the exposure of fixed and other stations is not known. Sensor heights are not in the
+/// table.
 ///
 /// `read` in the summary counts stations.
 ///
@@ -54,7 +55,7 @@ pub fn read_ndbc_stations(
                     if name.as_ref() != "stations" {
                         let root = excerpt(name.as_ref());
                         return Err(FeedError::NotThisKind(format!(
-                            "the root element is {root}; that of a table of stations is stations"
+                            "the root element is {root}; a table of stations has stations"
                         )));
                     }
                     is_in_root = true;

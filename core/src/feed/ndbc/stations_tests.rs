@@ -46,7 +46,7 @@ fn entities_in_names_are_replaced() {
 #[test]
 fn another_document_is_an_error() {
     for (document, message) in [
-        ("<METAR/>", "the root element is METAR; that of a table of stations is stations"),
+        ("<METAR/>", "the root element is METAR; a table of stations has stations"),
         ("", "no stations element"),
         ("<stations>", "not well-formed XML at byte 10: it ends with 1 elements open"),
     ] {

@@ -15,7 +15,7 @@ use crate::geo::LonLat;
 use crate::observation::{Quality, Report};
 use crate::unit::Vocabulary;
 
-/// Longest line that is read; real ones are shorter than 120 bytes.
+/// Longest line that is read; real lines are shorter than 120 bytes.
 const MAX_LINE_BYTES: usize = 1024;
 
 /// The positions and meanings of the columns of a table.
@@ -258,7 +258,7 @@ fn native_id(text: &str) -> Result<String, RefusalReason> {
     }
 }
 
-/// The rows of a table, one after the other.
+/// The rows of a table, one after another.
 pub(super) struct Rows<R> {
     lines: Lines<R>,
     header_line: u64,

@@ -13,9 +13,9 @@ use crate::geo::mended_geojson;
 use crate::time::parse_instant;
 use crate::{alert, zone};
 
-/// Maximum size of one alert; real ones have up to 30 KB.
+/// Maximum size of one alert; real alerts have up to 30 KB.
 const MAX_FEATURE_BYTES: usize = 4 << 20;
-/// Maximum number of zones of an alert; real ones have up to 80.
+/// Maximum number of zones of an alert; real alerts have up to 80.
 const MAX_ZONES: usize = 2_000;
 
 /// Reads the alerts of a `FeatureCollection`, or a single `Feature`, and visits each.
@@ -193,7 +193,7 @@ fn message(
     Ok(message)
 }
 
-/// Ids of the preceding messages: those still in force, then the others.
+/// Ids of the preceding messages: first the messages still in force, then the others.
 fn references(of: Properties<'_>, summary: &mut Summary) -> Result<Vec<String>, RefusalReason> {
     let named = of.0.get("references").and_then(Value::as_array).into_iter().flatten();
     let mut ids = Vec::new();

@@ -60,19 +60,19 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// - Humidity, heat index and wind chill come from the network, so they are reported values.
 /// - A calm has the direction 0; a direction of 0 with a speed is left out.
 /// - In a METAR (`rawMessage`) `precipitationLastHour` counts from the last hourly report. That is
-///   an hour only at minute 45 to 59 or 0; in others it is left out and counted.
+///   an hour only at minute 45 to 59 or 0; at other minutes it is left out and counted.
 /// - `null` is no value. A value that is not a number is counted by its element.
-/// - `barometricPressure` is the altimeter setting, in each of the eight real documents in which the
-///   two can be told apart: 1010.20 hPa at 91 m beside `A2983` (1010.16 hPa; the pressure there was
-///   999 hPa), 1011.18 hPa at 250 m. It is stored as that; station pressure is calculated from it, as
-///   from a METAR. A value that only fits the pressure at the height of the station is stored as
-///   station pressure. Where both fit and the station is no aerodrome, it is left out and counted
-///   with the station.
-/// - Of `rawMessage` only what it says beside the numbers is read: a trace, `10SM` or more, less than
-///   `M1/4SM`. `textDescription` and `icon` are not read.
+/// - `barometricPressure` is the altimeter setting in each of the eight real documents in which
+///   altimeter setting and station pressure can be told apart: 1010.20 hPa at 91 m beside `A2983`
+///   (1010.16 hPa; the pressure there was 999 hPa), 1011.18 hPa at 250 m. It is stored as altimeter
+///   setting, and station pressure is calculated from it, as from a METAR. A value that only fits
+///   the pressure at the height of the station is stored as station pressure. If both fit and the
+///   station is not an aerodrome, the value is left out and counted with the station.
+/// - From `rawMessage` only the qualifiers are read: a trace, `10SM` or more, less than `M1/4SM`.
+///   `textDescription` and `icon` are not read.
 ///
-/// The flags of `qualityControl` become verdicts by [`MADIS`](crate::observation::MADIS). Z and C are no
-/// verdict, nor are unknown flags.
+/// The flags of `qualityControl` become verdicts by [`MADIS`](crate::observation::MADIS). Z, C and
+/// unknown flags give no verdict.
 ///
 /// # Errors
 /// If the source fails; if the text is not JSON, or an observation has more than 256 KiB: the start
@@ -226,7 +226,7 @@ fn report(
     Ok(FeedReport::new(station, report))
 }
 
-/// What the METAR says that the observation was made of; `None` if it cannot be read.
+/// The readings of the METAR from which the observation was made; `None` if it cannot be read.
 fn metar_readings(raw_text: &str, id: &str, ts_ms: i64) -> Option<Vec<Reading>> {
     let metar = Metar::parse(raw_text).ok()?;
     let (place, altitude_m, kind) = (None, None, metar.kind);
@@ -234,7 +234,7 @@ fn metar_readings(raw_text: &str, id: &str, ts_ms: i64) -> Option<Vec<Reading>> 
     Some(metar_report(&item).readings)
 }
 
-/// Gives values the qualifiers that their METAR has for them; the values are rounded differently.
+/// Gives values the qualifiers from their METAR. The two round values differently.
 fn qualify(readings: &mut [Reading], of_metar: &[Reading]) {
     for reading in readings {
         let said = of_metar.iter().find(|said| said.series == reading.series);
@@ -243,8 +243,8 @@ fn qualify(readings: &mut [Reading], of_metar: &[Reading]) {
     }
 }
 
-/// Cover and base of each layer of cloud. The base beside a clear sky is the reach of the
-/// instrument, and that of a hidden one its vertical visibility.
+/// Cover and base of each layer of cloud. The base with a clear sky is the reach of the instrument;
+/// the base with a hidden sky is the vertical visibility.
 fn cloud_layers(layers: &[Value], readings: &mut Collected<'_>, unread: &mut Tally) {
     for (index, layer) in layers.iter().enumerate() {
         let amount = layer.get("amount").and_then(Value::as_str).unwrap_or("");
@@ -271,9 +271,9 @@ fn cloud_layers(layers: &[Value], readings: &mut Collected<'_>, unread: &mut Tal
     }
 }
 
-/// Longest id of a station; real ones have up to 10 characters.
+/// Longest id of a station; real ids have up to 10 characters.
 const MAX_ID_BYTES: usize = 64;
-/// Longest unit that is examined and, if it is not certain, kept.
+/// Longest unit that is looked up and, if it is not certain, kept.
 const MAX_UNIT_CODE_BYTES: usize = 64;
 
 fn number(element: &Value) -> Option<f64> {
@@ -301,7 +301,7 @@ fn altitude_m(elevation: &Value) -> Option<f64> {
     number(elevation).filter(|_| metres.is_converted()).map(|value| metres.apply(value))
 }
 
-/// Present weather in English; `None` if nothing is said.
+/// Present weather in English; `None` if the observation does not say.
 fn present_weather(list: &Value) -> Option<Vec<String>> {
     const MOST: usize = 16;
     let phenomena = list.as_array()?.iter().take(MOST);

@@ -243,9 +243,9 @@ fn an_altimeter_setting_is_stored_as_one() {
     // As in KDDH's observation of 2026-07-15, at 250 m.
     let (readings, _) = at("KDDH", "250", "1011");
     assert_eq!(readings, ["altimeterSetting 1011.0 Good", "barometricPressure* 981.7 Good"]);
-    // What only fits the height of the station is its pressure.
+    // A value that only fits the height of the station is its pressure.
     assert_eq!(at("KLXV", "3029", "704").0, ["barometricPressure 704.0 Good"]);
-    // Of a station that is no aerodrome it is not certain, unless the height decides.
+    // For a station that is not an aerodrome it is not certain, unless the height decides.
     let (readings, left_out) = at("COOPDS", "250", "1011");
     assert_eq!(readings, [""; 0]);
     assert_eq!(left_out.iter().collect::<Vec<_>>(), [("barometricPressure in doubt, COOPDS", 1)]);
@@ -267,7 +267,7 @@ fn what_the_message_says_beside_the_numbers_is_kept() {
     let (seen, rain) = (Variable::Visibility, Variable::Precipitation);
     let raw = "KALB 150251Z 00000KT 10SM CLR 20/19 A3001 RMK AO2 P0000";
     assert_eq!(said(raw, "16090"), [(seen, Some(AtLeast)), (rain, Some(Trace))]);
-    // Not if the message says something else.
+    // This does not apply if the message says something else.
     assert_eq!(said(raw, "8050"), [(seen, None), (rain, Some(Trace))]);
     let raw = "KALB 150251Z 00000KT M1/4SM FG VV001 20/20 A3001 RMK AO2";
     assert_eq!(said(raw, "400"), [(seen, Some(LessThan)), (rain, None)]);

@@ -16,11 +16,11 @@ pub(super) enum Pressure {
 }
 
 /// Altimeter settings that occur: a little beyond the records of pressure at sea level, 870 and
-/// 1085 hPa (WMO archive of extremes), of which the lowest are in the eyes of typhoons.
+/// 1085 hPa (WMO archive of extremes); the lowest occur in the eyes of typhoons.
 const ALTIMETER_HPA: RangeInclusive<f64> = 920.0..=1085.0;
 
-/// Tells which pressure a value is, by the height of the station. Where both are possible, that of
-/// an aerodrome is the altimeter setting, as in every real document.
+/// Tells which pressure a value is, from the height of the station. If both are possible, the value
+/// of an aerodrome is the altimeter setting, as in every real document.
 pub(super) fn pressure_of(hpa: f64, altitude_m: Option<f64>, is_aerodrome: bool) -> Pressure {
     let at_station =
         |altimeter_hpa| altitude_m.and_then(|m| station_pressure_hpa(altimeter_hpa, m));
@@ -30,7 +30,7 @@ pub(super) fn pressure_of(hpa: f64, altitude_m: Option<f64>, is_aerodrome: bool)
     match (ALTIMETER_HPA.contains(&hpa), may_be_station) {
         (false, true) => Pressure::Station,
         (true, true) if !is_aerodrome => Pressure::InDoubt,
-        // A value that is neither is judged by the checks of the altimeter setting.
+        // The checks of the altimeter setting judge a value that is neither.
         _ => Pressure::AltimeterSetting,
     }
 }
@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn a_height_that_leaves_one_decides_and_others_are_in_doubt() {
-        // Leadville, 3,029 m: 1015 hPa is no pressure there, and 704 hPa no altimeter setting.
+        // Leadville, 3,029 m: 1015 hPa cannot be the pressure there, and 704 hPa cannot be an
+        // altimeter setting.
         assert_eq!(pressure_of(1015.0, Some(3_029.0), false), Pressure::AltimeterSetting);
         assert_eq!(pressure_of(704.0, Some(3_029.0), true), Pressure::Station);
         assert_eq!(pressure_of(1010.0, Some(91.0), false), Pressure::InDoubt);

@@ -7,7 +7,7 @@ use crate::feed::summary::RefusalReason;
 
 /// Longest line that is read; no line of the 72,000 sample reports exceeds 600 bytes.
 pub(in crate::feed) const MAX_LINE_BYTES: usize = 16 * 1024;
-/// Maximum number of fields in a line; the widest real tables, NCEI's of hourly data, have some 130.
+/// Maximum number of fields in a line; the widest real tables, NCEI's hourly data, have some 130.
 pub(in crate::feed) const MAX_FIELDS: usize = 256;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -18,7 +18,7 @@ pub(in crate::feed) struct CsvRow {
     text: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
-    /// Bytes between the fields in `text`: the comma of a line that was taken as it stands.
+    /// Bytes between the fields in `text`: the comma, if the line was taken unchanged.
     between: usize,
 }
 
@@ -82,7 +82,7 @@ impl CsvRow {
             *self.ends.get_mut(count)? = end;
             count += 1;
         }
-        // The reader says what it makes of a full row.
+        // The reader decides about a full row.
         (count < MAX_FIELDS).then_some(count)
     }
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     proptest! {
-        /// A plain line has the fields that the reader of all lines finds in it.
+        /// A plain line has the same fields as the general reader finds.
         #[test]
         fn plain_lines_are_split_as_by_the_reader(line in "[a,é \r\u{feff}\"]{0,12}|(a?,){250,260}") {
             let of = |bytes| Line { number: 1, bytes, cut: false };

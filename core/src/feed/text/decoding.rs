@@ -1,5 +1,5 @@
-//! Decoders of other encodings than UTF-8. Their tables are large, so that they are behind a feature: a browser
-//! has them.
+//! Decoders of encodings other than UTF-8. Their tables are large, so they are behind a feature: a
+//! browser has its own.
 
 use std::io;
 
@@ -8,7 +8,7 @@ pub(super) use with_tables::Decoding;
 #[cfg(not(feature = "encodings"))]
 pub(super) use without_tables::Decoding;
 
-/// Text that is not in the encoding that it says, or in one that is not known.
+/// The text is not in the encoding that it declares, or the encoding is not known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EncodingError {
     #[error("its encoding \"{0}\" is not known")]
@@ -43,7 +43,7 @@ mod with_tables {
     }
 
     impl Decoding {
-        /// For the encoding of a label of the WHATWG's; none for UTF-8.
+        /// A decoder for the encoding of a WHATWG label; none for UTF-8.
         pub(in super::super) fn new(label: &[u8]) -> Result<Option<Self>, EncodingError> {
             let unknown = || EncodingError::Unknown(String::from_utf8_lossy(label).into_owned());
             let encoding = Encoding::for_label(label).ok_or_else(unknown)?;
@@ -93,7 +93,8 @@ mod without_tables {
     pub(in super::super) enum Decoding {}
 
     impl Decoding {
-        /// For the encoding of a label; none for UTF-8, and for ASCII, which is a part of it.
+        /// A decoder for the encoding of a label; none for UTF-8, nor for ASCII, which is a part of
+        /// it.
         pub(in super::super) fn new(label: &[u8]) -> Result<Option<Self>, EncodingError> {
             let utf_8: [&[u8]; 4] = [b"utf-8", b"utf8", b"us-ascii", b"ascii"];
             if utf_8.iter().any(|known| known.eq_ignore_ascii_case(label.trim_ascii())) {

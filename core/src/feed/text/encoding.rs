@@ -12,7 +12,7 @@ const START_BYTES: usize = 512;
 const UTF_16LE: &[u8] = b"utf-16le";
 const UTF_16BE: &[u8] = b"utf-16be";
 
-/// Labels of both by the WHATWG's Encoding Standard, §4.2.
+/// Labels of both in the WHATWG's Encoding Standard, §4.2.
 const WIDE: [&str; 9] = [
     "utf-16",
     "utf-16le",
@@ -25,8 +25,8 @@ const WIDE: [&str; 9] = [
     "unicodefffe",
 ];
 
-/// A document as UTF-8. Its encoding is that of its byte order mark, else the one that it declares,
-/// else UTF-8, which is handed out as it is.
+/// A document as UTF-8. Its byte order mark gives the encoding, else its declaration; the default
+/// is UTF-8, which is handed out unchanged.
 pub(super) struct Unicode<R> {
     input: R,
     /// The start of the input, and how much of it is handed out or decoded.
@@ -51,7 +51,8 @@ impl<R: BufRead> Unicode<R> {
     }
 }
 
-/// The label of a document's encoding by its start, none for UTF-8, and the length of its byte order mark.
+/// The label of the encoding that the start of a document shows, none for UTF-8, and the length of
+/// its byte order mark.
 fn encoding_of(start: &[u8]) -> (Option<&[u8]>, usize) {
     match start {
         [0xef, 0xbb, 0xbf, ..] => (None, 3),
@@ -61,15 +62,15 @@ fn encoding_of(start: &[u8]) -> (Option<&[u8]>, usize) {
     }
 }
 
-/// A label unless it is of two bytes: a document whose declaration can be read is in none of those. Whoever
-/// has passed it on has changed its encoding and not what it says.
+/// A label, unless it is of a two-byte encoding: a document whose declaration can be read is not in
+/// such an encoding. Some program has re-encoded the document without changing its declaration.
 fn narrow(label: &[u8]) -> Option<&[u8]> {
     let label = label.trim_ascii();
     let is_wide = WIDE.iter().any(|wide| wide.as_bytes().eq_ignore_ascii_case(label));
     (!is_wide).then_some(label)
 }
 
-/// The label of the encoding of two bytes that a start without a mark has.
+/// The label of the two-byte encoding of a start without a mark.
 fn utf_16(start: &[u8]) -> Option<&'static [u8]> {
     match start {
         [b'<', 0, after, 0, ..] if *after != 0 => Some(UTF_16LE),
@@ -90,7 +91,7 @@ fn declared(start: &[u8]) -> Option<&[u8]> {
     matches!(quote, b'"' | b'\'').then(|| &value[..length])
 }
 
-/// The start of a file as text whose signs can be looked for, whatever its encoding.
+/// The start of a file as text, whatever its encoding, so that signs can be looked for in it.
 pub(in crate::feed) fn readable(start: &[u8]) -> Cow<'_, [u8]> {
     let (label, mark_bytes) = encoding_of(start);
     let is_big = label == Some(UTF_16BE);

@@ -16,7 +16,7 @@ use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
 pub(in crate::feed) type Feature = Map<String, Value>;
 
 /// Reads the features of a `FeatureCollection`, or a single `Feature`, and visits the result for
-/// each. One that cannot be read is counted and listed in the summary, with its byte offset.
+/// each. A feature that cannot be read is counted and listed in the summary, with its byte offset.
 ///
 /// # Errors
 /// If the source fails; if the text is not JSON, or a feature is longer than `max_feature_bytes`:
@@ -45,7 +45,7 @@ pub(in crate::feed) fn read_features<T>(
     Ok(summary)
 }
 
-/// Visits the features of a document, each with its byte offset. One that is not an object is
+/// Visits the features of a document, each with its byte offset. A feature that is not an object is
 /// visited as an empty one.
 fn each_feature(
     input: impl BufRead,

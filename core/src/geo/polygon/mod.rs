@@ -296,8 +296,7 @@ impl Polygon {
 /// longitude.
 ///
 /// Its serde form is a GeoJSON geometry: a `Polygon` if it has one part, else a `MultiPolygon`;
-/// both can be read. A position has two numbers, or three, of which the last, the altitude, is
-/// dropped.
+/// both can be read. A position has two or three numbers; the third, the altitude, is dropped.
 ///
 /// ```
 /// use mesonet::LonLat;

@@ -7,14 +7,14 @@ use super::ring::{area, shift, unrolled};
 use super::{MultiPolygon, Polygon, ROUNDING, in_units, touch};
 use crate::geo::{GeometryError, LonLat};
 
-/// How often a computed area is computed again: rounding the corners where edges cross can make
-/// edges cross again.
+/// How many times a computed area is computed again: rounding the corners where edges cross can
+/// make edges cross again.
 const ATTEMPTS: usize = 4;
 
 impl MultiPolygon {
     /// The area inside rings as a source gives them, the outer ring first, as valid polygons: open
     /// rings are closed, loops of a ring that crosses itself become polygons of their own, and
-    /// holes are cut out of what is inside the outer ring.
+    /// holes are cut out of the inside of the outer ring.
     ///
     /// ```
     /// use mesonet::LonLat;
@@ -44,7 +44,7 @@ impl MultiPolygon {
         let (exterior, holes) = rings.split_first().ok_or(GeometryError::Empty)?;
         match Polygon::new(exterior, holes) {
             Ok(polygon) => Self::new(polygon.repaired()),
-            // A ring of two loops of one size, one each way round.
+            // A ring of two loops of the same size, in opposite directions.
             Err(GeometryError::Flat(positions)) => {
                 let rings = rings.iter().map(|ring| unrolled(ring).map(LineString::new));
                 let mut rings = rings.collect::<Result<Vec<_>, _>>()?.into_iter();
@@ -57,9 +57,9 @@ impl MultiPolygon {
         }
     }
 
-    /// The same area as valid polygons, if some are not: holes are cut out of the inside of their
-    /// outer rings, and loops of a ring become polygons of their own. Valid polygons are unchanged,
-    /// and so is one that cannot be repaired.
+    /// The same area as valid polygons, if some are not valid: holes are cut out of the inside of
+    /// their outer rings, and loops of a ring become polygons of their own. Valid polygons are
+    /// unchanged, and so is a polygon that cannot be repaired.
     #[must_use]
     pub fn repaired(&self) -> Self {
         Self { polygons: self.polygons.iter().flat_map(Polygon::repaired).collect() }
@@ -130,8 +130,8 @@ impl Polygon {
     }
 }
 
-/// The area inside the outer ring and outside all holes, rebuilt. What a ring goes around more than
-/// once, or the other way round, is inside of it.
+/// The area inside the outer ring and outside all holes, rebuilt. An area that a ring goes around
+/// more than once, or in the other direction, is inside the ring.
 fn solid_parts(shape: &::geo::Polygon<f64>) -> Vec<Polygon> {
     let (exterior, holes) = in_units(shape).into_inner();
     let solid = |ring| ::geo::Polygon::new(ring, Vec::new());
@@ -139,13 +139,14 @@ fn solid_parts(shape: &::geo::Polygon<f64>) -> Vec<Polygon> {
     of_units(&solid(exterior).difference_with_fill_rule(&holes, FillRule::NonZero))
 }
 
-/// The union of polygons, and whether none of its corners had to be rounded: then it is valid.
+/// The union of polygons, and whether none of its corners had to be rounded; if so, the union is
+/// valid.
 fn merged(polygons: &[Polygon]) -> (Vec<Polygon>, bool) {
     let shapes = polygons.iter().map(|polygon| in_units(&polygon.shape)).collect();
     let none = ::geo::MultiPolygon::new(Vec::new());
     // Outer rings go counterclockwise and holes clockwise, so a hole stays where nothing covers it.
     let union = ::geo::MultiPolygon::new(shapes).union_with_fill_rule(&none, FillRule::NonZero);
-    // Those of the input are whole numbers, but for what the computation loses.
+    // Corners of the input are whole numbers, except for rounding errors of the computation.
     let is_whole = |x: f64| (x - libm::round(x)).abs() < 1e-3;
     let rings =
         union.iter().flat_map(|part| std::iter::once(part.exterior()).chain(part.interiors()));
@@ -154,7 +155,7 @@ fn merged(polygons: &[Polygon]) -> (Vec<Polygon>, bool) {
 }
 
 /// Moves each hole into the smallest outer ring around it: where rings touch, the computation may
-/// have put it into that of a neighbour.
+/// have put the hole into the ring of a neighbour.
 fn with_holes_inside(parts: Vec<Polygon>) -> Vec<Polygon> {
     if parts.len() < 2 || parts.iter().all(|part| part.shape.interiors().is_empty()) {
         return parts;

@@ -63,7 +63,7 @@ pub(super) fn shift(ring: &mut [Coord<f64>], degrees: f64) {
 /// Twice the area of a ring, positive if it goes counterclockwise: exact, in units of the
 /// rounding, so that a flat ring has area 0.
 pub(super) fn area(ring: &[Coord<f64>]) -> i64 {
-    // Half a unit more, truncated, is the nearest one: coordinates are already rounded.
+    // Adding half a unit and truncating gives the nearest unit: coordinates are already rounded.
     let unit = |degrees: f64| (degrees * ROUNDING + 0.5_f64.copysign(degrees)) as i64;
     let mut edges = ring.iter().map(|at| (unit(at.x), unit(at.y)));
     let Some(mut from) = edges.next() else { return 0 };
@@ -90,7 +90,8 @@ pub(super) fn turn(ring: &mut [Coord<f64>], counterclockwise: bool) -> Result<()
 }
 
 /// Inserts a corner into the middle of edges that span more than 180° of longitude, which merging
-/// or simplifying may produce from shorter ones: they would be read as going the other way round.
+/// or simplifying may produce from shorter ones: otherwise such edges would be read as going the
+/// other way round.
 pub(super) fn split_long_edges(ring: &mut Vec<Coord<f64>>) {
     let long = |edge: &[Coord<f64>]| (edge[1].x - edge[0].x).abs() > 180.0;
     if ring.windows(2).any(long) {

@@ -1,8 +1,8 @@
 //! Where rings touch: exactly, in whole units of the rounding.
 //!
-//! A corner that lies on an edge in decimals lies beside it in binary, on either side. Programs that
-//! calculate in binary then see rings that cross. So edges get a corner wherever another touches
-//! them.
+//! A corner that lies on an edge in decimals lies beside it in binary, on either side. Programs
+//! that calculate in binary then see rings that cross. So an edge gets a corner wherever a corner
+//! of another touches it.
 
 use ::geo::{Coord, LineString};
 

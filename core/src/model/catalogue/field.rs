@@ -1,4 +1,4 @@
-//! The products of a source, and the message fields that they are made from.
+//! The products of a source, and the fields of messages that they are made from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::{access, grib};
 /// The kind of level of isobaric surfaces (code table 4.5).
 const ISOBARIC: u8 = 100;
 
-/// A product of a source: what it is, how it is packed, and the fields that it is made from.
+/// A product of a source: its description, its packing, and the fields that it is made from.
 ///
 /// ```
 /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
@@ -37,14 +37,14 @@ pub struct SourceProduct {
     name: String,
     title: String,
     unit: String,
-    /// `None` if it is chosen by the range of the fields.
+    /// `None` if the range of the fields determines the packing.
     encoding: Option<Encoding>,
     sampling: TileSampling,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
     parameter: grib::Parameter,
     level: grib::Level,
-    /// Whether the level has no value; else one that is not given may be any.
+    /// Whether the level has no value; otherwise a value that is not given may be any.
     has_no_value: bool,
     second_level: Option<SecondLevel>,
     interval: Option<Interval>,
@@ -86,7 +86,7 @@ pub(super) struct Entry {
     tiles_and_series: Option<access::Rule>,
 }
 
-/// How the packing of a product is found if the catalogue does not state it.
+/// How to find the packing of a product if the catalogue does not state it.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Packing {
@@ -175,7 +175,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// The length of an interval as it is written in a catalogue; finer than seconds it is cut.
+/// The length of an interval as it is written in a catalogue; fractions of a second are cut off.
 pub(super) fn length_text(ms: i64) -> String {
     match ms {
         0 => "0s".to_owned(),
@@ -224,12 +224,12 @@ impl SourceProduct {
             levels_hpa: levels_hpa.clone(),
             member: None,
             attributes: BTreeMap::new(),
-            // Any that is valid: what else there is of the product is checked.
+            // Any valid encoding: it serves to check the rest of the product.
             encoding: encoding.map_or_else(|| Encoding::of_product(1.0, 0.0), Ok)?,
         };
         definition.check().map_err(|error| error.to_string())?;
         let sampling = match sampling {
-            // Between an echo and none there is no value.
+            // There is no value between an echo and no echo.
             Sampling::Bilinear if parameter.no_echo().is_some() => TileSampling::Nearest,
             Sampling::Bilinear => TileSampling::Bilinear,
             Sampling::Nearest => TileSampling::Nearest,
@@ -270,8 +270,8 @@ impl SourceProduct {
         &self.unit
     }
 
-    /// Returns how the values are packed, in all runs alike; `None` with `packing = "auto"`: then
-    /// each run has a packing that its fields fit.
+    /// Returns the packing of the values, the same in all runs; `None` with `packing = "auto"`:
+    /// then each run has a packing that fits its fields.
     pub fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
@@ -286,8 +286,8 @@ impl SourceProduct {
         self.level.kind == ISOBARIC && self.level.value.is_none() && !self.has_no_value
     }
 
-    /// Returns whether the catalogue states all that tells its fields from others, as it does of
-    /// products that were made from files.
+    /// Returns whether the catalogue states everything that distinguishes its fields from others,
+    /// as it does for products that were made from files.
     pub(crate) fn is_exact(&self) -> bool {
         self.rest.is_some()
     }
@@ -326,13 +326,12 @@ impl SourceProduct {
         Some(self.statistic?.to_string())
     }
 
-    /// Returns what its array in the Zarr store says of it to readers that follow the CF
-    /// conventions.
+    /// Returns the CF attributes of its array in the Zarr store.
     pub(crate) fn attributes(&self) -> BTreeMap<String, String> {
         let statistic = self.statistic.map(|statistic| statistic.0);
         let kind = match self.kind {
             TakenKind::One(kind) => kind,
-            // Each of them is a forecast by itself.
+            // Each member is a forecast by itself.
             TakenKind::Members => grib::FieldKind::Member(0),
         };
         let attributes = grib::cf_attributes(self.parameter, self.level, kind, statistic);
@@ -355,8 +354,8 @@ impl SourceProduct {
         self.kind == TakenKind::Members
     }
 
-    /// Returns whether a field belongs to the product; for a product with levels, to one of them;
-    /// for a product with members, to one of these.
+    /// Returns whether a field belongs to the product: for a product with levels, to one of its
+    /// levels; for a product with members, to one of its members.
     pub fn is_of(
         &self,
         parameter: grib::Parameter,
@@ -413,7 +412,7 @@ pub(crate) struct Misfit<'a> {
     pub(crate) what: What,
 }
 
-/// What does not fit, in the order in which it is looked at: a later one is nearer to fitting.
+/// The property that does not fit, in the order of the checks: a later one means a closer match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     Kind,
@@ -467,7 +466,7 @@ impl fmt::Display for Misfit<'_> {
             What::Rest => {
                 let own = product.rest.map_or(String::new(), |own| own.to_string());
                 let got = Rest(field.rest);
-                write!(f, "what else its definition says has the digest {got}; {name} takes {own}")
+                write!(f, "the rest of its definition has the digest {got}; {name} takes {own}")
             }
             What::Interval => {
                 let hours = |ms: i64| ms as f64 / HOUR_MS as f64;

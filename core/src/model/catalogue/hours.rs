@@ -12,8 +12,8 @@ use crate::time::{DAY_MS, HOUR_MS};
 /// Greatest hour after the start of a run.
 const MAX_HOUR: u32 = 9999;
 
-/// The hours of a model's runs: one rule, or several of which the last that applies to the run
-/// counts.
+/// The hours of a model's runs: one rule, or several rules, of which the last one that applies to
+/// the run counts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "HoursText")]
 pub(super) struct Hours(Vec<HoursRule>);

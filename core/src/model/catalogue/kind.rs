@@ -47,7 +47,7 @@ impl TakenKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TakenLevel {
     pub level: Level,
-    /// Whether a field may have no value there.
+    /// Whether a field may have no value.
     pub has_no_value: bool,
 }
 
@@ -71,15 +71,13 @@ impl FromStr for SecondLevel {
     }
 }
 
-/// The digest of what else the definition of fields says, 16 figures of base 16.
+/// The digest of the rest of the definition of the fields, 16 hexadecimal figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest(pub u64);
 
-/// The error for a text that is no such digest.
+/// The error for a text that is not such a digest.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "invalid rest \"{0}\": it must be 16 figures of base 16, as they are written when a model is made"
-)]
+#[error("invalid rest \"{0}\": it must be 16 figures of base 16, as written when a model is made")]
 pub(super) struct RestError(String);
 
 impl FromStr for Rest {
@@ -97,12 +95,12 @@ impl fmt::Display for Rest {
     }
 }
 
-/// Returns whether the process that made a field (code table 4.3) is one that needs no mention in
-/// the catalogue.
+/// Returns whether the process that made a field (code table 4.3) needs no mention in the
+/// catalogue.
 ///
-/// A template of a single forecast may hold something else if its process says so: 3 a forecast
-/// after a correction of its bias, 4 one of an ensemble, 6 and 7 errors, 9 a climatology, 18 a
-/// difference, 20 and 21 increments. From 192 on, each centre has its own.
+/// The template of a single forecast may hold something else if its process says so: 3 is a
+/// bias-corrected forecast, 4 an ensemble forecast, 6 and 7 are errors, 9 is a climatology, 18 a
+/// difference, 20 and 21 are increments. From 192 on, each centre has its own processes.
 pub(super) fn is_usual_process(field: &Product) -> bool {
     match (field.kind, field.process) {
         (_, 255) => true,

@@ -1,4 +1,4 @@
-//! A source made from files, for a model that no catalogue has.
+//! A source made from files, for a model that is in no catalogue.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ use crate::grid::NativeGrid;
 pub struct MadeSource {
     products: Vec<MadeProduct>,
     grid: Option<NativeGrid>,
-    /// Fields on other grids than the first one.
+    /// Fields on a different grid from the first.
     elsewhere: usize,
 }
 
@@ -34,7 +34,7 @@ pub struct MadeSource {
 #[derive(Clone, Debug, PartialEq)]
 struct MadeProduct {
     parameter: Parameter,
-    /// Of a pressure level, without its value.
+    /// For a pressure level, without its value.
     level: Level,
     has_levels: bool,
     second_level: Option<Level>,
@@ -49,7 +49,7 @@ impl MadeSource {
     /// Adds a field. Its values are not unpacked.
     ///
     /// # Errors
-    /// If it cannot be read; it is then left out.
+    /// If the field cannot be read; it is then left out.
     pub fn add(&mut self, field: &Field<'_>) -> Result<(), GribError> {
         let (parameter, product) = (field.parameter()?, field.product()?);
         let grid = NativeGrid::try_from(&field.grid()?)?;
@@ -68,14 +68,14 @@ impl MadeSource {
         Ok(())
     }
 
-    /// Returns the number of fields that were left out because they are on another grid than the
-    /// first one: a source has one grid.
+    /// Returns the number of fields that were left out because their grid differs from that of the
+    /// first field: a source has one grid.
     pub fn elsewhere(&self) -> usize {
         self.elsewhere
     }
 
-    /// Writes the table, which everyone may use and whose runs have the hours, products and levels
-    /// of the files that they are first made from; `None` if no field was added.
+    /// Writes the table; `None` if no field was added. Everyone may use the source, and its runs
+    /// have the hours, products and levels of the first files that they are made from.
     pub fn toml(&self, name: &str) -> Option<String> {
         if self.products.is_empty() {
             return None;
@@ -102,7 +102,7 @@ impl MadeSource {
     }
 }
 
-/// Returns the pair of winds that an eastward component is the first of.
+/// Returns the pair of winds that starts with an eastward component.
 fn wind(u: &str, names: &[String]) -> Option<String> {
     let v = format!("vgrd{}", u.strip_prefix("ugrd")?);
     names.contains(&v).then(|| format!("[\"{u}\", \"{v}\"]"))
@@ -133,8 +133,8 @@ impl MadeProduct {
         }
     }
 
-    /// Returns a name in small letters: that of wgrib2 or the code, the level, the statistic and what
-    /// it is of.
+    /// Returns a name in lower case: the name in wgrib2 or the code, the level, the statistic and
+    /// the kind of forecast.
     fn name(&self) -> String {
         let Parameter { discipline, category, number, .. } = self.parameter;
         let mut name = match self.parameter.name() {

@@ -128,7 +128,7 @@ fn what_is_stored_of_reported_files_is_every_field() {
     }
 }
 
-/// A message with one octet of its section 4 changed, and whether that is one which moves a field within
+/// A message with one octet of its section 4 changed, and whether that octet moves a field within
 /// its product: its time, or the pressure of its level.
 fn with_octet(message: &[u8], octet: usize, value: u8) -> Vec<u8> {
     let mut at = 16;
@@ -140,7 +140,7 @@ fn with_octet(message: &[u8], octet: usize, value: u8) -> Vec<u8> {
     changed
 }
 
-/// Whether a bit is one of a number that can be written in two ways, -0 or 60 minutes.
+/// Whether a bit belongs to a number that can be written in two ways, -0 or 60 minutes.
 fn is_notation(octet: usize, bit: usize) -> bool {
     matches!(octet, 18..=22 | 49..=53) || bit == 7 && matches!(octet, 24 | 25 | 30 | 31)
 }

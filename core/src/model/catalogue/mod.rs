@@ -23,8 +23,8 @@ use hours::{ForecastHours, Hours};
 /// Most products of a model.
 const MAX_PRODUCTS: usize = 1024;
 
-/// The texts of the catalogue that ships: commented TOML files, of a centre or a family each. The
-/// first begins with the keys and their meaning.
+/// The texts of the catalogue that ships: commented TOML files, one for each centre or family. The
+/// first file begins with the keys and their meaning.
 ///
 /// ```
 /// use mesonet::model;
@@ -46,10 +46,10 @@ pub const DEFAULT_MODELS_TOML: &[&str] = &[
 /// The most sources.
 const MAX_SOURCES: usize = 1000;
 
-/// How many runs of a source are kept unless it states another number.
+/// How many runs of a source are kept unless the source states another number.
 const KEEP_RUNS: usize = 8;
 
-/// Names that are already part of the service's own paths.
+/// Names that are already used in the service's own paths.
 const TAKEN: &[&str] = &["coverage"];
 
 /// The sources of model output of a deployment, by name.
@@ -277,7 +277,7 @@ impl Source {
         &self.title
     }
 
-    /// Returns whom the data must be credited to; may be empty.
+    /// Returns the credit that the data requires; may be empty.
     pub fn attribution(&self) -> &str {
         &self.attribution
     }
@@ -287,8 +287,8 @@ impl Source {
         &self.access
     }
 
-    /// Returns how many bytes the runs may take together, if that is limited; the latest run stays in
-    /// any case.
+    /// Returns how many bytes the runs may take together, if there is a limit; the latest run
+    /// always stays.
     pub fn keep_bytes(&self) -> Option<u64> {
         self.keep_bytes
     }
@@ -299,7 +299,7 @@ impl Source {
     }
 
     /// Returns the valid times that a run should have, ascending, in milliseconds since 1970 (UTC).
-    /// `None` if they are those of the files that the run is made from.
+    /// `None` if the hours are those of the files that the run is made from.
     pub fn valid_ms_of(&self, run: RunStamp) -> Option<Vec<i64>> {
         self.hours.as_ref()?.of(run)
     }
@@ -320,13 +320,13 @@ impl Source {
         self.products.iter().find(|product| product.name() == name)
     }
 
-    /// Returns the products that are wind components, in pairs with the eastward one first.
+    /// Returns the products that are wind components, in pairs, eastward first.
     pub fn winds(&self) -> &[[String; 2]] {
         &self.winds
     }
 
-    /// Returns the wind that a product is a component of: which component, and the names of both,
-    /// the eastward one first.
+    /// Returns the wind that a product is a component of: the component, and the names of both
+    /// components, eastward first.
     pub fn wind_of(&self, product: &str) -> Option<(WindComponent, [&str; 2])> {
         self.winds.iter().find_map(|[u, v]| {
             let component = match product {

@@ -1,5 +1,5 @@
-//! The catalogue that ships, held against what the centres publish and against the values that its
-//! parameters can have.
+//! The catalogue that ships, compared with the publications of the centres and with the values that
+//! its parameters can have.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::grib;
 use crate::grid::Encoding;
 
 /// Values that must fit a fixed packing, by category and number of discipline 0: some were measured
-/// or computed (see the comments), the others lie well beyond all that was.
+/// or computed (see the comments); the others lie well beyond all such values.
 const POSSIBLE: [(&str, f64, f64); 28] = [
     ("0.0", 150.0, 350.0),
     ("0.4", 150.0, 350.0),
@@ -42,7 +42,7 @@ const POSSIBLE: [(&str, f64, f64); 28] = [
     ("4.4", 150.0, 350.0),
 ];
 
-/// Whether the integers of a packing, of which the least stands for no value, reach to a value.
+/// Whether the integers of a packing reach to a value; the least integer stands for no value.
 fn holds(encoding: Encoding, value: f64) -> bool {
     ((value - encoding.offset()) / encoding.scale()).round().abs() <= 32_767.0
 }

@@ -51,10 +51,10 @@ pub enum DeliveryError {
         run: RunStamp,
         /// The valid time, in milliseconds since 1970.
         valid_ms: i64,
-        /// The first and the last hour, and how many there are.
+        /// The first and the last hour, and the number of hours.
         allowed: String,
     },
-    /// Its level is not one of the product's.
+    /// Its level is not one of the product's levels.
     #[error("{hpa} hPa is not a level of product {product}; its levels are {allowed}")]
     Level {
         /// The product.
@@ -64,7 +64,7 @@ pub enum DeliveryError {
         /// The levels of the product.
         allowed: String,
     },
-    /// Another field of the delivery has its place.
+    /// Another field of the delivery already has its place.
     #[error("{field} of {file} has its place in product {product} already, with other content")]
     Twice {
         /// The product.
@@ -87,7 +87,7 @@ pub enum DeliveryError {
         /// The least and the greatest value that it holds.
         allowed: [f64; 2],
     },
-    /// Its run starts later than it can.
+    /// Its run starts in the future.
     #[error("run {run} is in the future: it is {} now", Iso8601(*.now_ms))]
     Future {
         /// The run.
@@ -108,13 +108,13 @@ pub enum DeliveryError {
     Old {
         /// The run.
         run: RunStamp,
-        /// How many are kept.
+        /// The number of runs that are kept.
         keep: usize,
         /// The oldest run that is kept.
         oldest: RunStamp,
     },
-    /// The delivery has more runs than it may have.
-    #[error("its run is one more than the {0} that a delivery may have")]
+    /// The delivery has too many runs.
+    #[error("its run is beyond the {0} runs that a delivery may have")]
     Runs(usize),
     /// The field is too large with all its levels.
     #[error("an hour of product {product} has {got} values; the limit is {limit}")]
@@ -129,7 +129,7 @@ pub enum DeliveryError {
     /// The fields of the delivery have too many bytes.
     #[error("the fields of the delivery exceed the limit of {0} bytes")]
     Full(u64),
-    /// The fields of the file cost more than they may.
+    /// The fields of the file cost more than the limit.
     #[error(
         "the fields of the file have more than {limit} cells, the limit for a file of its length; \
          fields left out: {left_out}"
@@ -137,7 +137,7 @@ pub enum DeliveryError {
     Cells {
         /// The limit.
         limit: u64,
-        /// How many fields of the file were not used, this one among them.
+        /// How many fields of the file were not used, including this one.
         left_out: u64,
     },
     /// A field that waits for its run cannot be written or read.
@@ -149,7 +149,7 @@ pub enum DeliveryError {
 }
 
 impl DeliveryError {
-    /// Returns whether it shows that a file is not whole, or that it was not read to its end.
+    /// Returns whether the error shows that a file is not whole, or was not read to its end.
     pub(super) fn is_of_broken_file(&self) -> bool {
         match self {
             Self::Grib(error) => error.is_damage(),
@@ -158,7 +158,7 @@ impl DeliveryError {
         }
     }
 
-    /// Returns whether the run lacks a field that it should have.
+    /// Returns whether the error means that the run lacks a field that it should have.
     pub(super) fn is_loss(&self) -> bool {
         let is_lost = matches!(
             self,
@@ -172,7 +172,7 @@ impl DeliveryError {
         is_lost || self.is_of_broken_file()
     }
 
-    /// Returns whether nothing is wrong with the field, so that it may be delivered again: the disk
+    /// Returns whether the field itself is good, so that it may be delivered again: the disk
     /// reported an error, or someone else is writing the run.
     pub fn is_temporary(&self) -> bool {
         let passes = |error: &RunStoreError| {

@@ -9,10 +9,10 @@
 //! | The result | [`DeliveryReport`] |
 //!
 //! When a file arrives, only the metadata of its fields is read; fields that belong to a product
-//! are kept as they are. Once all files have arrived, each product of each hour is unpacked, packed
-//! as the catalogue says, and written; at the end all hours are published together. So memory never
-//! holds more than the current file, or one product of one hour (two bytes a value) with one of its
-//! fields.
+//! are kept unchanged. Once all files have arrived, each product of each hour is unpacked, packed
+//! as the catalogue says, and written. At the end all hours are published together. So memory never
+//! holds more than the current file, or one product of one hour (two bytes per value) with one of
+//! its fields.
 
 mod error;
 mod plan;
@@ -37,10 +37,10 @@ use spool::{Place, Spool};
 /// The most runs of a delivery.
 const MAX_RUNS: usize = 256;
 
-/// The most parameters named if no field of a file belongs to a product.
+/// The most parameters that are named if no field of a file belongs to a product.
 const MAX_NAMED: usize = 5;
 
-/// The cost of looking at a field, or at something that is not one, in cells.
+/// The cost of looking at a field, or at something that is not a field, in cells.
 const CELLS_OF_A_LOOK: u64 = 64;
 
 /// Limits on the size of a delivery.
@@ -62,7 +62,7 @@ impl Default for DeliveryLimits {
 /// GRIB2 files of a model that arrive together, on their way into the store.
 ///
 /// [`write`](Self::write) publishes the hours of their fields together. A run that already exists
-/// gets the hours that it lacks, and its hours the products that they lack.
+/// gets the hours that it lacks, and its hours get the products that they lack.
 ///
 /// ```
 /// use mesonet::model;
@@ -84,18 +84,18 @@ pub struct Delivery<'a, S> {
     store: &'a RunStore,
     limits: DeliveryLimits,
     spool: Spool<S>,
-    /// For a run that takes nothing, the reason.
+    /// For a run that takes no fields, the reason.
     runs: BTreeMap<RunStamp, Result<DeliveredRun, DeliveryError>>,
     files: Vec<DeliveredFile>,
     report: DeliveryReport,
 }
 
-/// What was delivered for a run.
+/// The delivery for a run.
 #[derive(Debug)]
 struct DeliveredRun {
     plan: RunPlan,
-    fields: BTreeMap<Slot, Kept>,
-    /// The files with fields of each valid time, also fields that were there already.
+    fields: BTreeMap<Slot, Waiting>,
+    /// The files with fields of each valid time, including fields that were there already.
     files: BTreeMap<i64, BTreeSet<usize>>,
 }
 
@@ -105,27 +105,27 @@ struct Slot {
     valid_ms: i64,
     /// The index into the products of the source.
     product: usize,
-    /// The interval, of a statistic over one; the shortest comes first.
+    /// The interval, for a statistic over an interval; the shortest comes first.
     interval: Option<FieldInterval>,
-    /// The member, of an ensemble.
+    /// The ensemble member.
     member: Option<u8>,
-    /// The bits of the pressure in hPa, which sort like the numbers as these are above 0; 0 if the
-    /// product has no levels.
+    /// The bits of the pressure in hPa, which sort like the numbers because these are above 0; 0 if
+    /// the product has no levels.
     level: u64,
 }
 
 /// A field that waits to be written.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct Waiting {
     place: Place,
     origin: Origin,
-    /// How its cells are put in the order of the run.
+    /// How to put its cells in the order of the run.
     turns: Turns,
     /// A digest of its message.
     digest: u64,
 }
 
-/// Where a field comes from.
+/// The origin of a field.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     /// The index of the file.
@@ -141,19 +141,19 @@ struct DeliveredFile {
     is_used: bool,
     /// The first reason why part of it was not used.
     problem: Option<String>,
-    /// The first reason why the run lacks something of it.
+    /// The first reason why the run lacks a part of it.
     loss: Option<String>,
     /// Whether it broke off or is damaged.
     is_broken: bool,
     /// The parameters of fields that belong to no product.
     others: Vec<grib::Parameter>,
-    /// What keeps the first field of a product's parameter from belonging to it.
+    /// The reason why the first field with a product's parameter does not belong to the product.
     misfit: Option<String>,
 }
 
 /// How a delivery treats a field.
-enum Taken {
-    Kept,
+enum FieldOutcome {
+    Waiting,
     ThereAlready,
     OfNoProduct,
 }
@@ -188,8 +188,8 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         self.add_within(name, bytes, u64::MAX);
     }
 
-    /// Notes that the file added last is not whole, for a reason outside of its bytes: what it was
-    /// packed in broke off.
+    /// Notes that the file added last is not whole, for a reason outside its bytes: the compressed
+    /// file around it broke off.
     pub fn break_off(&mut self, reason: &str) {
         if let Some(file) = self.files.last_mut() {
             file.is_broken = true;
@@ -198,9 +198,9 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         }
     }
 
-    /// The same for a file from others, with a limit on the cost of its fields as counted by
-    /// [`grib::Field::work_cells`]; the first field beyond it and all after it are refused. Returns
-    /// their cost.
+    /// The same for an untrusted file, with a limit on the cost of its fields as counted by
+    /// [`grib::Field::work_cells`]. The first field beyond the limit and all after it are refused.
+    /// Returns the cost of the fields.
     pub fn add_within(&mut self, name: &str, bytes: &[u8], limit_cells: u64) -> u64 {
         let mut spent_cells = 0;
         let file = self.files.len();
@@ -229,7 +229,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             };
             let added = field.map_err(Into::into).and_then(|field| {
                 self.add_field(&field, origin, &mut left).map_err(|error| match error {
-                    // What follows is as dear, or was dear before.
+                    // The fields that follow are as expensive, or were so before.
                     DeliveryError::Cells { .. } => {
                         DeliveryError::Cells { limit: limit_cells, left_out: 1 }
                     }
@@ -238,12 +238,12 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             });
             spent_cells = limit_cells - left;
             match added {
-                Ok(Taken::Kept) => {}
-                Ok(Taken::ThereAlready) => {
+                Ok(FieldOutcome::Waiting) => {}
+                Ok(FieldOutcome::ThereAlready) => {
                     self.report.there_already += 1;
                     self.files[file].is_used = true;
                 }
-                Ok(Taken::OfNoProduct) => {
+                Ok(FieldOutcome::OfNoProduct) => {
                     self.report.other_fields += 1;
                     let others = &mut self.files[file].others;
                     if others.len() <= MAX_NAMED {
@@ -266,12 +266,12 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         field: &grib::Field<'_>,
         origin: Origin,
         left_cells: &mut u64,
-    ) -> Result<Taken, DeliveryError> {
+    ) -> Result<FieldOutcome, DeliveryError> {
         let parameter = field.parameter()?;
         let source = self.source;
         let products = source.products();
         if !products.iter().any(|product| product.parameter() == parameter) {
-            return Ok(Taken::OfNoProduct);
+            return Ok(FieldOutcome::OfNoProduct);
         }
         let (kind, reference_ms) = (field.product()?, field.reference_ms()?);
         let is_of = |index: &usize| products[*index].is_of(parameter, &kind, reference_ms);
@@ -284,7 +284,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             if let Some(nearest) = nearest.filter(|_| misfit.is_none()) {
                 *misfit = Some(format!("{}: {nearest}", origin.field()));
             }
-            return Ok(Taken::OfNoProduct);
+            return Ok(FieldOutcome::OfNoProduct);
         }
         let grid = field.grid()?;
         let (got, limit) = (grid.rows() * grid.columns(), self.limits.points);
@@ -295,7 +295,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let grid = *native.definition();
         let plan = &self.run(RunStamp::from_ms(reference_ms)?, grid)?.plan;
         let run = plan.run;
-        // What counts is where the cells lie.
+        // The positions of the cells decide.
         let of_run = || NativeGrid::new(plan.grid).ok();
         let is_same = plan.grid == grid;
         let turns = if is_same {
@@ -308,8 +308,8 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             return Err(DeliveryError::Grid { run, got, allowed });
         };
 
-        // A field may belong to several products: the rain of the first hour is also that since the
-        // start.
+        // A field may belong to several products: the rain of the first hour is also the rain since
+        // the start.
         let (mut slots, mut refusal) = (Vec::new(), None);
         for index in of_products {
             let product = &products[index];
@@ -338,7 +338,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let delivered = self.run(run, grid)?;
         delivered.files.entry(kind.valid_ms).or_default().insert(origin.file);
         if slots.is_empty() {
-            return Ok(Taken::ThereAlready);
+            return Ok(FieldOutcome::ThereAlready);
         }
         let cells = field.work_cells()?;
         let Some(rest) = left_cells.checked_sub(cells) else {
@@ -347,11 +347,11 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         *left_cells = rest;
         let message = field.to_message();
         let kept =
-            Kept { place: self.spool.put(&message)?, origin, turns, digest: digest(&message) };
+            Waiting { place: self.spool.put(&message)?, origin, turns, digest: digest(&message) };
         for slot in slots {
             let product = &products[slot.product];
             let fields = &mut self.run(run, grid)?.fields;
-            // Of a product that states all of its fields no other may take the place of one.
+            // If a product states all of its fields, no other field may take the place of one.
             if let Some(&before) = fields.get(&slot)
                 && product.is_exact()
                 && before.digest != kept.digest
@@ -365,7 +365,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
                 self.files[before.origin.file].is_used = true;
             }
         }
-        Ok(Taken::Kept)
+        Ok(FieldOutcome::Waiting)
     }
 
     /// Returns what was delivered for a run so far.
@@ -393,7 +393,7 @@ fn digest(message: &[u8]) -> u64 {
     })
 }
 
-/// Checks that a member is one of the ensemble, if the catalogue states these.
+/// Checks that a member belongs to the ensemble, if the catalogue states the members.
 fn known_member(source: &Source, product: &SourceProduct, got: u8) -> Result<(), DeliveryError> {
     match source.members() {
         Some(stated) if !stated.contains(&got) => Err(RunStoreError::UnknownMember {
@@ -421,7 +421,7 @@ impl<S> Delivery<'_, S> {
     }
 
     /// Refuses all fields of a run for the same reason.
-    fn refuse_run(&mut self, run: RunStamp, fields: &[(Slot, Kept)], error: &DeliveryError) {
+    fn refuse_run(&mut self, run: RunStamp, fields: &[(Slot, Waiting)], error: &DeliveryError) {
         for (_, kept) in fields {
             let problem = &mut self.files[kept.origin.file].problem;
             problem.get_or_insert_with(|| error.to_string());
@@ -443,8 +443,8 @@ impl Origin {
 }
 
 impl DeliveredFile {
-    /// Returns its name without folders and compression extensions: by it a file that arrives whole
-    /// is known as the one that broke off before.
+    /// Returns its name without folders and compression extensions. This name identifies a file
+    /// that arrives whole with the file that broke off before.
     fn key(&self) -> String {
         let name = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
         let ending =

@@ -1,4 +1,4 @@
-//! The definition of a run: what the catalogue states, what the run has, and what arrives.
+//! The definition of a run, from the catalogue, from the existing run, and from what arrives.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +23,9 @@ pub(super) struct RunPlan {
     pub grid: grid::Definition,
     /// The hours of the run, if the catalogue states them.
     valid_ms: Option<Vec<i64>>,
-    /// What exists of the run: a run that was begun and never published is begun again.
+    /// The existing part of the run. A run that was begun and never published is begun again.
     stored: Option<Run>,
-    /// Whether what exists of a product at an hour is as it was written, where that was looked at.
+    /// Whether the existing part of a product at an hour is intact, where this was checked.
     checked: RefCell<BTreeMap<(String, usize), Result<(), RunStoreError>>>,
 }
 
@@ -48,7 +48,8 @@ impl RunPlan {
             return Ok(Self { run, grid, valid_ms, stored: None, checked: RefCell::default() });
         };
         let definition = stored.definition();
-        // Hours are known by their index, so those of a run that is laid out do not change.
+        // Hours are identified by their index, so the hours of a run that is laid out do not
+        // change.
         let has_hours = valid_ms.as_ref().is_none_or(|valid_ms| *valid_ms == definition.valid_ms);
         if !has_hours || !definition.products.iter().all(|product| agrees(source, product)) {
             return Err(DeliveryError::Differs(run));
@@ -57,10 +58,11 @@ impl RunPlan {
         Ok(Self { run, grid, valid_ms, stored: Some(stored), checked: RefCell::default() })
     }
 
-    /// Returns whether a field of a product may become part of the run; false if it already is.
+    /// Returns whether a field of a product may become part of the run; false if it is already part
+    /// of it.
     ///
     /// # Errors
-    /// If the run cannot have it, or what the run has of it is damaged.
+    /// If the run cannot have the field, or the existing part of the product is damaged.
     pub(super) fn takes(
         &self,
         product: &SourceProduct,
@@ -141,7 +143,7 @@ impl RunPlan {
         self.published().iter().any(|hour| !hour.broken.is_empty())
     }
 
-    /// Returns the definition of the run with some fields in it. Products whose packing is chosen by
+    /// Returns the definition of the run with some fields in it. Products whose packing depends on
     /// their range have one of `encodings`, by the index of the product.
     pub(super) fn definition(
         &self,
@@ -211,7 +213,7 @@ pub(super) fn name_of(product: &SourceProduct, member: Option<u8>) -> String {
     }
 }
 
-/// Checks a level; if none are stated, those that arrive are taken.
+/// Checks a level; if no levels are stated, the levels that arrive are taken.
 fn check_level(product: &SourceProduct, level_hpa: Option<f64>) -> Result<(), DeliveryError> {
     let Some(hpa) = level_hpa else { return Ok(()) };
     let is_pressure = hpa.is_finite() && hpa > 0.0;
@@ -224,8 +226,8 @@ fn check_level(product: &SourceProduct, level_hpa: Option<f64>) -> Result<(), De
     Err(DeliveryError::Level { product: product.name().to_owned(), hpa, allowed })
 }
 
-/// Returns whether the catalogue still defines a product as a run has it; it may leave the levels
-/// and the packing open.
+/// Returns whether the catalogue still defines a product as in a run; the catalogue may leave the
+/// levels and the packing open.
 fn agrees(source: &Source, stored: &ProductDefinition) -> bool {
     source.product(stored.shared_name()).is_some_and(|product| {
         product.unit() == stored.unit

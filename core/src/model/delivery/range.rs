@@ -1,14 +1,14 @@
 //! A packing that fits the fields of a product: `packing = "auto"`.
 //!
-//! The steps of the fields themselves, if 16 bits hold the values in them: then packing changes no
-//! value. Otherwise steps that the range of the values needs, with a quarter of it to spare on
-//! either side. If values arrive later that a run's packing does not hold, its steps are doubled
-//! until it does, and the product is packed again.
+//! The packing uses the steps of the fields themselves, if 16 bits hold the values in these steps:
+//! then packing changes no value. Otherwise it uses the steps that the range of the values needs,
+//! with a quarter of the range to spare on either side. If values arrive later that the packing of
+//! a run does not hold, its steps are doubled until it does, and the product is packed again.
 
 use crate::grib::Steps;
 use crate::grid::Encoding;
 
-/// The steps between the least and the greatest integer; −32768 is no value.
+/// The steps between the least and the greatest integer; −32768 stands for no value.
 const STEPS: f64 = 65_534.0;
 
 /// The least integer.
@@ -17,7 +17,7 @@ const LEAST: f64 = -32_767.0;
 /// The sizes that a step may have, times a power of ten.
 const SIZES: [f64; 8] = [1.0, 1.2, 1.5, 2.0, 2.5, 4.0, 5.0, 8.0];
 
-/// What the fields of a product need of a packing.
+/// The requirements of the fields of a product on a packing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueRange {
     least: f64,
@@ -28,11 +28,11 @@ pub(super) struct ValueRange {
 /// The steps of several fields.
 #[derive(Clone, Copy, Debug)]
 enum FieldSteps {
-    /// So far, fields of one value only.
+    /// So far, only fields with a single value.
     Any,
-    /// The same for all fields.
+    /// The same steps for all fields.
     Common(Steps),
-    /// Fields with different steps, or without.
+    /// Fields with different steps, or without steps.
     None,
 }
 
@@ -57,8 +57,8 @@ impl ValueRange {
         };
     }
 
-    /// Returns a packing for the values. One that the run has already is kept if it holds them,
-    /// else its steps are doubled as often as needed.
+    /// Returns a packing for the values. An existing packing of the run is kept if it holds them;
+    /// otherwise its steps are doubled as often as needed.
     pub(super) fn encoding(&self, known: Option<Encoding>) -> Option<Encoding> {
         let (least, greatest) = (self.least, self.greatest);
         if least > greatest {
@@ -82,7 +82,7 @@ impl ValueRange {
         let lower = if is_amount { 0.0 } else { least - spread / 4.0 };
         let upper = greatest + spread / if is_amount { 2.0 } else { 4.0 };
         let step = step_of((upper - lower) / STEPS)?;
-        // An amount keeps its zero, and so does a sign.
+        // Zero is a multiple of the step, both for amounts and for signed values.
         let offset = if is_amount {
             -LEAST * step
         } else {
@@ -119,12 +119,12 @@ fn exact(steps: Steps, least: f64, greatest: f64) -> Option<Encoding> {
     if last - first > STEPS {
         return None;
     }
-    // The integer 0 is in the middle; what grows from zero has room above.
+    // The integer 0 is in the middle; amounts that grow from zero have room above.
     let middle = if from_zero { first - LEAST } else { libm::floor(f64::midpoint(first, last)) };
     packed(binary / decimal, (reference + middle * binary) / decimal)
 }
 
-/// Returns a packing that holds what another one does, and more.
+/// Returns a packing that holds all values of another one, and more.
 fn widened(known: Encoding, least: f64, greatest: f64) -> Option<Encoding> {
     let ends = [LEAST, -LEAST].map(|raw| raw * known.scale() + known.offset());
     let half = known.scale() / 2.0;

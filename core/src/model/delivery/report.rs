@@ -41,8 +41,8 @@ pub struct DeliveryReport {
     pub used: u64,
     /// The fields that belong to no product of the model.
     pub other_fields: u64,
-    /// The fields that were replaced by a later one of the same product, level and time, or by one
-    /// over a shorter interval.
+    /// The fields that were replaced by a later field of the same product, level and time, or by a
+    /// field over a shorter interval.
     pub replaced: u64,
     /// The fields of products and hours that were published before: these do not change.
     pub there_already: u64,
@@ -54,7 +54,7 @@ pub struct DeliveryReport {
     pub runs: Vec<WrittenRun>,
     /// The runs that were removed because newer ones exist.
     pub removed: Vec<RunStamp>,
-    /// Why the disk took no more, or the first run that someone else was writing: fields refused
+    /// Why the disk took no more, or the first run that someone else was writing. Fields refused
     /// for this reason may be delivered again.
     #[serde(serialize_with = "optional_text", skip_serializing_if = "Option::is_none")]
     pub failure: Option<DeliveryError>,
@@ -64,8 +64,8 @@ pub struct DeliveryReport {
     /// The files that contributed nothing to any run, and why.
     #[serde(skip)]
     pub unused_files: Vec<(String, String)>,
-    /// Other files that broke off, are damaged, or have fields that could not be kept, and why: the
-    /// hours of their fields are not complete until they arrive whole.
+    /// Other files that broke off, are damaged, or have fields that could not be kept, and why. The
+    /// hours of their fields are not complete until the files arrive whole.
     #[serde(skip)]
     pub broken_files: Vec<(String, String)>,
 }
@@ -90,7 +90,7 @@ pub struct WrittenRun {
     pub run: RunStamp,
     /// The hours that were published, or got products that they lacked.
     pub hours: Vec<usize>,
-    /// How many hours the run should have.
+    /// The number of hours that the run should have.
     #[serde(rename = "ofHours")]
     pub of_hours: usize,
     /// The products that were written.
@@ -105,15 +105,15 @@ pub struct WrittenProduct {
     pub name: String,
     /// The unit of its values.
     pub unit: String,
-    /// The hours of it that were written; those of each member of an ensemble count.
+    /// The hours of the product that were written; the hours of each ensemble member count.
     pub hours: usize,
-    /// The fields that these were made from.
+    /// The fields that these hours were made from.
     pub fields: u64,
-    /// The levels of these hours that did not arrive yet: they have no values until they do.
+    /// The levels of these hours that have not arrived yet: they have no values until then.
     pub missing_levels: u64,
-    /// The most that the packing can change a value by: half a step of its integers.
+    /// The most by which the packing can change a value: half a step of its integers.
     pub half_step: f64,
-    /// The most that it changed a value by.
+    /// The most by which it changed a value.
     pub packing_error: f64,
 }
 
@@ -128,7 +128,7 @@ impl DeliveryReport {
         }
     }
 
-    /// Returns whether every file was used and read to its end, and every field that had a place was
+    /// Returns whether every file was used and read to its end, and every field with a place was
     /// stored.
     pub fn is_whole(&self) -> bool {
         self.unused_files.is_empty()

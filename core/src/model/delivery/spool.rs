@@ -1,10 +1,10 @@
-//! Messages that wait until their run is written.
+//! Messages that wait for their run to be written.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::model::DeliveryError;
 
-/// Packed messages, one after the other, in storage that the caller provides.
+/// Packed messages, one after another, in storage that the caller provides.
 #[derive(Debug)]
 pub(super) struct Spool<S> {
     inner: S,
@@ -12,7 +12,7 @@ pub(super) struct Spool<S> {
     limit: u64,
 }
 
-/// Where a message lies.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     offset: u64,

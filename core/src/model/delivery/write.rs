@@ -6,7 +6,7 @@ use std::io::{Read, Seek, Write};
 use super::plan::{RunPlan, name_of};
 use super::range::ValueRange;
 use super::report::{DeliveryReport, WrittenProduct, WrittenRun};
-use super::{DeliveredFile, DeliveredRun, Kept, Slot};
+use super::{DeliveredFile, DeliveredRun, Slot, Waiting};
 use crate::grib;
 use crate::grid::{Encoding, PackingLoss};
 use crate::model::{
@@ -18,7 +18,7 @@ use crate::time::HOUR_MS;
 /// The packed values of a level.
 #[derive(Clone, Debug)]
 enum Level {
-    /// All values are this one.
+    /// All values are the same.
     All(i16),
     /// Row by row.
     Each(Vec<i16>),
@@ -33,11 +33,11 @@ impl Level {
     }
 }
 
-/// The most values of a product at an hour, with all its levels: they are in memory at once, and
+/// The most values of a product at an hour, with all its levels. They are in memory at once, and
 /// take 512 MiB.
 const MAX_VALUES: usize = 1 << 28;
 
-/// How much clocks may differ: a run that starts later than that after now is a mistake.
+/// How much clocks may differ. A run that starts further in the future is a mistake.
 const MAX_AHEAD_MS: i64 = HOUR_MS;
 
 /// The files with fields of each valid time.
@@ -46,12 +46,12 @@ type Files = BTreeMap<i64, BTreeSet<usize>>;
 impl<S: Read + Write + Seek> Delivery<'_, S> {
     /// Writes the fields of the files into the store and publishes them, run by run; then removes
     /// the runs beyond the number and the length that the catalogue keeps. Calls `on_field` before
-    /// unpacking each field.
+    /// each field is unpacked.
     ///
     /// `published_ms` is the current time, in milliseconds since 1970 (UTC). Runs that start in the
-    /// future are refused. Of each run, either all hours with fields in the delivery are published,
-    /// or none. What is published of a product of an hour does not change; levels that it lacks have
-    /// no values until they arrive.
+    /// future are refused. For each run, either all hours with fields in the delivery are
+    /// published, or none. The published part of a product at an hour does not change; levels that
+    /// it lacks have no values until they arrive.
     pub fn write(mut self, published_ms: i64, mut on_field: impl FnMut()) -> DeliveryReport {
         let mut runs = Vec::new();
         for (run, delivered) in std::mem::take(&mut self.runs) {
@@ -116,7 +116,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn write_run(
         &mut self,
         plan: &RunPlan,
-        fields: &[(Slot, Kept)],
+        fields: &[(Slot, Waiting)],
         files: &Files,
         published_ms: i64,
         on_field: &mut dyn FnMut(),
@@ -136,10 +136,10 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         let mut products = BTreeMap::new();
         // A field may belong to several products.
         let mut used = BTreeSet::new();
-        let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
+        let one_product = |one: &(Slot, Waiting), other: &(Slot, Waiting)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
         };
-        let one_member = |one: &(Slot, Kept), other: &(Slot, Kept)| {
+        let one_member = |one: &(Slot, Waiting), other: &(Slot, Waiting)| {
             one_product(one, other) && one.0.member == other.0.member
         };
         let mut of_one_interval = Vec::with_capacity(fields.len());
@@ -167,8 +167,8 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let missing = writer.missing_levels(hour, name);
             let is_missing =
-                |(slot, _): &&(Slot, Kept)| missing.contains(&level_of(&product, *slot));
-            let new: Vec<(Slot, Kept)> = fields.iter().filter(is_missing).copied().collect();
+                |(slot, _): &&(Slot, Waiting)| missing.contains(&level_of(&product, *slot));
+            let new: Vec<(Slot, Waiting)> = fields.iter().filter(is_missing).copied().collect();
             // Published by another delivery since this one was planned.
             self.report.there_already += (fields.len() - new.len()) as u64;
             for (_, kept) in fields.iter().filter(|field| !is_missing(field)) {
@@ -198,7 +198,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             let levels: Vec<Option<LevelValues<'_>>> =
                 levels.iter().map(|level| level.as_ref().map(Level::as_values)).collect();
             match writer.add_levels(hour, &product.name, &levels) {
-                // Other products of the run are not affected.
+                // The other products of the run are not affected.
                 Err(error @ RunStoreError::Damaged { .. }) => {
                     for (_, kept) in &new {
                         self.refuse(kept.origin, error.clone().into());
@@ -228,7 +228,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         Ok((!hours.is_empty()).then_some(WrittenRun { run, hours, of_hours, products }))
     }
 
-    /// Notes at the hours of a run which of the files were broken, or are whole now.
+    /// Notes at the hours of a run which files were broken, or are whole now.
     fn note_files(
         &self,
         writer: &mut RunWriter,
@@ -248,11 +248,11 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         Ok(())
     }
 
-    /// Returns the packing of each product whose packing is chosen by the range of its fields.
+    /// Returns the packing of each product whose packing depends on the range of its fields.
     fn encodings(
         &mut self,
         plan: &RunPlan,
-        fields: &[(Slot, Kept)],
+        fields: &[(Slot, Waiting)],
     ) -> Result<BTreeMap<usize, Encoding>, DeliveryError> {
         let products = self.source.products();
         let mut ranges: BTreeMap<usize, ValueRange> = BTreeMap::new();
@@ -262,7 +262,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let range = ranges.entry(slot.product).or_default();
             match self.add_range(*kept, range) {
-                // Whether it can be unpacked shows again when it is written.
+                // A field that cannot be unpacked is reported when it is written.
                 Err(error) if !error.is_temporary() => {}
                 added => added?,
             }
@@ -275,7 +275,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     }
 
     /// Adds the values of a field to a range.
-    fn add_range(&mut self, kept: Kept, range: &mut ValueRange) -> Result<(), DeliveryError> {
+    fn add_range(&mut self, kept: Waiting, range: &mut ValueRange) -> Result<(), DeliveryError> {
         let message = self.spool.get(kept.place)?;
         let Some(field) = grib::fields(&message).next() else { return Ok(()) };
         let (field, limit) = (field?, self.limits.points);
@@ -294,7 +294,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn unpack(
         &mut self,
         (product, columns): (&ProductDefinition, usize),
-        fields: &[(Slot, Kept)],
+        fields: &[(Slot, Waiting)],
         levels: &mut [Option<Level>],
         written: &mut WrittenProduct,
         on_field: &mut dyn FnMut(),
@@ -305,7 +305,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             let mut loss = PackingLoss::default();
             let level = match self.level(*kept, product, columns, &mut loss) {
                 Ok(level) => level,
-                // It may be readable another time, and what is published does not change.
+                // It may be readable another time, but the published part does not change.
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
                     self.refuse(kept.origin, error);
@@ -322,7 +322,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     /// Returns the packed values of a field.
     fn level(
         &mut self,
-        kept: Kept,
+        kept: Waiting,
         product: &ProductDefinition,
         columns: usize,
         loss: &mut PackingLoss,
@@ -391,9 +391,9 @@ fn place(writer: &RunWriter, valid_ms: i64, name: &str) -> Option<(usize, Produc
     Some((hour, product.clone()))
 }
 
-/// Returns how many of the fields of a product at an hour, which are sorted by their interval, have
-/// the shortest.
-fn of_shortest_interval(fields: &[(Slot, Kept)]) -> usize {
+/// Returns how many of the fields of a product at an hour, sorted by interval, have the shortest
+/// interval.
+fn of_shortest_interval(fields: &[(Slot, Waiting)]) -> usize {
     let shortest = fields.first().and_then(|(slot, _)| slot.interval);
     fields.partition_point(|(slot, _)| slot.interval == shortest)
 }

@@ -1,4 +1,4 @@
-//! The documents of the arrays of a run, as Zarr v3 has them.
+//! The documents of the arrays of a run, in the form of Zarr v3.
 
 use std::path::{Path, PathBuf};
 

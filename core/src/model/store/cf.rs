@@ -1,5 +1,5 @@
-//! Where the cells of a run lie, following the CF conventions: the coordinates along rows and
-//! columns, and their grid mapping.
+//! The positions of the cells of a run, following the CF conventions: the coordinates along rows
+//! and columns, and their grid mapping.
 //!
 //! Source: CF conventions 1.12, sections 4.1, 4.2 and 5.6, appendix F.
 
@@ -39,7 +39,7 @@ pub(super) fn axis_names(grid: &grid::Definition) -> [&'static str; 2] {
     }
 }
 
-/// Refuses products that have the name of one of the arrays written here.
+/// Refuses products with the name of an array that is written here.
 pub(super) fn check_names(run: &RunDefinition) -> Result<(), RunStoreError> {
     let taken = axis_names(&run.grid);
     for product in &run.products {
@@ -83,7 +83,7 @@ pub(super) fn product_attributes(run: &RunDefinition, product: &ProductDefinitio
         "scale_factor": encoding.scale(),
         "add_offset": encoding.offset(),
         "_FillValue": encoding.nodata(),
-        // The most that packing changes a value by, in its unit.
+        // The most by which packing changes a value, in the unit of the value.
         "packing_error": encoding.scale().abs() / 2.0,
         "grid_mapping": GRID_MAPPING,
         "coordinates": REFERENCE_TIME,

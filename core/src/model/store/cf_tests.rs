@@ -1,7 +1,7 @@
 use super::*;
 
-/// For each of them, `CRS.from_cf` of pyproj 3.7.2 gives a projection that places the cells within
-/// 1e-12 degrees of where `NativeGrid` does.
+/// For each grid, `CRS.from_cf` of pyproj 3.7.2 gives a projection that places the cells within
+/// 1e-12 degrees of the positions of `NativeGrid`.
 #[test]
 fn grid_mappings_are_those_of_the_conventions() {
     let mapping = |definition: &str| {

@@ -1,8 +1,8 @@
-//! What the planes of a shard are, as the shard itself says it.
+//! The planes of a shard, as stated in the shard itself.
 //!
-//! A product may get further levels, or a wider packing, after some of its shards were written. So
-//! that each of them is read rightly before, while and after it is written again, every shard
-//! states its own planes and packing, between its chunks and its index: Zarr allows a gap there.
+//! A product may get further levels, or a wider packing, after some of its shards were written. A
+//! shard must be readable before, while and after it is written again. So every shard states its
+//! own planes and packing, between its chunks and its index: Zarr allows a gap there.
 
 use super::definition::ProductDefinition;
 use crate::grid::Encoding;
@@ -11,7 +11,8 @@ use crate::grid::Encoding;
 /// (0 at a single level).
 pub(super) type Plane = [u64; 2];
 
-/// The bytes besides those of the planes: owner, scale, offset, nodata, number of planes, checksum.
+/// The bytes in addition to those of the planes: owner, scale, offset, nodata, number of planes,
+/// checksum.
 const FIXED: usize = 4 + 8 + 8 + 2 + 4 + 4;
 const PLANE: usize = 16;
 
@@ -52,7 +53,7 @@ impl Content {
     }
 
     /// Reads the content of a shard from the bytes before its index, with the owner and the number
-    /// of bytes; `None` if they do not state it.
+    /// of bytes; `None` if the bytes do not state it.
     pub(super) fn read(before_index: &[u8]) -> Option<(Self, u32, usize)> {
         let (rest, &checksum) = before_index.split_last_chunk::<4>()?;
         let (rest, &count) = rest.split_last_chunk::<4>()?;

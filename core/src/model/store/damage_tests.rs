@@ -1,4 +1,4 @@
-//! Files that do not hold what was written.
+//! Files that differ from what was written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ fn a_damaged_definition_is_reported() {
         assert!(message.contains("zarr.json is damaged: ") && message.contains(cause), "{message}");
     }
     assert!(opened(&whole[..whole.len() / 2]).is_err());
-    // It is listed, and keeps no other run from being read.
+    // The run is listed, and does not prevent other runs from being read.
     assert_eq!(store.runs(MODEL).unwrap().len(), 1);
     assert!(store.newest_run(MODEL).is_err());
 }

@@ -10,8 +10,8 @@ use crate::grid::Encoding;
 use crate::model::{RunStamp, RunStoreError};
 use crate::time::HOUR_MS;
 
-/// The limits on the hours of a run, its products with each member of an ensemble for itself, and the
-/// levels of a product.
+/// The limits on the hours of a run, on its products (each ensemble member counts separately), and
+/// on the levels of a product.
 const MAX_HOURS: usize = 1024;
 const MAX_WITH_MEMBERS: usize = 16_384;
 const MAX_LEVELS: usize = 256;
@@ -37,26 +37,26 @@ pub struct RunDefinition {
 /// A field of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProductDefinition {
-    /// The name, in the same form as a model's; for a member of an ensemble `name/member`.
+    /// The name, in the same form as the name of a model; for an ensemble member, `name/member`.
     pub name: String,
     /// The unit of the values.
     pub unit: String,
     /// The pressure levels; `None` for a single-level field.
     pub levels_hpa: Option<Vec<f64>>,
-    /// The member of an ensemble that it is, if it is one. The members of an ensemble have the same
-    /// unit, packing and levels.
+    /// The ensemble member, if the product is one. The members of an ensemble have the same unit,
+    /// packing and levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<EnsembleMember>,
-    /// What its array in the Zarr store says of it to readers that follow the CF conventions, such
-    /// as `standard_name` and `cell_methods`. Nothing here depends on it.
+    /// The CF attributes of its array in the Zarr store, such as `standard_name` and
+    /// `cell_methods`. Nothing here depends on them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
     /// How the packed integers represent values.
     pub encoding: Encoding,
 }
 
-/// A member of an ensemble: each is a product of its own in a run, and together they are one array
-/// in the Zarr store.
+/// A member of an ensemble. Each member is a product of its own in a run; together they are one
+/// array in the Zarr store.
 ///
 /// ```
 /// use mesonet::model::EnsembleMember;
@@ -78,7 +78,7 @@ impl EnsembleMember {
     }
 }
 
-/// The interval that a field is a statistic over. It ends at the valid time.
+/// The interval of a field that is a statistic. It ends at the valid time.
 ///
 /// ```
 /// use mesonet::model::FieldInterval;
@@ -95,7 +95,7 @@ pub struct FieldInterval {
 }
 
 impl FieldInterval {
-    /// Returns the name of the statistic, or its number if it has no name here.
+    /// Returns the name of the statistic, or its number if the statistic has no name here.
     pub fn statistic_name(self) -> String {
         let names = ["average", "accumulation", "maximum", "minimum"];
         let name = names.get(usize::from(self.statistic));
@@ -127,29 +127,29 @@ pub struct PublishedHour {
     pub hour: usize,
     /// When it was published, in milliseconds since 1970 (UTC).
     pub published_ms: i64,
-    /// Products that the hour does not have, such as a field over an interval that the first hour
-    /// lacks.
+    /// Products that the hour lacks, such as a field over an interval that does not exist at the
+    /// first hour.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
-    /// Those absent products that the hour had until their files were set aside as damaged: reading
+    /// The absent products that the hour had until their files were set aside as damaged. Reading
     /// them is an error until they are delivered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// By product, the interval of those that are a statistic over one.
+    /// The intervals of the products that are statistics, by product.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub intervals: BTreeMap<String, FieldInterval>,
-    /// Products of which some levels did not arrive yet, with the indices of these levels.
+    /// Products with levels that have not arrived yet, with the indices of these levels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partial: BTreeMap<String, Vec<usize>>,
-    /// Files with fields of the hour that broke off or are damaged: until they arrive whole, nobody
-    /// knows what else the hour should have.
+    /// Files with fields of the hour that broke off or are damaged. Until they arrive whole, it is
+    /// unknown what else the hour should have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub broken: BTreeSet<String>,
 }
 
 impl PublishedHour {
-    /// Returns whether nothing is missing: it has all products of the run with all their levels,
-    /// and no file of it was broken.
+    /// Returns whether nothing is missing: the hour has all products of the run with all their
+    /// levels, and none of its files was broken.
     pub fn is_whole(&self) -> bool {
         self.absent.is_empty() && self.partial.is_empty() && self.broken.is_empty()
     }
@@ -161,8 +161,8 @@ impl ProductDefinition {
         self.levels_hpa.as_ref().map_or(1, Vec::len)
     }
 
-    /// Returns the name that it is asked for by: that of the product, which a member of an ensemble
-    /// shares with the others.
+    /// Returns the name that requests use: the name of the product, which the members of an
+    /// ensemble share.
     pub fn shared_name(&self) -> &str {
         self.member.as_ref().map_or(&self.name, |member| &member.product)
     }
@@ -170,7 +170,7 @@ impl ProductDefinition {
 
 impl RunDefinition {
     /// Returns the numbers of the members of an ensemble product, ascending; none if the product
-    /// does not exist or is not of members.
+    /// does not exist or has no members.
     pub fn members(&self, product: &str) -> Vec<u8> {
         let members = self.products.iter().filter_map(|product| product.member.as_ref());
         let own = members.filter(|member| member.product == product);
@@ -178,7 +178,7 @@ impl RunDefinition {
         numbers.into_iter().collect()
     }
 
-    /// Returns the names by which products are asked for, in their order, each once.
+    /// Returns the names that requests use for products, in order, each once.
     pub fn shared_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let names = self.products.iter().map(ProductDefinition::shared_name);
@@ -222,7 +222,7 @@ impl RunDefinition {
 }
 
 impl ProductDefinition {
-    /// Checks what must hold for every product of a run.
+    /// Checks the conditions on every product of a run.
     pub(crate) fn check(&self) -> Result<(), RunStoreError> {
         let Self { name, unit, levels_hpa, member, .. } = self;
         check_name("product", self.shared_name())?;

@@ -18,7 +18,7 @@ pub enum RunStoreError {
          a letter or digit"
     )]
     Name {
-        /// What it would name.
+        /// The thing that it would name.
         what: &'static str,
         /// The name.
         got: String,
@@ -51,7 +51,7 @@ pub enum RunStoreError {
         product: String,
         /// The member.
         got: u8,
-        /// The members that it has.
+        /// The existing members.
         allowed: String,
     },
     /// A pressure level that a product does not have.
@@ -61,7 +61,7 @@ pub enum RunStoreError {
         product: String,
         /// The level.
         got: f64,
-        /// The levels that it has.
+        /// The existing levels.
         allowed: String,
     },
     /// A field over another interval than the rest of its product at an hour.
@@ -71,7 +71,7 @@ pub enum RunStoreError {
         product: String,
         /// The hour.
         hour: usize,
-        /// The interval that it has.
+        /// The existing interval.
         own: FieldInterval,
         /// The interval of the field.
         got: FieldInterval,
@@ -95,7 +95,7 @@ pub enum RunStoreError {
         start: usize,
         /// The index after the last one.
         end: usize,
-        /// How many there are on the grid.
+        /// The number on the grid.
         length: usize,
     },
     /// A window of valid times whose end is before its start.
@@ -155,12 +155,12 @@ pub enum RunStoreError {
     /// Another process or thread is writing the run.
     #[error("run {0} is being written by someone else")]
     Busy(String),
-    /// A file that does not hold what was written.
+    /// A file whose content differs from what was written.
     #[error("{file} is damaged: {cause}")]
     Damaged {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The file system reports an error.
@@ -168,7 +168,7 @@ pub enum RunStoreError {
     Storage {
         /// The file or folder.
         path: String,
-        /// What the file system reports.
+        /// The message of the file system.
         cause: String,
     },
 }

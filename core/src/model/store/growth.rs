@@ -1,9 +1,9 @@
 //! A run that gets further hours, products or levels, or a wider packing.
 //!
-//! First its document is replaced: from then on readers have the new definition, and read shards of
-//! the old one by what these say of themselves. Then the documents of the arrays and the shards are
-//! replaced, one by one, so that other programs read them too. What a killed process left of this is
-//! done by the next that writes the run.
+//! First its document is replaced. From then on readers have the new definition, and read old
+//! shards by the content that these state. Then the documents of the arrays and the shards are
+//! replaced, one by one, so that other programs can read them too. If a process is killed before
+//! the end, the next process that writes the run does the rest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::zarr::{Manifest, array_files, is_as_written, replace_named};
 use crate::durable::sync_folder;
 use crate::model::RunStoreError;
 
-/// Writes the arrays and the shards of a run that has grown as its definition has them now.
+/// Writes the arrays and the shards of a run that has grown, according to its new definition.
 pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunStoreError> {
     for (name, bytes) in array_files(&manifest.definition, &manifest.slots())? {
         if is_as_written(&folder.join(&name), &bytes).is_err() {
@@ -33,7 +33,7 @@ pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunSt
             match open_shard(folder, manifest, hour.hour, product) {
                 Ok(shard) if shard.is_as_defined() => {}
                 Ok(shard) => write_again(folder, manifest, hour.hour, product, &shard)?,
-                // It stays as it is: reading it is an error, and `verify` names it.
+                // The damaged shard stays: reading it is an error, and `verify` names it.
                 Err(RunStoreError::Damaged { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -43,7 +43,8 @@ pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunSt
     manifest.write(folder)
 }
 
-/// Opens the shard of a published hour with all of its planes, also those that are not published.
+/// Opens the shard of a published hour with all of its planes, including planes that are not
+/// published.
 fn open_shard(
     folder: &Path,
     manifest: &Manifest,
@@ -86,7 +87,7 @@ fn write_again(
     for plane in 0..product.levels() {
         match read_plane(manifest, shard, plane) {
             Ok(raw) => planes.push(raw),
-            // What is damaged is not written again as if it were not.
+            // Damaged planes must not be written again as if they were intact.
             Err(RunStoreError::Damaged { .. }) => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -100,7 +101,7 @@ fn write_again(
     sync_folder(above).map_err(|error| storage(above, &error))
 }
 
-/// Returns the path of an hour's shard until it is published.
+/// Returns the path of an hour's shard before it is published.
 pub(super) fn ready_path(run: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
     shard_path(run, product, slot).with_extension("new")
 }

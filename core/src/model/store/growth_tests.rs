@@ -42,7 +42,7 @@ fn a_run_grows_by_hours_products_levels_and_a_wider_packing() {
     let whole = |value: Option<f64>| value.map(f64::round);
     for (level, moved) in [(0, 0), (1, 2), (2, 3)] {
         for (hour, later) in [(0, 1), (2, 3)] {
-            // The reader of before opens the files only now.
+            // The earlier reader opens the files only now.
             let raw = values(hour, LEVELS)[level * ROWS * COLUMNS + 3 * COLUMNS + 5];
             assert_eq!(whole(cell(&before, hour, level)), whole(decoded(raw)));
             assert_eq!(cell(&after, later, moved), whole(decoded(raw)));
@@ -57,7 +57,8 @@ fn a_run_grows_by_hours_products_levels_and_a_wider_packing() {
     assert_eq!(after.product("t2").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
     assert_eq!(before.verify(), []);
 
-    // What was killed before it was written again is read all the same, and written by the next.
+    // If a process was killed before it rewrote a shard, the shard can still be read, and the next
+    // process rewrites it.
     let mut grown = more.clone();
     grown.products[2].levels_hpa = Some(vec![1000.0, 925.0, 850.0, 700.0, 500.0]);
     let folder = store.folder().join(MODEL).join(more.run.to_string());

@@ -1,4 +1,4 @@
-//! Members of an ensemble, and the intervals of fields that are statistics over one.
+//! Members of an ensemble, and the intervals of fields that are statistics.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::reader::{Run, RunProduct, join};
 use crate::model::RunStoreError;
 
 impl Run {
-    /// Returns the interval that a product is a statistic over at an hour; `None` for an instant,
+    /// Returns the interval of a product at an hour, if it is a statistic; `None` for an instant,
     /// and if the run does not say.
     pub fn interval(&self, product: &str, hour: usize) -> Option<FieldInterval> {
         let index =
@@ -15,8 +15,8 @@ impl Run {
         self.published()[index].intervals.get(product).copied()
     }
 
-    /// Returns a member of an ensemble product; a product that is not of members as it is, whatever
-    /// the number. Without a number it is the first member: the control, if the run has it.
+    /// Returns a member of an ensemble product, or a product without members unchanged, whatever
+    /// the number. Without a number, returns the first member: the control, if the run has it.
     ///
     /// # Errors
     /// If no product has the name, or the product has members and this is not one of them.
@@ -35,7 +35,7 @@ impl Run {
     ) -> Result<RunProduct<'_>, RunStoreError> {
         let members = self.definition().members(name);
         let Some(&first) = members.first() else {
-            // A member's own name is not one that is asked for.
+            // Requests do not use the own name of a member.
             let own = self.product(name)?;
             return if own.definition().member.is_none() {
                 Ok(own)
@@ -60,7 +60,7 @@ impl Run {
 pub(super) struct StatedIntervals(BTreeMap<(usize, String), FieldInterval>);
 
 impl StatedIntervals {
-    /// States the interval of a product at an hour, of which one may be published.
+    /// States the interval of a product at an hour; an interval may be published already.
     pub(super) fn state(
         &mut self,
         hour: usize,
@@ -87,7 +87,7 @@ impl StatedIntervals {
         stated.map(|((_, product), interval)| (product.clone(), *interval))
     }
 
-    /// Forgets what was published.
+    /// Forgets the intervals that were published.
     pub(super) fn forget(&mut self, hours: &BTreeSet<usize>) {
         self.0.retain(|(hour, _), _| !hours.contains(hour));
     }

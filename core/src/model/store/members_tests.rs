@@ -67,7 +67,7 @@ fn each_member_is_a_file_and_all_are_one_array() {
         value(Some(1)).unwrap_err().to_string(),
         "product \"t\" has no member 1; its members are 0, 2"
     );
-    // A member's own name is not for those who ask.
+    // Requests cannot use the own name of a member.
     let own = run.product_of("t/2", None).map(drop).unwrap_err();
     assert!(matches!(own, RunStoreError::UnknownProduct { .. }), "{own}");
     assert!(run.product_of("mean", Some(9)).is_ok());
@@ -81,7 +81,7 @@ fn each_member_is_a_file_and_all_are_one_array() {
     assert_eq!(document["dimension_names"], names);
     drop(writer);
 
-    // A member that nobody knew of is one more file.
+    // An unexpected member is one more file.
     let mut writer = store.write_run(definition(&[0, 2, 5])).unwrap();
     writer.write(0, "t/5", &[6; 600]).unwrap();
     writer.write(0, "t/0", &[8; 600]).unwrap();

@@ -19,15 +19,15 @@
 //! on a globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` reads with
 //! `decode_coords="all"`. They are not needed to read a run here.
 //!
-//! Products with the same levels share the axis `level_hpa`; those with others have `level_hpa_2` and
-//! so on, each a coordinate with the standard name `air_pressure`. The members of an ensemble, which
-//! are products of their own here (`temperature/3`), are one array there: along `member` each has the
-//! place of its number, so that a member that arrives later is one more file. The start of the run is
-//! the coordinate `forecast_reference_time`.
+//! Products with the same levels share the axis `level_hpa`; products with other levels have
+//! `level_hpa_2` and so on. Each axis is a coordinate with the standard name `air_pressure`. The
+//! members of an ensemble are products of their own here (`temperature/3`), but one array in Zarr.
+//! Along `member` each has the place of its number, so a member that arrives later is one more
+//! file. The start of the run is the coordinate `forecast_reference_time`.
 //!
 //! An hour is published by renaming the group's document once, when all shards of the hour are on
 //! disk. An open run shows the hours that were published when it was opened, each of them complete.
-//! What was published does not change, but an hour may later get products that it lacked
+//! A published product does not change, but an hour may later get products that it lacked
 //! (`absent`).
 
 mod arrays;
@@ -114,7 +114,7 @@ pub struct RunStore {
 }
 
 impl RunStore {
-    /// Returns the store in a folder, which is created when the first run is written.
+    /// Returns the store in a folder. The folder is created when the first run is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -149,7 +149,7 @@ impl RunStore {
         for run in self.begun(model)? {
             match Run::open(&self.run_folder(model, run)?) {
                 Ok(opened) if opened.published().is_empty() => {}
-                // It was removed meanwhile.
+                // The run was removed in the meantime.
                 Err(RunStoreError::UnknownRun { .. }) => {}
                 // A damaged run is reported when it is opened, and must not hide the others.
                 Ok(_) | Err(RunStoreError::Damaged { .. }) => runs.push(run),
@@ -170,7 +170,7 @@ impl RunStore {
         Ok(runs)
     }
 
-    /// Opens a run as it is now: hours published later are not in it.
+    /// Opens a run in its present state: it does not contain hours that are published later.
     ///
     /// # Errors
     /// If the run does not exist, or its definition is damaged.
@@ -279,8 +279,8 @@ impl RunStore {
         Ok(removed)
     }
 
-    /// Removes the oldest runs of a model until the others take no more than so many bytes on disk,
-    /// and returns the removed ones. The latest run stays, whatever it takes.
+    /// Removes the oldest runs of a model until the others take no more than a number of bytes on
+    /// disk, and returns the removed ones. The latest run stays, however large it is.
     ///
     /// # Errors
     /// As [`Self::runs`] and [`Self::remove_run`].
@@ -300,7 +300,7 @@ impl RunStore {
         Ok(removed)
     }
 
-    /// Returns the bytes that the files of a run have together.
+    /// Returns the total bytes of the files of a run.
     ///
     /// # Errors
     /// If a folder cannot be read.
@@ -312,7 +312,7 @@ impl RunStore {
                 match fs::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => folders.push(path),
                     Ok(metadata) => bytes += metadata.len(),
-                    // It was replaced meanwhile.
+                    // The file was replaced in the meantime.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => return Err(storage(&path, &error)),
                 }
@@ -321,9 +321,9 @@ impl RunStore {
         Ok(bytes)
     }
 
-    /// Removes what killed processes left behind: runs that were being created or removed, and
-    /// hours that the document of their run does not list. Anything being written meanwhile stays,
-    /// and so do files that the store did not create. Returns the number of files and folders
+    /// Removes the remains of killed processes: runs that were being created or removed, and hours
+    /// that the document of their run does not list. Files that are being written at the moment
+    /// stay, and so do files that the store did not create. Returns the number of files and folders
     /// removed.
     ///
     /// # Errors
@@ -355,8 +355,8 @@ impl RunStore {
 fn take_away(folder: &Path, run: RunStamp) -> Result<(), RunStoreError> {
     let removed = folder.with_file_name(format!(".{run}.removed"));
     clear(&removed)?;
-    // Its name must be gone for good before the first of its files is deleted: otherwise half a run
-    // could be seen after a loss of power.
+    // Its name must be gone for good before the first of its files is deleted. Otherwise half a run
+    // could be visible after a loss of power.
     let hidden =
         fs::rename(folder, &removed).and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
     hidden.map_err(|error| storage(folder, &error))?;

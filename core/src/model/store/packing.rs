@@ -13,7 +13,7 @@ use super::shard::{CELLS, CHECKSUM, EMPTY, Layout, SIDE};
 /// The integers of one level of a product at an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelValues<'a> {
-    /// All values are this one: a constant field takes no memory for its cells.
+    /// All values are the same: a constant field takes no memory for its cells.
     All(i16),
     /// Row by row.
     Each(&'a [i16]),
@@ -43,7 +43,7 @@ fn write_file(
     let mut chunk = vec![nodata; layout.levels * CELLS];
     let mut bytes = Vec::with_capacity(layout.chunk_bytes());
     let mut offset = 0_u64;
-    // If every level is constant, all chunks at equivalent positions are equal, and are written
+    // If every level is constant, all chunks at equivalent positions are equal and are written
     // once.
     let all_alike = levels.iter().all(|level| matches!(level, LevelValues::All(_)));
     let mut alike = HashMap::<(usize, usize), [u64; 2]>::new();

@@ -12,8 +12,8 @@ use super::zarr::{DocumentState, Manifest};
 use crate::grid::{NativeGrid, NativeGridError};
 use crate::model::RunStoreError;
 
-/// A run as it was when it was opened. Its shards are mapped when they are first read, and stay
-/// mapped.
+/// A run in the state in which it was opened. Its shards are mapped when they are first read, and
+/// stay mapped.
 ///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
@@ -38,9 +38,9 @@ pub struct Run {
     slots: Vec<usize>,
     /// The shards of all hours, product by product.
     shards: Vec<OnceLock<Box<Shard>>>,
-    /// In the same order, whether a shard exists.
+    /// Whether a shard exists, in the same order.
     present: Vec<bool>,
-    /// In the same order, whether a shard was set aside as damaged.
+    /// Whether a shard was set aside as damaged, in the same order.
     lost: Vec<bool>,
 }
 
@@ -151,8 +151,8 @@ impl Run {
         Ok(DocumentState::now(&self.folder)? == Some(self.state))
     }
 
-    /// Returns whether a product has values of its own at an hour, even if all are missing; for an
-    /// ensemble, whether all its members have. An hour without them may get them later.
+    /// Returns whether a product has its own values at an hour, even if all are missing; for an
+    /// ensemble, whether all its members have. An hour without the product may get it later.
     pub fn has(&self, product: &str, hour: usize) -> bool {
         let hours = self.definition.valid_ms.len();
         let products = self.definition.products.iter().enumerate();
@@ -165,7 +165,7 @@ impl Run {
     }
 
     /// Returns whether an hour has a product with all its levels and members, and nothing suggests
-    /// that more of the hour is to come: no file of it was broken.
+    /// that more of the hour is to come: none of its files was broken.
     pub fn is_whole(&self, product: &str, hour: usize) -> bool {
         let published = self.published.iter().find(|published| published.hour == hour);
         let is_part = |name: &String| {
@@ -177,8 +177,8 @@ impl Run {
             })
     }
 
-    /// Returns a product by its own name, which for a member of an ensemble is `name/member`; by the
-    /// name of an ensemble, its first member.
+    /// Returns a product by its own name, which is `name/member` for an ensemble member; by the
+    /// name of an ensemble, returns its first member.
     ///
     /// # Errors
     /// If no product has the name.
@@ -206,8 +206,7 @@ impl Run {
         }
     }
 
-    /// Reads everything that is published, compares it with its checksums, and returns what is
-    /// damaged.
+    /// Reads everything that is published, compares it with its checksums, and returns the damage.
     pub fn verify(&self) -> Vec<RunStoreError> {
         let hours = self.definition.valid_ms.len();
         let mut faults = Vec::new();
@@ -247,15 +246,15 @@ impl<'a> RunProduct<'a> {
         Ok((!value[0].is_nan()).then_some(value[0]))
     }
 
-    /// Compares everything that an hour has of the product with its checksums.
+    /// Compares the whole product at an hour with its checksums.
     ///
     /// # Errors
-    /// If it is damaged, or the hour is out of range or not published.
+    /// If the product is damaged, or the hour is out of range or not published.
     pub fn check(&self, hour: usize) -> Result<(), RunStoreError> {
         self.shard(hour)?.map_or(Ok(()), Shard::check)
     }
 
-    /// Reads the values of a cell at all levels, NaN where one is missing.
+    /// Reads the values of a cell at all levels, NaN where a value is missing.
     ///
     /// # Errors
     /// As [`Self::value`]; also if the buffer does not have one place for each level.
@@ -271,8 +270,8 @@ impl<'a> RunProduct<'a> {
         self.read(hour, 0, row, column, values)
     }
 
-    /// Reads the values of a cell at one level over a range of hours, NaN where one is missing or
-    /// the hour is not published.
+    /// Reads the values of a cell at one level over a range of hours, NaN where a value is missing
+    /// or the hour is not published.
     ///
     /// # Errors
     /// As [`Self::value`], except for hours that are not published; also if the buffer does not
@@ -299,7 +298,7 @@ impl<'a> RunProduct<'a> {
         Ok(())
     }
 
-    /// Reads the integers of a part of a level, row by row: a tile is made from them.
+    /// Reads the integers of a part of a level, row by row; tiles are made from them.
     ///
     /// # Errors
     /// As [`Self::value`]; also if the rows or columns are not within the grid, or the buffer does
@@ -324,7 +323,8 @@ impl<'a> RunProduct<'a> {
         Ok(())
     }
 
-    /// Returns a level of an hour whose cells are read one by one, for when only a few are needed.
+    /// Returns a level of an hour whose cells are read one by one, for use when only a few are
+    /// needed.
     ///
     /// # Errors
     /// As [`Self::value`].
@@ -333,7 +333,7 @@ impl<'a> RunProduct<'a> {
         Ok(RunLevel { product: *self, shard: self.shard(hour)?, level })
     }
 
-    /// Reads as many levels of a cell as there are places, starting at one level.
+    /// Reads as many levels of a cell as there are places, from a given level on.
     #[inline]
     fn read(
         &self,
@@ -348,7 +348,7 @@ impl<'a> RunProduct<'a> {
             return Ok(());
         };
         let encoding = self.definition().encoding;
-        // Through a block on the stack.
+        // Copies through a block on the stack.
         let mut block = [0_i16; 64];
         for (number, values) in values.chunks_mut(64).enumerate() {
             let raw = &mut block[..values.len()];
@@ -457,8 +457,8 @@ pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usi
     }
 }
 
-/// Returns the path of a shard in Zarr, which is the only one along the axes of levels, rows and
-/// columns. Along the axis of members, each has the place of its number.
+/// Returns the path of a shard in Zarr. It is the only shard along the axes of levels, rows and
+/// columns. Along the axis of members, each member has the place of its number.
 pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
     let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
     let mut path = folder.join(product.shared_name()).join("c").join(slot.to_string());
@@ -468,7 +468,7 @@ pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, slot: usize
     path.join(key)
 }
 
-/// Checks that a run is in the folder that its definition says.
+/// Checks that a run is in the folder that its definition names.
 pub(super) fn check_place(folder: &Path, run: &RunDefinition) -> Result<(), String> {
     let name = |path: Option<&Path>| path?.file_name()?.to_str().map(str::to_owned);
     let stated = [Some(run.model.clone()), Some(run.run.to_string())];

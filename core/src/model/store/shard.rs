@@ -35,7 +35,7 @@ pub(super) struct Layout {
     pub levels: usize,
     pub rows: usize,
     pub columns: usize,
-    /// Identifies the owner, so that a shard in the place of another is noticed.
+    /// Identifies the owner, so that a shard in the wrong place is noticed.
     pub owner: u32,
 }
 
@@ -74,15 +74,15 @@ pub(super) struct Shard {
     layout: Layout,
     /// How the values are packed for the reader.
     encoding: Encoding,
-    /// How they are packed in the file, if differently.
+    /// How the values are packed in the file, if that differs.
     packed: Option<Encoding>,
-    /// The planes of the file by those of the product, if they differ; `None` for one that is not
-    /// published.
+    /// The planes of the file by the planes of the product, if they differ; `None` for a plane that
+    /// is not published.
     planes: Option<Vec<Option<usize>>>,
     bytes: Mmap,
     /// The offset of the index.
     index: usize,
-    /// One bit for each chunk whose checksum was found to be right.
+    /// One bit per chunk, set when its checksum was found to be right.
     whole: Vec<AtomicU64>,
 }
 
@@ -115,7 +115,7 @@ impl Shard {
             return Err(damaged(path, &"its index is not the one that was written"));
         }
         let Some((content, owner, stated)) = Content::read(&bytes[..index]) else {
-            return Err(damaged(path, &"what it says of its content is not what was written"));
+            return Err(damaged(path, &"the content that it states is not what was written"));
         };
         if owner != layout.owner {
             return Err(damaged(path, &"it is the shard of another product, hour or run"));
@@ -156,7 +156,7 @@ impl Shard {
         self.planes.is_none() && self.packed.is_none()
     }
 
-    /// Reads the levels of a cell, from the first on, as many as there is room for.
+    /// Reads as many levels of a cell as there is room for, from the first on.
     #[inline]
     pub(super) fn column(
         &self,
@@ -225,7 +225,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Packs integers of the file as the product says.
+    /// Repacks integers of the file into the packing of the product.
     #[inline]
     fn pack_again(&self, raw: &mut [i16]) {
         if let Some(packed) = self.packed {

@@ -109,7 +109,7 @@ fn what_is_written_is_read() {
     assert_eq!(run.verify(), []);
 }
 
-/// As runs are that were written before there were coordinates of rows and columns.
+/// Like runs that were written before there were coordinates of rows and columns.
 #[test]
 fn a_run_without_coordinates_is_read_and_continued() {
     let (folder, store) = filled();
@@ -264,7 +264,7 @@ fn a_published_hour_gets_the_products_that_it_lacks_and_no_other() {
         after.published(),
         [published(0, 77, &[]), published(1, 77, &["t", "rain"]), published(2, 42, &[])]
     );
-    // Readers that had it open see it as it was.
+    // Readers that had the run open see its former state.
     assert_eq!(before.product("rain").unwrap().value(0, 0, 0, 1), Ok(None));
     assert_eq!(after.product("rain").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
     assert_eq!(after.product("t2").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
@@ -290,7 +290,7 @@ fn a_run_with_nothing_published_may_get_another_definition() {
     let run = store.newest_run(MODEL).unwrap();
     assert_eq!(*run.definition(), other);
     assert_eq!(run.product("t2").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
-    // Now somebody has seen it: it only grows.
+    // The run has been published, so from now on it only grows.
     let writer = store.write_run(definition()).unwrap();
     assert_eq!((writer.definition(), writer.published().len()), (&definition(), 1));
     drop(writer);
@@ -358,7 +358,7 @@ fn runs_are_listed_latest_first_and_the_oldest_go() {
     assert_eq!(removed, ["20180917T000000Z", "20180916T180000Z"]);
     assert_eq!(stamps(store.runs(MODEL).unwrap()), ["20180917T060000Z"]);
     assert_eq!(stamps(store.keep_newest(MODEL, 5).unwrap()), [""; 0]);
-    // What was begun and never published goes too, once it is older than all that stay.
+    // A run that was begun and never published goes too, once it is older than all runs that stay.
     for stamp in ["20180916T000000Z", "20180918T000000Z"] {
         let run = RunDefinition { run: stamp.parse().unwrap(), ..definition() };
         store.write_run(run).unwrap().write(0, "t2", &values(0, 1)).unwrap();
@@ -366,7 +366,7 @@ fn runs_are_listed_latest_first_and_the_oldest_go() {
     assert_eq!(stamps(store.keep_newest(MODEL, 2).unwrap()), [""; 0]);
     assert_eq!(stamps(store.keep_newest(MODEL, 1).unwrap()), ["20180916T000000Z"]);
     assert_eq!(stamps(store.begun(MODEL).unwrap()), ["20180918T000000Z", "20180917T060000Z"]);
-    // What was read already is still there.
+    // Shards that were read already are still there.
     assert_eq!(open.product("t2").unwrap().value(0, 0, 0, 2), Ok(decoded(2)));
     assert_eq!(
         store.run(MODEL, definition().run).unwrap_err().to_string(),

@@ -13,8 +13,8 @@ use super::writer::lock;
 use super::zarr::{FRESH_DOCUMENT, Manifest, array_files};
 use crate::model::{RunStamp, RunStoreError};
 
-/// Removes the remains of an interrupted write, if a path in the folder of a model is one or is a
-/// run that contains some, and nobody is writing the run. Returns how many there were.
+/// Removes the remains of an interrupted write: a path in the folder of a model, or remains within
+/// a run, if nobody is writing the run. Returns how many there were.
 pub(super) fn remove_unfinished(path: &Path) -> Result<usize, RunStoreError> {
     let (Some(model), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
     else {
@@ -44,7 +44,7 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<usize, RunStoreError> {
             continue;
         }
         match fs::remove_file(one) {
-            // It was published or removed meanwhile.
+            // It was published or removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed.map_err(|error| storage(one, &error))?,
         }

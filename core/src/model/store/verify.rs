@@ -1,4 +1,4 @@
-//! Checks every file of a run, and sets damaged ones aside.
+//! Checks every file of a run, and sets damaged files aside.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ pub struct RunCheck {
     /// The faults found.
     pub faults: Vec<RunFault>,
     /// Files in the run's folder that do not belong to the run: from a delivery that is under way
-    /// or was interrupted, or foreign. They are neither checked nor ever read.
+    /// or was interrupted, or from elsewhere. They are neither checked nor read.
     pub surplus: Vec<PathBuf>,
 }
 
@@ -35,13 +35,13 @@ pub struct RunCheck {
 pub struct RunFault {
     /// The file; if a run has no readable document, its folder.
     pub file: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub cause: String,
 }
 
-/// The part of a run that is damaged.
+/// The damaged part of a run.
 enum Damage {
-    /// Its document: nothing else says what the run is.
+    /// Its document: nothing else describes the run.
     Run,
     /// A file that follows from the definition, with its name and expected content.
     Document(PathBuf, Vec<u8>),
@@ -59,9 +59,9 @@ impl RunStore {
         Ok(check(&self.run_folder(model, run)?)?.0)
     }
 
-    /// Moves what [`check_run`](Self::check_run) finds damaged into a folder `aside`, under the
-    /// names of the model and the run. A product at an hour is absent from then on, and reading it
-    /// is an error until it is delivered again. Files that follow from the definition of the run
+    /// Moves damaged files that [`check_run`](Self::check_run) finds into a folder `aside`, under
+    /// the names of the model and the run. A product at an hour is absent from then on, and reading
+    /// it is an error until it is delivered again. Files that follow from the definition of the run
     /// are rewritten. A run whose own document is damaged is moved as a whole.
     ///
     /// # Errors
@@ -141,8 +141,8 @@ impl RunStore {
                     if manifest.is_none() {
                         manifest = Manifest::read(&folder)?;
                     }
-                    // First remove it from the manifest, so that nobody looks for a file that is
-                    // gone.
+                    // First remove the product from the manifest, so that nobody looks for a file
+                    // that is gone.
                     if let Some(manifest) = &mut manifest {
                         manifest.lose(&product, hour);
                         manifest.write(&folder)?;
@@ -160,7 +160,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
     let document = folder.join(DOCUMENT);
     let manifest = match Manifest::read(folder) {
         Ok(Some(manifest)) => check_place(folder, &manifest.definition).map(|()| manifest),
-        // It was removed meanwhile, or never existed.
+        // The run was removed in the meantime, or never existed.
         Ok(None) if !folder.exists() => return Ok((found, damaged)),
         Ok(None) => Err("it is missing".to_owned()),
         Err(RunStoreError::Damaged { cause, .. }) => Err(cause),
@@ -181,7 +181,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
     for (name, bytes) in array_files(&manifest.definition, &slots)? {
         let file = folder.join(&name);
         if manifest.growing {
-            // They are yet to be written again, and nobody reads them here.
+            // These files are still to be written again, and this store does not read them.
             known.insert(file);
             continue;
         }
@@ -253,7 +253,7 @@ fn add_surplus(
     Ok(())
 }
 
-/// Moves a file or a folder to another name, or to a similar one if that is taken: nothing is ever
+/// Moves a file or a folder to another name, or to a similar name if that is taken: nothing is ever
 /// overwritten. The names are on disk when this returns. Returns the new name; `None` if there was
 /// nothing to move.
 ///

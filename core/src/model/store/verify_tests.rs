@@ -89,7 +89,7 @@ fn any_damage_to_a_file_of_a_run_is_found_and_set_aside() {
                 assert!(store.runs(MODEL).unwrap().is_empty(), "{shown}");
                 continue;
             }
-            // What was lost is an error, and everything else is as before.
+            // Reading the lost part is an error, and everything else is as before.
             let opened = store.run(MODEL, run()).unwrap();
             for (product, hour) in [("t2", 0), ("t2", 2), ("t", 0), ("t", 2), ("rain", 2)] {
                 let value = opened.product(product).unwrap().value(hour, 0, 0, 1);

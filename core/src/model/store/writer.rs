@@ -20,12 +20,12 @@ use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::grid::NativeGrid;
 use crate::model::{RunStamp, RunStoreError};
 
-/// Writes the hours of a run. Nobody sees what is written until it is published.
+/// Writes the hours of a run. Nobody sees the written data until it is published.
 ///
-/// A run that was left half-written is continued: what was published stays, the rest is written
-/// again. If nothing was published, it may also get another definition; else one that adds to its
-/// own: further hours, products and levels, or another packing, in which all of the run is then
-/// packed.
+/// A run that was left half-written is continued: published hours stay, and the rest is written
+/// again. If nothing was published, the run may also get another definition. Otherwise a new
+/// definition may only add to the old one: further hours, products and levels, or another packing,
+/// in which the whole run is then packed.
 ///
 /// ```
 /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
@@ -74,7 +74,7 @@ pub struct RunWriter {
     manifest: Manifest,
     /// The hour and product index of each shard that is ready, with the planes that it lacks.
     ready: BTreeMap<(usize, usize), Vec<usize>>,
-    /// By hour and product, the intervals that were stated since the last publication.
+    /// The intervals that were stated since the last publication, by hour and product.
     intervals: StatedIntervals,
     /// Locked while it is open, so even a killed process leaves no lock behind.
     _lock: File,
@@ -89,7 +89,7 @@ impl RunWriter {
         let lock = lock(model, definition.run)?;
         let mut manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
-            // Nobody has seen any of it.
+            // No reader has seen any of it.
             Some(manifest) if manifest.published.is_empty() => {
                 take_away(folder, definition.run)?;
                 found(folder, definition)?
@@ -120,14 +120,14 @@ impl RunWriter {
         &self.manifest.published
     }
 
-    /// Returns whether a product of an hour is published with all its levels and so can no longer
+    /// Returns whether a product of an hour is published with all its levels, and so can no longer
     /// change.
     pub fn is_published(&self, hour: usize, product: &str) -> bool {
         self.missing_levels(hour, product).is_empty()
     }
 
-    /// Returns the levels that a product of an hour does not have yet, by index: all, if it is not
-    /// published, or if the run has no such product.
+    /// Returns the levels that a product of an hour does not have yet, by index: all levels, if it
+    /// is not published or if the run has no such product.
     pub fn missing_levels(&self, hour: usize, product: &str) -> Vec<usize> {
         let published = self.published_hour(hour).map(|index| &self.published()[index]);
         let published = published.filter(|hour| !hour.absent.iter().any(|one| one == product));
@@ -138,8 +138,8 @@ impl RunWriter {
         }
     }
 
-    /// States the interval that a product is a statistic over at an hour; it is published with the
-    /// hour. The members of an ensemble, which is given by the name that they share, have the same.
+    /// States the interval of a product at an hour, for a statistic; it is published with the hour.
+    /// An ensemble is given by the name that its members share; all members have the same interval.
     ///
     /// # Errors
     /// If another interval was stated before.
@@ -156,12 +156,12 @@ impl RunWriter {
 
     /// Writes the integers of a product at an hour, in the order levels, rows, columns.
     ///
-    /// Writing it again before it is published replaces it. A published hour may get the products
-    /// that it does not have yet.
+    /// If the product is written again before it is published, the new data replaces the old. A
+    /// published hour may get the products that it does not have yet.
     ///
     /// # Errors
-    /// If the run does not have the hour or the product, it is already published, the number of
-    /// values is not levels × rows × columns, or the disk reports an error.
+    /// If the run does not have the hour or the product, the product is already published, the
+    /// number of values is not levels × rows × columns, or the disk reports an error.
     pub fn write(&mut self, hour: usize, product: &str, raw: &[i16]) -> Result<(), RunStoreError> {
         let definition = &self.manifest.definition;
         let cells = definition.grid.rows * definition.grid.columns;
@@ -184,11 +184,11 @@ impl RunWriter {
         self.add_levels(hour, product, &levels)
     }
 
-    /// Like [`write_levels`](Self::write_levels) for some of the levels: the others, `None`, stay
-    /// as they are published, or missing until they are added.
+    /// Like [`write_levels`](Self::write_levels) for some of the levels. The others, `None`, stay
+    /// as published, or missing until they are added.
     ///
     /// # Errors
-    /// As [`write`](Self::write); also if what is published of the hour is damaged.
+    /// As [`write`](Self::write); also if the published part of the hour is damaged.
     ///
     /// ```
     /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
@@ -285,15 +285,16 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Publishes what was written for some hours, all of them at once. A product or level that was
+    /// Publishes the written data of some hours, all of them at once. A product or level that was
     /// not written for an hour has no values there until it is written and published later.
     ///
-    /// `published_ms` is the current time, in milliseconds since 1970; that of an hour is the time
+    /// `published_ms` is the current time, in milliseconds since 1970. The time of an hour is that
     /// of its newest part.
     ///
     /// # Errors
-    /// If an hour is out of range or nothing was written for it: none is published. If the disk
-    /// reports an error, readers see all of the hours either as they are now or as they were.
+    /// If an hour is out of range or nothing was written for it; then no hour is published. If the
+    /// disk reports an error; then readers see all of the hours either in the new state or in the
+    /// old.
     pub fn publish(&mut self, hours: &[usize], published_ms: i64) -> Result<(), RunStoreError> {
         let hours: BTreeSet<usize> = hours.iter().copied().collect();
         for &hour in &hours {
@@ -341,7 +342,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Notes which files with fields of published hours were broken, and which of those have since
+    /// Notes which files with fields of published hours were broken, and which of these have since
     /// arrived whole. An hour that lacks nothing has no broken files.
     ///
     /// # Errors
@@ -377,8 +378,8 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Gives a shard the name under which Zarr reads it. Until the group's document lists its hour
-    /// as published, writing the shard again undoes this.
+    /// Gives a shard the name under which Zarr reads it. Until the group's document lists the hour
+    /// of the shard as published, writing the shard again undoes this.
     fn place(&self, product: &ProductDefinition, hour: usize) -> Result<PathBuf, RunStoreError> {
         let slot = self.manifest.slots()[hour];
         let (from, to) =
@@ -400,7 +401,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Returns the index of an hour among the published ones.
+    /// Returns the index of an hour among the published hours.
     fn published_hour(&self, hour: usize) -> Option<usize> {
         self.published().binary_search_by_key(&hour, |published| published.hour).ok()
     }

@@ -43,7 +43,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
         fs::create_dir_all(left.join("t2")).unwrap();
         fs::write(left.join("t2/zarr.json"), "{}").unwrap();
     }
-    // What is being written stays; nobody is writing the other run any more.
+    // The run that is being written stays; the other run is no longer being written.
     assert_eq!(store.remove_unfinished(), Ok(2));
     assert_eq!(below(folder.path()).len(), whole.len() + 2);
     drop(writer);

@@ -66,7 +66,7 @@ pub(super) struct Manifest {
     /// The place of each hour in the arrays, if the hours did not arrive in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     places: Vec<usize>,
-    /// Whether arrays and shards are yet to be written as the definition has them now.
+    /// Whether arrays and shards are still to be written according to the new definition.
     #[serde(default, skip_serializing_if = "is_false")]
     pub growing: bool,
 }
@@ -76,7 +76,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Tells one state of a document from the next, which is a new file.
+/// Identifies a state of a document; the next state is a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DocumentState {
     bytes: u64,
@@ -169,9 +169,9 @@ impl Manifest {
         }
     }
 
-    /// Gives the run another definition, which has everything of the present one: further hours,
-    /// products and levels, or another packing. Its arrays are yet to be written. `None` if it
-    /// lacks something.
+    /// Gives the run another definition that contains everything in the present one, with further
+    /// hours, products and levels, or another packing. Its arrays are still to be written. `None`
+    /// if the new definition lacks something.
     pub(super) fn grown(&self, to: RunDefinition) -> Option<Self> {
         let own = &self.definition;
         if (&own.model, own.run, own.grid) != (&to.model, to.run, to.grid) {
@@ -267,7 +267,7 @@ impl Manifest {
     }
 }
 
-/// Returns where the checksum of a group is in its text.
+/// Returns the position of the checksum in the text of a group.
 fn checksum_range(text: &[u8]) -> Option<std::ops::Range<usize>> {
     let [before, behind] = CHECKSUM.map(str::as_bytes);
     let start = text.windows(before.len()).position(|part| part == before)? + before.len();
@@ -314,7 +314,7 @@ pub(super) fn replace_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<
 }
 
 /// Returns the files of a run other than its group and its shards, relative to its folder. They
-/// follow from the definition alone and are compared with what is on disk, so their contents may
+/// follow from the definition alone and are compared with the files on disk, so their contents may
 /// only change together with [`FORMAT`]. The hours have their places in the arrays.
 pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files, RunStoreError> {
     let mut files = Files::new();
@@ -366,7 +366,7 @@ pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files,
     Ok(files)
 }
 
-/// Returns the distinct ones of some lists: each becomes a dimension.
+/// Returns the distinct lists among some: each becomes a dimension.
 fn distinct<'a, T: PartialEq>(lists: impl Iterator<Item = &'a [T]>) -> Vec<&'a [T]> {
     let mut axes: Vec<&[T]> = Vec::new();
     for list in lists {
@@ -384,7 +384,7 @@ fn numbered(name: &str, number: usize) -> String {
 
 /// Returns the document of a product's array. Its shards consist of whole chunks, so they may
 /// extend beyond it. `members` is the length of its axis of members, `level_axis` the name of its
-/// axis of levels, if it has them.
+/// axis of levels, if it has these axes.
 fn product_array(
     run: &RunDefinition,
     product: &ProductDefinition,

@@ -1,8 +1,8 @@
 //! Answers as JSON, written piece by piece without building a tree.
 //!
-//! The bytes are those of `serde_json::to_vec` on the same answer, in a fifth of the time: what is
-//! the same in every reading of a series, and in every verdict, is formatted once. A caller decides
-//! how long a piece is, so a long answer takes little memory.
+//! The bytes equal those of `serde_json::to_vec` on the same answer, in a fifth of the time: text
+//! that is the same in every reading of a series, and in every verdict, is formatted once. The
+//! caller decides the length of a piece, so a long answer takes little memory.
 
 mod readings;
 mod series;

@@ -1,5 +1,5 @@
-//! The verdict of a reading and its qualifier as members of a JSON object, formatted once for each of
-//! the few verdicts there are.
+//! The verdict of a reading and its qualifier as members of a JSON object, formatted once for each
+//! of the few verdicts.
 
 use crate::observation::{BaseQuality, Qualifier, Quality, ReasonQuality};
 
@@ -22,7 +22,7 @@ impl VerdictMembers {
         Self(members.collect())
     }
 
-    /// Writes the member of a verdict, and that of a qualifier if there is one.
+    /// Writes the member of a verdict, and the member of a qualifier if there is one.
     pub(super) fn write(&self, of: Quality, qualifier: Option<Qualifier>, text: &mut Vec<u8>) {
         let Quality { base, reason } = of;
         text.extend_from_slice(self.0[base as usize * REASONS + reason as usize].as_bytes());

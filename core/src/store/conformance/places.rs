@@ -1,6 +1,6 @@
 //! Stations that move.
 
-use super::{Store, batch, report, station, unjudged};
+use super::{Store, batch, no_verdicts, report, station};
 use crate::geo::LonLat;
 use crate::observation::{Batch, EarlierPlace, EarlierPlaces, Station};
 
@@ -10,14 +10,14 @@ fn at(lon: f64) -> LonLat {
 
 fn describe(store: &dyn Store, station: &Station) {
     let batch = Batch { stations: vec![station.clone()], reports: vec![] };
-    store.append(&batch, &mut unjudged).unwrap();
+    store.append(&batch, &mut no_verdicts).unwrap();
 }
 
 fn on_record(store: &dyn Store) -> Station {
     store.directory().unwrap().get(station("A").id).unwrap().station.clone()
 }
 
-/// Until when the station was where, by longitude, and where it is.
+/// The earlier places of the station, as times and longitudes, and its present longitude.
 fn track(store: &dyn Store) -> (Vec<(i64, f64)>, f64) {
     let station = on_record(store);
     let earlier = station.earlier_places.as_slice().iter();
@@ -26,7 +26,7 @@ fn track(store: &dyn Store) -> (Vec<(i64, f64)>, f64) {
 }
 
 pub(super) fn no_description_takes_an_earlier_place_away(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut no_verdicts).unwrap();
     assert_eq!(track(store), (vec![], -100.0));
     let mut moved = station("A");
     moved.move_to(at(-90.0), 5);
@@ -39,7 +39,7 @@ pub(super) fn no_description_takes_an_earlier_place_away(store: &dyn Store) {
         store
             .append(
                 &Batch { stations: vec![], ..batch(vec![report("A", 20, 0, 2.0)]) },
-                &mut unjudged,
+                &mut no_verdicts,
             )
             .unwrap();
         assert_eq!(track(store), (vec![(5, -100.0)], -90.0));
@@ -52,7 +52,7 @@ pub(super) fn no_description_takes_an_earlier_place_away(store: &dyn Store) {
     let mut again = moved.clone();
     again.move_to(at(-80.0), 15);
     describe(store, &again);
-    // One that was made before that comes late.
+    // A description that was made earlier comes late.
     describe(store, &moved);
     assert_eq!(track(store), (vec![(5, -100.0), (15, -90.0)], -80.0));
 }
@@ -63,11 +63,11 @@ pub(super) fn a_description_moves_a_station_after_its_newest_report(store: &dyn 
     describe(store, &moved(-100.0));
     assert_eq!(track(store), (vec![], -100.0), "it had no reports");
     let reports = [10, 20].map(|ts_ms| report("A", ts_ms, 0, 1.0)).to_vec();
-    store.append(&Batch { stations: vec![], reports }, &mut unjudged).unwrap();
+    store.append(&Batch { stations: vec![], reports }, &mut no_verdicts).unwrap();
     // With a report that is the first from there, and again.
     for _ in 0..3 {
         let reports = vec![report("A", 30, 0, 2.0)];
-        store.append(&Batch { stations: vec![moved(-90.0)], reports }, &mut unjudged).unwrap();
+        store.append(&Batch { stations: vec![moved(-90.0)], reports }, &mut no_verdicts).unwrap();
         assert_eq!(track(store), (vec![(21, -100.0)], -90.0));
     }
     describe(store, &moved(-100.0));

@@ -4,14 +4,14 @@ use super::{batch, report, temperature};
 use crate::observation::{
     BaseQuality, Batch, Quality, QualityCode, ReasonQuality, SeriesId, StationId, Variable,
 };
-use crate::store::{Reader, Receipt, Selection, SeriesSlice, Store, Verdicts, unjudged};
+use crate::store::{Reader, Receipt, Selection, SeriesSlice, Store, Verdicts, no_verdicts};
 use crate::time::ClosedWindow;
 
 pub(super) fn a_verdict_is_kept_unchanged(store: &dyn Store) {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
     let mut doubted = report("A", 1, 0, 50.0);
     doubted.readings[0].quality = doubtful;
-    store.append(&batch(vec![doubted]), &mut unjudged).unwrap();
+    store.append(&batch(vec![doubted]), &mut no_verdicts).unwrap();
     let selection = Selection {
         stations: &[StationId::new("TEST", "A")],
         variables: &[Variable::AirTemperature],
@@ -29,7 +29,7 @@ pub(super) fn a_verdict_is_kept_unchanged(store: &dyn Store) {
 
 pub(super) fn a_revised_verdict_leaves_the_value_and_the_source_verdict(store: &dyn Store) {
     let reports = vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)];
-    store.append(&batch(reports), &mut unjudged).unwrap();
+    store.append(&batch(reports), &mut no_verdicts).unwrap();
     let before = store.directory().unwrap().generation;
     let (station, series) = (StationId::new("TEST", "A"), temperature().id());
     // One reading is there, one is not.
@@ -65,15 +65,15 @@ pub(super) fn a_revised_verdict_leaves_the_value_and_the_source_verdict(store: &
     };
     visit([Quality::UNCHECKED, Quality::GOOD]);
     // An unchanged reading keeps its verdict; a newer report brings its own.
-    store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut no_verdicts).unwrap();
     visit([Quality::UNCHECKED, Quality::GOOD]);
-    store.append(&batch(vec![report("A", 2, 1, 6.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 2, 1, 6.0)]), &mut no_verdicts).unwrap();
     visit([Quality::UNCHECKED; 2]);
     assert_eq!(seen, 3);
 }
 
 pub(super) fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 1, 0, 5.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 1, 0, 5.0)]), &mut no_verdicts).unwrap();
     let mut sights = 0;
     let mut judge = |record: &dyn Reader| {
         let stations = record.directory()?.stations.len();

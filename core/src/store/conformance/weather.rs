@@ -2,7 +2,7 @@
 
 use super::{batch, report, temperature};
 use crate::observation::{Report, StationId, Variable};
-use crate::store::{Damage, Reader, Selection, SeriesSlice, Store, unjudged};
+use crate::store::{Damage, Reader, Selection, SeriesSlice, Store, no_verdicts};
 use crate::time::ClosedWindow;
 
 pub(super) fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn Store) {
@@ -14,15 +14,15 @@ pub(super) fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn St
         let directory = store.directory().unwrap();
         directory.get(StationId::new("TEST", "A")).unwrap().present_weather.clone()
     };
-    store.append(&batch(vec![report("A", 5, 0, 1.0)]), &mut unjudged).unwrap();
+    store.append(&batch(vec![report("A", 5, 0, 1.0)]), &mut no_verdicts).unwrap();
     assert_eq!(weather(), None);
     store
-        .append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)]), &mut unjudged)
+        .append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)]), &mut no_verdicts)
         .unwrap();
     assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(8, 0, &["Snow"])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![rain(8, 0, &["Snow"])]), &mut no_verdicts).unwrap();
     assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(30, 0, &[])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![rain(30, 0, &[])]), &mut no_verdicts).unwrap();
     assert_eq!(weather(), Some(vec![]));
 }
 
@@ -44,7 +44,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
         present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
         ..report(name, ts_ms, revision, 1.0)
     };
-    let append = |reports| store.append(&batch(reports), &mut unjudged).unwrap();
+    let append = |reports| store.append(&batch(reports), &mut no_verdicts).unwrap();
     let receipt = append(vec![
         said("A", 10, 0, &["Light rain", "Mist"]),
         said("A", 30, 0, &[]),
@@ -52,7 +52,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
         said("B", 10, 0, &["Snow"]),
     ]);
     assert_eq!(receipt.added, 4, "only readings are counted");
-    // Late ones take their place in time, and a report with nothing but weather is one.
+    // Late reports take their place in time, and a report with only weather counts.
     append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
     let mist = "Light rain and Mist".to_owned();
     let expected = [(10, mist.clone()), (20, mist.clone()), (30, String::new())];
@@ -88,7 +88,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
         })
         .unwrap();
     assert_eq!(seen.last(), Some(&(50, "Hail".to_owned())));
-    // It is no series of a station, and no scan finds it.
+    // Weather is not a series of a station, and no scan finds it.
     let directory = store.directory().unwrap();
     assert_eq!(directory.get(id).unwrap().series.len(), 1);
     let selection = Selection { stations: &[id], variables: Variable::ALL, window };

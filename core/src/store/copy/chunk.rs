@@ -1,4 +1,4 @@
-//! A chunk of a copy: a batch, and the verdicts on it.
+//! A chunk of a copy: a batch and its verdicts.
 
 use crate::observation::{Batch, Qualifier, Reading, Report, StationId};
 use crate::store::{SeriesSlice, Verdicts};
@@ -37,8 +37,8 @@ impl Chunk {
     /// Adds the readings of a station as reports, by time and revision. Calls `look` after each, which
     /// may take the chunk.
     ///
-    /// A verdict that is not the one that the reading came in with is added to the verdicts, or each
-    /// one if the copy may have another.
+    /// A verdict is added if it differs from the verdict that the reading came in with; if the copy
+    /// may have other verdicts, every verdict is added.
     pub(super) fn add<E>(
         &mut self,
         station: StationId,
@@ -62,7 +62,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Adds a reading to the report of its revision, among those from a place on.
+    /// Adds a reading to the report of its revision, among the reports from a position on.
     fn put(
         &mut self,
         station: StationId,

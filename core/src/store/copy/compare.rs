@@ -1,4 +1,4 @@
-//! Comparing a copy with its original, by counts and checksums of each station.
+//! Compares a copy with its original, by counts and checksums of each station.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,33 +11,33 @@ use crate::observation::{StationId, Variable};
 use crate::store::Selection;
 use crate::time::{ClosedWindow, Iso8601};
 
-/// Readings that are looked at in one window, about.
+/// The approximate number of readings in one window.
 const CONTENT: u64 = 1_000_000;
 
 /// How many differences are described.
 const DESCRIBED: usize = 20;
 
-/// What the comparison of a copy with its original has found.
+/// The result of comparing a copy with its original.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Number of stations of the original.
     pub stations: usize,
-    /// What the original has.
+    /// The content of the original.
     pub original: Digest,
-    /// What the copy has.
+    /// The content of the copy.
     pub copy: Digest,
     /// The first 20 differences.
     pub differences: Vec<Difference>,
-    /// How many there are.
+    /// The number of differences.
     pub count: usize,
 }
 
-/// Something that a copy has otherwise than its original.
+/// A difference between a copy and its original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The station; `None` if it is not about one.
+    /// The station; `None` if the difference does not concern a station.
     pub station: Option<StationId>,
-    /// What is different, in words.
+    /// The difference, in words.
     pub what: String,
 }
 
@@ -64,8 +64,8 @@ impl Comparison {
     }
 }
 
-/// Compares a copy with its original, reading all of both. `progress` is told how many readings and
-/// reports of the weather were looked at, of both together.
+/// Compares a copy with its original, reading both completely. `progress` receives the number of
+/// readings and weather reports looked at so far, in both together.
 ///
 /// # Errors
 /// One of them cannot be read, or is damaged.
@@ -91,7 +91,7 @@ pub fn compare(
         comparison.original.join(expected);
         let found = found.get(station).copied().unwrap_or_default();
         if *expected != found {
-            // Where it is, is looked up for those that are described.
+            // The place of a difference is looked up only for the differences that are described.
             let place = (comparison.differences.len() < DESCRIBED)
                 .then(|| locate(original, copy, *station))
                 .transpose()?;
@@ -109,11 +109,11 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// Compares what is known beside the readings.
+/// Compares everything except the readings.
 fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Comparison) {
     if original.retain_from_ms != copy.retain_from_ms {
         let shown = |instant: Option<i64>| {
-            instant.map_or("nothing".to_owned(), |ms| format!("what is before {}", Iso8601(ms)))
+            instant.map_or("nothing".to_owned(), |ms| format!("everything before {}", Iso8601(ms)))
         };
         let (original, copy) = (shown(original.retain_from_ms), shown(copy.retain_from_ms));
         comparison.note(None, || {
@@ -130,14 +130,14 @@ fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Compa
     let (expected, found) = (with(original), with(copy));
     for (id, (record, weather_of)) in &expected {
         let Some((copied, copied_weather_of)) = found.get(id) else {
-            comparison.note(Some(*id), || "it is missing in the copy".to_owned());
+            comparison.note(Some(*id), || "it is missing from the copy".to_owned());
             continue;
         };
         if record.station != copied.station {
-            comparison.note(Some(*id), || "it is described in another way in the copy".to_owned());
+            comparison.note(Some(*id), || "its description differs in the copy".to_owned());
         }
         if record.update_time_ms != copied.update_time_ms {
-            comparison.note(Some(*id), || "its last report is of another time".to_owned());
+            comparison.note(Some(*id), || "its last report has another time".to_owned());
         }
         if record.present_weather != copied.present_weather || weather_of != copied_weather_of {
             comparison.note(Some(*id), || "its last present weather is another".to_owned());

@@ -1,4 +1,4 @@
-//! Finds where a station differs: in which series, and in which month.
+//! Finds the series and the month in which a station differs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::Selection;
 use crate::time::Iso8601;
 
-/// Readings that are looked at in one window, about.
+/// The approximate number of readings in one window.
 const CONTENT: u64 = 100_000;
 
 /// A series, or the weather, in a month such as `2024-08`.

@@ -1,4 +1,4 @@
-//! How far a copy has come, as a note in the copy.
+//! The progress of a copy, as a note in the copy.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ pub const NOTE: &str = "copy";
 const UNFINISHED: &str = "unfinished";
 const VERIFIED: &str = "verified";
 
-/// Returns what an unfinished copy is made of, by its [`NOTE`]; `None` if it is finished. A store that
-/// is an unfinished copy must not be served.
+/// Returns the name of the original of an unfinished copy, from its [`NOTE`]; `None` if the copy is
+/// finished. A store that is an unfinished copy must not be served.
 ///
 /// ```
 /// use mesonet::store::copy::unfinished;
@@ -28,18 +28,19 @@ pub fn unfinished(note: &str) -> Option<&str> {
     Some(lines.next().unwrap_or_default())
 }
 
-/// Up to where a copy is made: all before a window, and in it the readings of the stations up to one.
+/// How far a copy has come: everything before a window is copied, and within the window the
+/// readings of the stations up to a given one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     /// The first and last instant of the window; `None` at the beginning.
     pub window: Option<(i64, i64)>,
     /// The last station whose readings in the window are copied.
     pub station: Option<StationId>,
-    /// How many readings and reports of the weather were copied until here.
+    /// How many readings and weather reports have been copied so far.
     pub done: u64,
 }
 
-/// What a note says.
+/// The content of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Unfinished(Unfinished),
@@ -48,9 +49,9 @@ pub(super) enum Mark {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unfinished {
-    /// What it is a copy of.
+    /// The name of the original.
     pub of: String,
-    /// Tells the state of the original from others.
+    /// A number that identifies the state of the original.
     pub state: u64,
     /// Whether the original has changed since the copy was begun.
     pub has_changed: bool,

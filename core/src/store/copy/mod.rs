@@ -1,14 +1,14 @@
-//! A record is copied from one store into another, so that it answers every question the same.
+//! Copies a record from one store into another, so that both give the same answers.
 //!
-//! [`Copying`] reads the original in windows of time and writes it in chunks, each of which is a batch
-//! of the copy. How far it has come is noted in the copy, so that one that was interrupted goes on.
-//! [`compare`] reads both afterwards, and only a copy that is equal is marked as finished.
+//! [`Copying`] reads the original in windows of time and writes it in chunks; each chunk is a batch
+//! of the copy. It notes its progress in the copy, so an interrupted copy can go on. Afterwards
+//! [`compare`] reads both, and only an equal copy is marked as finished.
 //!
-//! What is copied is the record as it stands: stations with their identifiers, their series and when
-//! each first appeared; readings with value, qualifier, revision, verdict and the verdict that they
-//! came in with; the present weather of every report, with its revision; the retention cutoff.
-//! What a later revision has replaced is not part of it, nor are the generations, which count the
-//! batches of one store.
+//! The copy contains the current record: stations with their identifiers, their series and when
+//! each first appeared; readings with value, qualifier, revision, verdict and original verdict; the
+//! present weather of every report, with its revision; and the retention cutoff. It does not
+//! contain values that a later revision has replaced, nor the generations, which count the batches
+//! of one store.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -47,9 +47,9 @@ pub use pass::Copying;
 
 use super::{Directory, Reader, StationRecord, Store, StoreError};
 
-/// A reader that hands out all that its store has, so that another can have the same.
+/// A reader that hands out everything in its store, so that another store can have the same.
 ///
-/// It is of one moment: what it hands out does not change while it is read.
+/// It shows one moment: its content does not change while it is read.
 ///
 /// ```
 /// use mesonet::MemoryStore;
@@ -59,13 +59,13 @@ use super::{Directory, Reader, StationRecord, Store, StoreError};
 /// # Ok::<(), mesonet::store::StoreError>(())
 /// ```
 pub trait Original: Reader {
-    /// Returns what is known beside the readings.
+    /// Returns everything except the readings.
     ///
     /// # Errors
     /// The store cannot be read.
     fn standing(&self) -> Result<Standing, StoreError>;
 
-    /// Returns a small text that is kept beside the readings; `None` if there is none.
+    /// Returns a small text that is kept with the readings; `None` if there is none.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -74,45 +74,45 @@ pub trait Original: Reader {
 
 /// A store that can become the copy of another.
 pub trait Duplicate: Original + Store {
-    /// Keeps a small text beside the readings.
+    /// Keeps a small text with the readings.
     ///
     /// # Errors
     /// The store cannot be written.
     fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError>;
 
-    /// Readings before an instant, milliseconds since 1970, do not count from now on. None is deleted: the
-    /// instant may go back.
+    /// From now on, readings before an instant, milliseconds since 1970, do not count. They are not
+    /// deleted: the instant may go back.
     ///
     /// # Errors
     /// The store cannot be written.
     fn retain(&self, from_ms: i64) -> Result<(), StoreError>;
 
-    /// Takes over the descriptions of stations as they are, with their earlier places; and which series they
-    /// have, and when each first appeared, if that is earlier than
-    /// is known: the readings themselves may have been dropped since. Stations that are not on record
+    /// Takes over the descriptions of stations, with their earlier places, unchanged. Also takes
+    /// over which series they have, and when each first appeared, if that is earlier than known so
+    /// far: the readings themselves may have been dropped since. Stations that are not on record
     /// are left out.
     ///
     /// # Errors
     /// The store cannot be written, or two series have the same id; nothing is changed then.
     fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError>;
 
-    /// Does what is due after a batch, such as sealing, or after the last one.
+    /// Does the maintenance due after a batch, such as sealing, or after the last batch.
     ///
     /// # Errors
     /// The store cannot be written.
     fn upkeep(&self, is_last: bool) -> Result<(), StoreError>;
 }
 
-/// What a store knows beside its readings.
+/// Everything that a store knows except its readings.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// The stations.
     pub directory: Arc<Directory>,
-    /// For each of them, time and revision of the report that its present weather is from.
+    /// For each station, time and revision of the report that its present weather is from.
     pub weather_of: Vec<Option<(i64, u8)>>,
     /// Readings before this instant do not count; `None` if all do.
     pub retain_from_ms: Option<i64>,
-    /// About how many readings and reports of the weather there are.
+    /// The approximate number of readings and weather reports.
     pub readings: u64,
 }
 
@@ -133,22 +133,22 @@ pub enum CopyError {
         /// Number of blocks.
         blocks: u64,
     },
-    /// What should become the copy holds something already.
+    /// The target of the copy already holds something.
     #[error("it holds {stations} stations already; a record is copied into an empty place only")]
     Occupied {
         /// Number of stations.
         stations: usize,
     },
-    /// What should become the copy is one that was finished.
-    #[error("it is a finished copy of {of}; it is not copied into again")]
+    /// The target of the copy is a finished copy.
+    #[error("it is a finished copy of {of}; nothing more is copied into it")]
     Finished {
-        /// What it is a copy of.
+        /// The name of the original.
         of: String,
     },
-    /// What should become the copy is an unfinished copy of something else.
+    /// The target of the copy is an unfinished copy of something else.
     #[error("it is an unfinished copy of {of}; only that copy can go on here")]
     OtherCopy {
-        /// What it is a copy of.
+        /// The name of the original.
         of: String,
     },
     /// The note of how far a copy has come cannot be understood.

@@ -10,7 +10,7 @@ use super::sums::Fnv;
 use super::walk::{Walk, is_too_long, span_ms};
 use super::{CopyError, Duplicate, Original, Standing};
 use crate::observation::{Batch, Report, StationId, Variable};
-use crate::store::{Damage, Selection, unjudged};
+use crate::store::{Damage, Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Readings of a chunk. Each takes about 200 bytes while it is copied.
@@ -21,15 +21,15 @@ const STATIONS_AT_ONCE: usize = 10_000;
 
 /// A copy that is being made.
 ///
-/// It holds a chunk of 200,000 readings in memory, and what the stores need beside that: a store may
-/// hold the readings of one station in 32 days while it is read.
+/// It holds a chunk of 200,000 readings in memory, in addition to what the stores need: a store may
+/// hold the readings of one station over 32 days while it is read.
 pub struct Copying<'a> {
     from: &'a dyn Original,
     to: &'a dyn Duplicate,
-    /// What the original is called.
+    /// The name of the original.
     of: String,
     standing: Standing,
-    /// Tells this state of the original from others.
+    /// A number that identifies this state of the original.
     state: u64,
     has_changed: bool,
     at: Position,
@@ -38,11 +38,11 @@ pub struct Copying<'a> {
 }
 
 impl<'a> Copying<'a> {
-    /// Begins a copy in an empty store, or goes on with an unfinished one of the same original. From
-    /// now on the store is marked as an unfinished copy, until [`finish`](Self::finish).
+    /// Begins a copy in an empty store, or goes on with an unfinished copy of the same original.
+    /// From now until [`finish`](Self::finish), the store is marked as an unfinished copy.
     ///
-    /// If the original has changed since, it is read from its beginning again, and what is already in
-    /// the copy is not written again.
+    /// If the original has changed since, it is read again from its beginning; readings already in
+    /// the copy are not written again.
     ///
     /// # Errors
     /// The store holds something else, or a store cannot be read or written.
@@ -72,17 +72,17 @@ impl<'a> Copying<'a> {
         Ok(copying)
     }
 
-    /// About how many readings and reports of the weather the original has.
+    /// The approximate number of readings and weather reports in the original.
     pub fn expected(&self) -> u64 {
         self.standing.readings
     }
 
-    /// How many of them were copied, also by earlier runs.
+    /// How many of them have been copied, including by earlier runs.
     pub fn done(&self) -> u64 {
         self.at.done
     }
 
-    /// Copies all that is left. `progress` is told [`done`](Self::done) after each chunk.
+    /// Copies all that is left. `progress` receives [`done`](Self::done) after each chunk.
     ///
     /// # Errors
     /// A store cannot be read or written, or the original is damaged. What was copied stays, and the
@@ -117,7 +117,7 @@ impl<'a> Copying<'a> {
     /// Marks the copy as finished.
     ///
     /// # Errors
-    /// It differs from the original, or it cannot be written.
+    /// The copy differs from the original, or cannot be written.
     pub fn finish(self, comparison: &Comparison) -> Result<(), CopyError> {
         if !comparison.is_equal() {
             return Err(CopyError::Differs { differences: comparison.count });
@@ -138,9 +138,9 @@ impl<'a> Copying<'a> {
     /// older than all readings.
     fn copy_stations(&self) -> Result<(), CopyError> {
         let Standing { directory, weather_of, retain_from_ms, .. } = &self.standing;
-        // A station's last weather is known when retention has deleted its report, also where the cutoff has gone
-        // back since. Behind a later cutoff it becomes no report here; those that are on record come with
-        // their windows.
+        // A station's last weather stays known after retention has deleted its report, even if the
+        // cutoff has gone back since. If its time is before the cutoff, it does not become a report
+        // here. Reports on record come with their windows.
         if let Some(from_ms) = *retain_from_ms {
             let last_ms = weather_of.iter().flatten().map(|&(ts_ms, _)| ts_ms).max();
             self.to.retain(
@@ -170,7 +170,7 @@ impl<'a> Copying<'a> {
                     report(ts_ms, revision, record.present_weather.clone());
                 }
             }
-            self.to.append(&batch, &mut unjudged)?;
+            self.to.append(&batch, &mut no_verdicts)?;
         }
         if let Some(from_ms) = *retain_from_ms {
             self.to.retain(from_ms)?;
@@ -179,7 +179,7 @@ impl<'a> Copying<'a> {
         Ok(())
     }
 
-    /// Copies a window, or what is left of it; `None` if it is too long for what it holds.
+    /// Copies a window, or what is left of it; `None` if the window is too long for its content.
     fn copy_window(
         &mut self,
         ids: &[StationId],
@@ -265,8 +265,8 @@ fn intact(damage: &Damage) -> Result<(), CopyError> {
     }
 }
 
-/// Tells the state of a record from others: its generation, the cutoff, and the stations with the time
-/// of their last report.
+/// A number that identifies the state of a record, from its generation, the cutoff, and the
+/// stations with the time of their last report.
 fn state_of(standing: &Standing) -> u64 {
     let mut hasher = Fnv::default();
     hasher.write_u64(standing.directory.generation);

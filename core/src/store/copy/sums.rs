@@ -1,9 +1,9 @@
-//! Checksums of what a record holds: the same in every build and for every store.
+//! Checksums of the content of a record: the same in every build and for every store.
 
 use std::hash::Hasher;
 use std::ops::AddAssign;
 
-/// The sum of the checksums of some readings, which does not depend on their order.
+/// The sum of the checksums of some readings; it does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum(pub u64);
 
@@ -13,7 +13,7 @@ impl AddAssign<u64> for Sum {
     }
 }
 
-/// The checksum of a reading, given all of it.
+/// The checksum of a reading, from all of its parts.
 pub(super) fn reading(series: i32, ts_ms: i64, value: f64, codes: [u8; 4]) -> u64 {
     let mut sum = mixed(u64::from(series as u32) ^ 0x9e37_79b9_7f4a_7c15);
     sum = mixed(sum ^ ts_ms as u64);
@@ -21,7 +21,7 @@ pub(super) fn reading(series: i32, ts_ms: i64, value: f64, codes: [u8; 4]) -> u6
     mixed(sum ^ u64::from(u32::from_le_bytes(codes)))
 }
 
-/// The checksum of what a report says of the weather.
+/// The checksum of the weather of a report.
 pub(super) fn weather(ts_ms: i64, revision: u8, words: &[String]) -> u64 {
     let mut hasher = Fnv::default();
     hasher.write_i64(ts_ms);

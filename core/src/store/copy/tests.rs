@@ -12,8 +12,8 @@ use crate::observation::{
 };
 use crate::store::embedded::testing::{SMALL, Temporary, seal};
 use crate::store::{
-    EmbeddedReader, EmbeddedStore, InFront, Judge, Maintenance, MemoryStore, Receipt, Selection,
-    Verdicts, unjudged,
+    EmbeddedReader, EmbeddedStore, Maintenance, MemoryStore, ReaderWrapper, Receipt, Selection,
+    VerdictFn, Verdicts, no_verdicts,
 };
 use crate::time::ClosedWindow;
 use crate::time::{DAY_MS, HOUR_MS};
@@ -57,7 +57,7 @@ enum Event {
     Batch(Vec<Report>, bool),
     /// Verdicts on readings of a station and a series.
     Judged(usize, usize, Vec<(i64, usize)>),
-    /// All is sealed, and perhaps readings are dropped.
+    /// Everything is sealed, and readings may be dropped.
     Sealed(Option<i64>),
 }
 
@@ -106,7 +106,9 @@ fn apply(events: &[Event], store: &dyn Store, sealed: &mut dyn FnMut(Option<i64>
         match event {
             Event::Batch(reports, moved) => {
                 let stations = NAMES.iter().map(|name| station(name, *moved)).collect();
-                store.append(&Batch { stations, reports: reports.clone() }, &mut unjudged).unwrap();
+                store
+                    .append(&Batch { stations, reports: reports.clone() }, &mut no_verdicts)
+                    .unwrap();
             }
             Event::Judged(of, number, at) => {
                 let verdicts = Verdicts {
@@ -136,7 +138,7 @@ fn in_memory(events: &[Event]) -> MemoryStore {
     store
 }
 
-/// Everything that a record answers with.
+/// Everything that a record can answer.
 #[derive(Debug, PartialEq)]
 struct Held {
     stations: Vec<Arc<StationRecord>>,
@@ -193,14 +195,14 @@ impl Failing<'_> {
     }
 }
 
-impl InFront for Failing<'_> {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Failing<'_> {
+    fn wrapped(&self) -> &dyn Reader {
         self.copy
     }
 }
 
 impl Store for Failing<'_> {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.step()?;
         self.copy.append(batch, judge)
     }
@@ -366,9 +368,9 @@ fn a_difference_is_named_with_its_station_series_and_month() {
         missing.iter().any(|what| what.ends_with("2024-09: 1 in the original, 0 in the copy")),
         "{missing:?}"
     );
-    assert!(missing.iter().any(|what| what.contains("its last report is of another time")));
+    assert!(missing.iter().any(|what| what.contains("its last report has another time")));
     let none = differing(&MemoryStore::default());
-    assert!(none.iter().any(|what| what.contains("it is missing in the copy")), "{none:?}");
+    assert!(none.iter().any(|what| what.contains("it is missing from the copy")), "{none:?}");
 }
 
 #[test]
@@ -404,7 +406,7 @@ fn a_store_that_holds_something_is_never_mixed_with_a_copy() {
     let original = of(&[(0, 1.0)]);
     let taken = Temporary::new(SMALL);
     taken
-        .append(&Batch { stations: vec![station("B", false)], reports: vec![] }, &mut unjudged)
+        .append(&Batch { stations: vec![station("B", false)], reports: vec![] }, &mut no_verdicts)
         .unwrap();
     let begin = |store: &Temporary, of: &str| {
         Copying::begin(&original, &**store, of).map(|copying| copying.done())
@@ -450,7 +452,7 @@ fn a_damaged_original_is_never_copied_as_whole() {
     original
         .append(
             &Batch { stations: vec![station("A", false)], reports: reports(&values) },
-            &mut unjudged,
+            &mut no_verdicts,
         )
         .unwrap();
     let mut original = original;
@@ -472,13 +474,14 @@ fn a_damaged_original_is_never_copied_as_whole() {
     assert_eq!(unfinished(&copy.note(NOTE).unwrap().unwrap()), Some("it"));
 }
 
-/// Readings that were dropped leave when their series appeared, and the weather of the last report.
+/// When readings are dropped, the first appearance of their series stays known, and so does the
+/// weather of the last report.
 #[test]
 fn what_dropped_readings_left_behind_is_copied() {
     let original = Temporary::new(SMALL);
     let batch =
         Batch { stations: vec![station("A", false)], reports: reports(&[(0, 1.0), (10, 2.0)]) };
-    original.append(&batch, &mut unjudged).unwrap();
+    original.append(&batch, &mut no_verdicts).unwrap();
     original.maintain(&Maintenance { retain_from_ms: Some(DAY_MS), seal_all: true }).unwrap();
     let copy = Temporary::new(SMALL);
     let comparison = copy_whole(&*original, &copy, 10);

@@ -1,4 +1,4 @@
-//! The way through all the time of a record, in windows of about equal content.
+//! A walk through the whole time of a record, in windows of about equal content.
 
 use super::{CopyError, Standing};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
@@ -7,21 +7,22 @@ use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
 /// memory.
 const MOST_MS: i64 = 32 * DAY_MS;
 
-/// The windows of a record. Their lengths follow what was found in the last one.
+/// The windows of a record. The length of a window depends on the content of the one before.
 #[derive(Debug)]
 pub(super) struct Walk {
     start_ms: i64,
     length_ms: i64,
     /// When the first series appeared; present weather may be from before it.
     first_ms: i64,
-    /// When the last report was; nothing is later.
+    /// The time of the last report; nothing is later.
     last_ms: i64,
     /// How much a window should hold.
     content: u64,
 }
 
 impl Walk {
-    /// Begins before everything, given when the first series appeared and when the last report was.
+    /// Begins before everything, given the time when the first series appeared and the time of the
+    /// last report.
     pub(super) fn new(span_ms: Option<(i64, i64)>, content: u64) -> Self {
         let (first_ms, last_ms) = span_ms.unwrap_or((i64::MAX, i64::MAX));
         Self { start_ms: i64::MIN, length_ms: i64::MAX, first_ms, last_ms, content }
@@ -33,8 +34,8 @@ impl Walk {
         Self { start_ms, length_ms, ..self }
     }
 
-    /// Takes a step with each window to the end of time. A step returns how much it found, or `None`
-    /// if there was something in a window that is too long for that, and nothing was done.
+    /// Takes a step with each window until the end of time. A step returns how much it found. It
+    /// returns `None`, and has done nothing, if the window has content but is too long for it.
     pub(super) fn each(
         mut self,
         step: &mut dyn FnMut(ClosedWindow) -> Result<Option<u64>, CopyError>,
@@ -79,8 +80,8 @@ impl Walk {
     }
 }
 
-/// When the first series appeared that may have readings, and when the last report was; `None` if there
-/// is no series.
+/// The time when the first series that may have readings appeared, and the time of the last report;
+/// `None` if there is no series.
 pub(super) fn span_ms(standing: &Standing) -> Option<(i64, i64)> {
     let records = &standing.directory.stations;
     let series = records.iter().flat_map(|record| &record.series);
@@ -99,7 +100,7 @@ pub(super) fn is_too_long(window: ClosedWindow) -> bool {
 mod tests {
     use super::*;
 
-    /// All windows in which something was looked for, of a record with readings at some times.
+    /// All windows that were searched, for a record with readings at some times.
     fn windows(span_ms: Option<(i64, i64)>, times: &[i64]) -> Vec<ClosedWindow> {
         let mut windows = Vec::new();
         let mut step = |window: ClosedWindow| {

@@ -1,5 +1,5 @@
-//! How the files of a folder are read without writing to them, whether or not a process has the
-//! folder open for writing.
+//! Reads the files of a folder without writing to them, whether or not a process has the folder
+//! open for writing.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,13 +11,13 @@ use super::fault::database;
 use super::unwritten;
 use crate::store::StoreError;
 
-/// How often reading begins again because the writer went away.
+/// How many times reading begins again because the writer went away.
 const ATTEMPTS: usize = 3;
 
 /// Who else may use the files.
 #[derive(Debug)]
 pub(in super::super) enum Access {
-    /// Nobody writes, and nobody can while this is held: the lock is shared with other readers. A
+    /// No process writes, and none can while this is held: the lock is shared with other readers. A
     /// folder that was never opened has no lock.
     Still { _lock: Option<File> },
     /// A process has the folder open for writing. SQLite's own locks give each of its readers a
@@ -26,11 +26,11 @@ pub(in super::super) enum Access {
 }
 
 impl Access {
-    /// Reads from a folder. A writer that starts meanwhile waits for the end of it, so it must be
-    /// short.
+    /// Reads from a folder. A writer that starts in the meantime waits until the read ends, so the
+    /// read must be short.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub(crate) fn reading<T>(
         dir: &Path,
         mut read: impl FnMut(&Self) -> Result<T, StoreError>,
@@ -40,7 +40,7 @@ impl Access {
             let access = Self::of(dir)?;
             let done = read(&access);
             attempts -= 1;
-            // When the writer goes, so does what its readers share with it.
+            // When the writer goes away, the files that it shares with its readers go too.
             let is_over = || matches!(access, Self::Live) && unwritten::share_folder(dir).is_ok();
             if done.is_ok() || attempts == 0 || !is_over() {
                 return done;
@@ -70,7 +70,7 @@ impl Access {
         Ok(connection)
     }
 
-    /// Opens a database for reading. Each statement sees the state of its moment.
+    /// Opens a database for reading. Each statement sees the state at its moment.
     pub(crate) fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         if !self.is_live() {
             return unwritten::open(path);

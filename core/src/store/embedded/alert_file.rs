@@ -23,24 +23,24 @@ const SCHEMA_VERSION: u32 = 3;
 const SCHEMA: &str =
     "CREATE TABLE alert (id TEXT PRIMARY KEY, message BLOB NOT NULL) WITHOUT ROWID";
 
-/// What version 2 adds: how many changes there were, and how many acknowledged ones are missing.
+/// Version 2 adds the number of changes, and the number of acknowledged changes that are missing.
 const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INTEGER NOT NULL); \
                         INSERT INTO change VALUES (0, 0)";
 
-/// What version 3 adds: how many alerts there are. A page that is damaged may hide rows.
+/// Version 3 adds the number of alerts, because a damaged page may hide rows.
 const SCHEMA_3: &str = "ALTER TABLE change ADD COLUMN alerts INTEGER NOT NULL DEFAULT 0; \
                         UPDATE change SET alerts = (SELECT count(*) FROM alert)";
 
-/// What is on file.
+/// The content of the file.
 #[derive(Debug)]
 pub(in super::super) struct Loaded {
     /// Every message that can be read.
     pub messages: Vec<alert::Message>,
     /// What is wrong.
     pub faults: Vec<Fault>,
-    /// How many of the faults are alerts that cannot be read.
+    /// The number of faults that are unreadable alerts.
     pub corrupt: u64,
-    /// Whether acknowledged changes are missing, nobody knows which.
+    /// Whether acknowledged changes are missing; it is unknown which.
     pub lacks_changes: bool,
 }
 
@@ -49,11 +49,11 @@ pub(in super::super) struct Loaded {
 pub(in super::super) struct AlertFile {
     connection: Connection,
     path: PathBuf,
-    /// How many changes were acknowledged; kept while the database may be written.
+    /// The number of acknowledged changes; kept while the database may be written.
     count: Option<Count>,
-    /// How many of them are missing.
+    /// The number of these changes that are missing.
     missing: u64,
-    /// What is wrong with the count beside it.
+    /// The fault of the count beside the database.
     count_fault: Option<Fault>,
 }
 
@@ -115,7 +115,7 @@ impl AlertFile {
         Ok(Self { connection, path, count, missing, count_fault })
     }
 
-    /// Reads every message; corrupt ones are reported and left where they are.
+    /// Reads every message; corrupt messages are reported and left where they are.
     ///
     /// # Errors
     /// If the table cannot be read, or lacks rows that it should have.
@@ -238,7 +238,7 @@ pub(in super::super) fn read_alerts(
     Ok((messages, faults))
 }
 
-/// The fault of a count beside a database of so many changes.
+/// The fault of a count beside a database with a number of changes.
 fn count_fault(acknowledged: &Result<Option<u64>, String>, changes: u64) -> Option<Fault> {
     let cause = match acknowledged {
         Ok(None) if changes > 0 => {
@@ -278,28 +278,29 @@ pub(super) fn copy_alerts(
 /// The rows of the table.
 struct Rows {
     messages: Vec<alert::Message>,
-    /// The corrupt ones.
+    /// The corrupt rows.
     faults: Vec<Fault>,
-    /// How many there are, with the corrupt ones, each id once.
+    /// The number of rows, including corrupt ones; each id counts once.
     count: u64,
 }
 
 impl Rows {
-    /// What is wrong if there should be so many. A damaged page may hide rows, or show one twice.
+    /// The fault if the number of rows is not the expected one. A damaged page may hide rows, or
+    /// show a row twice.
     fn lost(&self, alerts: u64) -> Option<String> {
         (self.count != alerts)
             .then(|| format!("its table shows {} alerts; it must have {alerts}", self.count))
     }
 }
 
-/// Reads every message of a database; corrupt ones are reported.
+/// Reads every message of a database; corrupt messages are reported.
 fn rows(connection: &Connection) -> rusqlite::Result<Rows> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut ids = HashSet::new();
     let mut statement = connection.prepare("SELECT id, message FROM alert")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        // A damaged row, whatever it holds, must not keep the others from being read.
+        // A damaged row must not prevent the others from being read, whatever it holds.
         let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
         let (id, message) = (bytes(0)?, bytes(1)?);
         if !ids.insert(id.to_vec()) {
@@ -329,7 +330,7 @@ fn missing(changes: u64) -> Option<Fault> {
 }
 
 /// Writes the readable alerts into a new database and moves the old one into `damaged/`. Returns
-/// how many there are. What is missing no longer counts as a fault.
+/// the number of these alerts. Missing changes no longer count as a fault.
 pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
     let dir = &folder.path;
     let (path, fresh) = (dir.join(ALERTS), dir.join("alerts.tmp"));

@@ -28,8 +28,8 @@ fn folder() -> (TempDir, Vec<u8>) {
     (dir, bytes)
 }
 
-/// What a server does with a damaged file: it has all alerts; or it says how many it lacks, or that
-/// it cannot read them. Then `--set-aside` mends it.
+/// What a server does with a damaged file: it has all alerts, or says how many it lacks, or says
+/// that it cannot read them. Then `--set-aside` mends the file.
 fn is_said(dir: &Path, harm: &str) -> bool {
     let lacks = match AlertStore::open(dir) {
         Err(_) => true,
@@ -74,7 +74,7 @@ fn no_flipped_bit_costs_an_alert_without_a_word() {
     let (dir, bytes) = folder();
     let count = fs::read(dir.path().join(ALERT_COUNT)).unwrap();
     let mut said = 0;
-    // The start of each page has what holds the others together; 97 and 4,096 share no factor.
+    // The start of each page holds the structure of the page; 97 and 4,096 share no factor.
     let starts = (0..bytes.len()).step_by(4_096).flat_map(|page| (0..16).map(move |at| page + at));
     let spread = (100..bytes.len()).step_by(bytes.len() / 150).map(|at| at / 97 * 97);
     for (i, at) in starts.chain(spread).enumerate() {
@@ -107,7 +107,7 @@ fn no_zeroed_page_and_no_cut_costs_an_alert_without_a_word() {
 #[test]
 fn a_damaged_alert_may_come_in_again() {
     let (dir, mut bytes) = folder();
-    // Rows have moved: what they left behind is still in the file.
+    // Rows have moved, and their old bytes are still in the file.
     let id = b"\"id\":\"050\"";
     for at in 0..bytes.len() - 100 {
         if bytes[at..].starts_with(id) {
@@ -142,7 +142,7 @@ fn the_number_of_alerts_follows_what_comes_and_goes() {
     assert_eq!(EmbeddedStore::verify(dir.path(), false).unwrap().faults, []);
 }
 
-/// A database of version 2 has no number: what it holds is taken for all.
+/// A database of version 2 has no number of alerts: its content is taken as complete.
 #[test]
 fn an_older_database_gets_the_number_of_its_alerts() {
     let (dir, _) = folder();

@@ -4,7 +4,7 @@ use super::run::{Columns, NONE, Row, Run};
 use super::series_table::SeriesTable;
 use crate::observation::{SeriesId, StationId};
 
-/// What is wrong with bytes that were read.
+/// The fault in bytes that were read.
 pub(super) type Wrong = String;
 
 /// Encodes values into bytes.
@@ -114,8 +114,8 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| error.to_string())
     }
 
-    /// Reads a count of items that take at least `bytes_each` bytes each, so that no more memory is
-    /// reserved than the bytes can fill.
+    /// Reads a count of items that take at least `bytes_each` bytes each, so that the caller never
+    /// reserves more memory than the bytes can fill.
     pub(super) fn count(&mut self, bytes_each: usize) -> Result<usize, Wrong> {
         let count = self.u32()? as usize;
         if count.saturating_mul(bytes_each) > self.0.len() {
@@ -132,7 +132,7 @@ const OWN_REVISION: u8 = 2;
 /// Before version 5 there were no qualifiers.
 const OWN_QUALIFIER: u8 = 4;
 
-/// Writes a run that lies in one set of columns, as journal runs do.
+/// Writes a run that lies in one set of columns, like the runs of the journal.
 pub(super) fn put_run(run: &Run, out: &mut Writer) {
     let Some(columns) = run.columns.first().filter(|_| run.readings > 0) else {
         out.u32(0);
@@ -161,7 +161,7 @@ pub(super) fn put_run(run: &Run, out: &mut Writer) {
     out.0.extend_from_slice(&columns.qualifier);
 }
 
-/// Reads a run and checks that it is valid: in order, and of known series.
+/// Reads a run and checks that it is valid: in order, with known series.
 pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Run, Wrong> {
     let count = bytes.count(20)?;
     if count == 0 {

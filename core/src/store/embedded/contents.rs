@@ -1,5 +1,5 @@
-//! What a store's folder holds: whether it is new, and whether it is the data of someone whose
-//! catalogue is gone.
+//! The content of a store's folder: whether the folder is new, and whether it holds data without a
+//! catalogue.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ use super::names::{ALERTS, DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use crate::durable::create_folder;
 use crate::store::StoreError;
 
-/// Creates the folder if needed, and locks it. Also returns whether it is new and may get a
+/// Creates the folder if needed, and locks it. Also returns whether the folder is new and may get a
 /// catalogue. A folder with data but no catalogue is refused, and nothing is written.
 pub(super) fn create(path: &Path) -> Result<(Folder, bool), StoreError> {
     let is_new = is_new(path)?;
     create_folder(path).map_err(|error| storage(path, &error))?;
     let folder = Folder::lock(path)?;
-    // Another process may have created it meanwhile.
+    // Another process may have created it in the meantime.
     let is_new = is_new && self::is_new(path)?;
     for name in [SEGMENTS, DAMAGED] {
         let folder = path.join(name);
@@ -38,8 +38,8 @@ fn holds_files(folder: &Path) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Describes what a folder holds, besides its catalogue, that may be someone's data; empty if the
-/// folder is new.
+/// Describes what a folder holds besides its catalogue that may be data; empty if the folder is
+/// new.
 pub(super) fn data_in(path: &Path) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     let is_segment = |path: &PathBuf| path.extension().is_some_and(|name| name == "arrow");
@@ -55,7 +55,7 @@ pub(super) fn data_in(path: &Path) -> Result<Vec<String>, StoreError> {
     if holds_alerts(path) {
         found.push(ALERTS.to_owned());
     }
-    // A count that cannot be read was also written.
+    // A count that cannot be read was written too.
     if !matches!(read_count(&path.join(JOURNAL_COUNT)), Ok(None | Some(0))) {
         found.push(format!("a count of acknowledged batches, {JOURNAL_COUNT}"));
     }
@@ -85,7 +85,7 @@ pub(super) fn check_catalogue(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => "is missing",
         Err(error) => return Err(storage(&database, &error)),
         Ok(metadata) if metadata.len() == 0 => "is empty",
-        // The tables may still be only in the write-ahead log; that is found out on opening.
+        // The tables may still be only in the write-ahead log; opening the database shows that.
         Ok(_) if length(&path.join(format!("{DATABASE}-wal"))) == 0 && has_no_tables(&database) => {
             "has no tables"
         }

@@ -1,4 +1,4 @@
-//! Copies of the databases of a folder, made while they may be written.
+//! Copies the databases of a folder while they may be written.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use super::count::Count;
 use super::fault::{database, storage};
 use crate::store::StoreError;
 
-/// Writes a database as it is now, whole and without what it no longer uses, into a new file.
+/// Writes the current state of a database into a new file, whole and without unused space.
 pub(super) fn copy_database(access: &Access, from: &Path, to: &Path) -> Result<(), StoreError> {
     match fs::remove_file(to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(storage(to, &error)),
@@ -21,7 +21,7 @@ pub(super) fn copy_database(access: &Access, from: &Path, to: &Path) -> Result<(
     let target = to.to_str().ok_or_else(|| storage(to, &io::ErrorKind::InvalidFilename.into()))?;
     let copied = connection.execute("VACUUM INTO ?", [target]);
     copied.map(drop).map_err(|error| match error.sqlite_error_code() {
-        // It is the disk of the copy.
+        // The full disk is that of the copy.
         Some(ErrorCode::DiskFull) => database(to, &error),
         _ => database(from, &error),
     })
@@ -29,8 +29,8 @@ pub(super) fn copy_database(access: &Access, from: &Path, to: &Path) -> Result<(
 
 /// Writes the count beside a copied database. Returns whether there is one.
 ///
-/// A count that says that changes are missing is kept as it is. While a process writes, it has
-/// looked at that itself, and its count may be ahead of the copy.
+/// A count that says that changes are missing is kept unchanged. While a process writes, that
+/// process has checked the count itself, and its count may be ahead of the copy.
 pub(super) fn copy_count(
     access: &Access,
     dir: &Path,

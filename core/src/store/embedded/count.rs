@@ -2,8 +2,8 @@
 //!
 //! If a write-ahead log is lost or truncated, or a database is replaced by an older one, the
 //! database still looks intact. The count reveals the loss. It is written after each commit without
-//! waiting for the disk, so that after a kill or a power failure it may be behind what was
-//! acknowledged, but never ahead.
+//! waiting for the disk. So after a kill or a power failure it may lag behind the acknowledged
+//! changes, but it is never ahead.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -33,7 +33,8 @@ impl Count {
             own.put(count).and_then(|()| own.file.set_len(LENGTH)).map_err(failed)?;
             return Ok(own);
         }
-        // A file under the final name is always complete: one of another length counts as damaged.
+        // A file under the final name is always complete: a file of another length counts as
+        // damaged.
         let fresh = path.with_extension("count.tmp");
         let mut own = Self { file: File::create(&fresh).map_err(failed)? };
         own.put(count).and_then(|()| own.file.sync_all()).map_err(failed)?;
@@ -44,7 +45,7 @@ impl Count {
 
     /// Records the number of changes that are on disk.
     pub(super) fn note(&mut self, count: u64) {
-        // A count that lags is the same as after a kill: nothing is lost.
+        // A count that lags is like the count after a kill: nothing is lost.
         let _ = self.put(count);
     }
 

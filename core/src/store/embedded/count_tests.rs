@@ -1,4 +1,4 @@
-//! The counts beside the databases reveal that a database is older than what was acknowledged.
+//! The counts beside the databases reveal that a database is older than the acknowledged changes.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::tests::{batch, held, report, ten};
 use super::*;
 use crate::alert;
 use crate::observation::Quality;
-use crate::store::{AlertStore, unjudged};
+use crate::store::{AlertStore, no_verdicts};
 
 /// Copies the files of a folder that is in use, as a backup program would.
 fn copy_of(dir: &Path) -> TempDir {
@@ -44,10 +44,10 @@ const MISSING: &str = "mesonet.sqlite, journal: 2 acknowledged batches, 2 to 3, 
 #[test]
 fn a_lost_or_truncated_write_ahead_log_is_reported_until_acknowledged() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     for ts_ms in [50, 51] {
-        store.append(&later(ts_ms), &mut unjudged).unwrap();
+        store.append(&later(ts_ms), &mut no_verdicts).unwrap();
     }
     for harm in ["lost", "cut", "emptied"] {
         let copy = copy_of(store.dir.path());
@@ -67,7 +67,7 @@ fn a_lost_or_truncated_write_ahead_log_is_reported_until_acknowledged() {
             assert_eq!(held(&store).len(), 90, "sealed readings do not depend on it");
             assert!(!store.is_new());
             // The ids of new batches continue after the missing ones.
-            store.append(&later(60), &mut unjudged).unwrap();
+            store.append(&later(60), &mut no_verdicts).unwrap();
         }
         assert_eq!(faults_of(dir), [MISSING], "it is still so");
         assert_eq!(EmbeddedStore::verify(dir, true).unwrap().set_aside.len(), 1);
@@ -80,11 +80,11 @@ fn a_lost_or_truncated_write_ahead_log_is_reported_until_acknowledged() {
 #[test]
 fn an_older_catalogue_is_noticed_and_costs_no_newer_segment() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     store.reopen();
     let older = copy_of(store.dir.path());
     for ts_ms in [50, 51] {
-        store.append(&later(ts_ms), &mut unjudged).unwrap();
+        store.append(&later(ts_ms), &mut no_verdicts).unwrap();
     }
     seal(&mut store);
     store.store = None;
@@ -100,7 +100,7 @@ fn an_older_catalogue_is_noticed_and_costs_no_newer_segment() {
 #[test]
 fn a_database_that_is_gone_while_nothing_was_sealed_is_noticed() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     store.store = None;
     fs::remove_file(store.dir.path().join(DATABASE)).unwrap();
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err().to_string();
@@ -116,7 +116,7 @@ fn a_count_that_is_gone_or_damaged_is_noticed_once() {
     ];
     for harm in harms {
         let mut store = Temporary::new(SMALL);
-        store.append(&ten(), &mut unjudged).unwrap();
+        store.append(&ten(), &mut no_verdicts).unwrap();
         store.store = None;
         harm(&store.dir.path().join("mesonet.count"));
         let faults = faults_of(store.dir.path());

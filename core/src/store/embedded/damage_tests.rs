@@ -1,4 +1,4 @@
-//! Damage to sealed readings costs only those in the damaged block, and is reported.
+//! Damage to sealed readings costs only the readings in the damaged block, and is reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
 use crate::observation::{Quality, StationId, Variable};
-use crate::store::{Selection, unjudged};
+use crate::store::{Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Number of readings of each series at each station of a large segment.
@@ -38,7 +38,7 @@ pub(super) fn readings(times: std::ops::Range<i64>) -> Batch {
 /// A store with one segment of many blocks.
 fn large(options: EmbeddedOptions) -> Temporary {
     let mut store = Temporary::new(options);
-    store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    store.append(&readings(0..TIMES), &mut no_verdicts).unwrap();
     seal(&mut store);
     store
 }
@@ -81,10 +81,10 @@ fn a_damaged_block_costs_only_its_readings_and_is_reported() {
         store.reopen();
         let found = held(&store);
         assert!(found.iter().all(|reading| expected.contains(reading)), "block {block}");
-        // Damage to the part that says whose readings they are costs a whole record batch of 66,000
-        // readings; a block holds the beginning of one at most. Damage to times and values costs no
-        // more than the block holds, 8 bytes each; damage to verdicts, no more than one or two
-        // batches.
+        // Damage to the part that identifies the readings costs a whole record batch of 66,000
+        // readings; a block holds the beginning of at most one batch. Damage to times and values
+        // costs no more than the block holds, 8 bytes each; damage to verdicts, no more than one or
+        // two batches.
         let lost = expected.len() - found.len();
         assert!(lost <= 132_000, "block {block}: {lost} of {} lost", expected.len());
         assert!(block != 1 || lost <= BLOCK_BYTES / 8, "{lost}");
@@ -127,7 +127,7 @@ fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
             clean += usize::from(!reported);
         }
     }
-    // More is reported than is lost only if it is unknown whose the readings were.
+    // More is reported than is lost only if it is unknown which station the readings belong to.
     assert!(clean > 100, "{clean}");
 }
 
@@ -161,7 +161,7 @@ fn good_blocks_are_merged_and_losses_stay_reported() {
     store.reopen();
     for ts_ms in 1..4 {
         let from = ts_ms * 1_000_000;
-        store.append(&readings(from..from + 3), &mut unjudged).unwrap();
+        store.append(&readings(from..from + 3), &mut no_verdicts).unwrap();
         let all = Maintenance { seal_all: true, ..Maintenance::default() };
         let maintained = store.maintain(&all).unwrap();
         assert_eq!(maintained.merged_segments, if ts_ms == 3 { 4 } else { 0 });
@@ -181,11 +181,11 @@ fn good_blocks_are_merged_and_losses_stay_reported() {
     assert!(faults[1].cause.contains("are lost; the file is kept in damaged/"), "{faults:?}");
     assert_eq!(held(&store), found);
     assert_eq!(NAMES.map(|name| damage(&*store, name, all_times())).to_vec(), reported);
-    // Later readings are not among the lost.
+    // Later readings are not lost.
     let later = ClosedWindow::new(1_000_000, 4_000_000).unwrap();
     assert_eq!(NAMES.map(|name| damage(&*store, name, later)), [0; 3]);
     store.store = None;
-    // Until somebody accepts it.
+    // Until the operator accepts the loss.
     let verify = |set_aside| EmbeddedStore::verify(store.dir.path(), set_aside).unwrap();
     assert_eq!(verify(false).faults, faults[1..]);
     assert_eq!(verify(true).set_aside, faults[1..]);
@@ -195,7 +195,7 @@ fn good_blocks_are_merged_and_losses_stay_reported() {
 #[test]
 fn a_segment_that_is_gone_stays_reported() {
     let mut store = large(SEPARATE);
-    store.append(&readings(TIMES..TIMES + 10), &mut unjudged).unwrap();
+    store.append(&readings(TIMES..TIMES + 10), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let blocks = fs::metadata(store.dir.path().join(SEGMENT)).unwrap().len().div_ceil(1 << 18);
@@ -261,7 +261,7 @@ fn a_reading_in_a_damaged_block_may_come_in_again() {
     flip(&path, length / 2);
     store.reopen();
     let lost = expected.len() - held(&store).len();
-    let receipt = store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    let receipt = store.append(&readings(0..TIMES), &mut no_verdicts).unwrap();
     assert_eq!(receipt.added, lost);
     assert_eq!(held(&store), expected);
 }
@@ -272,10 +272,10 @@ fn fresh() -> Temporary {
     for time in 0..10 {
         let name = NAMES[time as usize % NAMES.len()];
         let reports = vec![report(name, time * 1_000, 1, &[time as f64], Quality::GOOD)];
-        store.append(&batch(reports), &mut unjudged).unwrap();
+        store.append(&batch(reports), &mut no_verdicts).unwrap();
     }
     store.reopen();
-    // Four of the reports say something of the weather.
+    // Four of the reports mention the weather.
     assert_eq!(store.health().fresh_readings, 14);
     store
 }

@@ -10,7 +10,7 @@ use crate::store::copy::{Duplicate, Original, Standing};
 use crate::store::{StationRecord, StoreError};
 
 impl Stations {
-    /// What is known of the stations beside their readings, which a view has.
+    /// What is known of the stations apart from their readings; the readings are in the view.
     pub(super) fn standing(&self, view: &View) -> Standing {
         let weather_of = |state: &super::stations::StationState| {
             state.record.present_weather.as_ref().map(|_| state.weather_of)
@@ -46,8 +46,8 @@ impl Duplicate for EmbeddedStore {
     }
 
     fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
-        // So that the journal has no older state of a station, which would count when the store is
-        // opened.
+        // This leaves no older state of a station in the journal, which would count when the store
+        // is opened.
         self.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
         let mut state = self.state();
         let state = &mut *state;

@@ -11,7 +11,7 @@ use super::names::DATABASE;
 /// A damaged file of a store, or a damaged part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The file, relative to the store's folder; for a part of the database, also which part.
+    /// The file, relative to the store's folder; for a part of the database, also the part.
     pub file: String,
     /// What is wrong with it.
     pub cause: String,
@@ -32,8 +32,8 @@ impl fmt::Display for Fault {
 /// The state of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// What was set aside before the store was opened, and what has been found damaged since. Reads
-    /// continue without it.
+    /// Parts that were set aside before the store was opened, and damage found since. Reads
+    /// continue without them.
     pub faults: Vec<Fault>,
     /// Time of the newest reading, milliseconds since 1970; `None` if there is none.
     pub newest_ms: Option<i64>,
@@ -47,7 +47,7 @@ pub struct StoreHealth {
     /// Total size of the segment files.
     pub sealed_bytes: u64,
     /// Number of unfinished files of sealing and merging that were deleted when the store was
-    /// opened; nothing is lost by it.
+    /// opened; nothing is lost by that.
     pub swept_files: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The folder of a store: its lock, its files and what is set aside.
+//! The folder of a store: its lock, its files, and files that are set aside.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::fault::{Fault, storage};
 use super::names::{LOCK, ORPHANED};
 use crate::store::StoreError;
 
-/// How often, and how far apart, a folder is tried that readers look at.
+/// How many times, and how far apart, to try a folder that readers are looking at.
 const READER_PATIENCE: usize = 200;
 const READER_TURN: Duration = Duration::from_millis(10);
 
@@ -46,7 +46,7 @@ impl Folder {
             patience -= 1;
             thread::sleep(READER_TURN);
         }
-        // It helps only who is refused: no reason to fail.
+        // The name only helps a process that is refused, so a failure to write it is ignored.
         let _ = lock.set_len(0).and_then(|()| (&lock).write_all(own_name().as_bytes()));
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
@@ -73,7 +73,7 @@ impl Folder {
             Err(error) => return Err(storage(file, &error)),
             Ok(()) => {}
         }
-        // The new name comes first: a power failure must not leave neither.
+        // The new name comes first, so that a power failure leaves at least one of the two.
         for folder in [Some(&*into), file.parent()].into_iter().flatten() {
             sync_folder(folder)?;
         }
@@ -81,7 +81,7 @@ impl Folder {
     }
 }
 
-/// How this process is named to others that would open the folder.
+/// How this process is named to others that try to open the folder.
 fn own_name() -> String {
     let program = env::current_exe().ok();
     let program = program.as_deref().and_then(Path::file_name);
@@ -89,7 +89,7 @@ fn own_name() -> String {
     format!("process {}{program}", process::id())
 }
 
-/// Returns who has a lock file locked, as it says there.
+/// Returns the holder of a lock file, as named in the file.
 pub(super) fn holder(lock: &Path) -> String {
     let said = fs::read_to_string(lock).unwrap_or_default();
     let is_name = said.len() < 300 && said.starts_with("process ") && !said.contains('\n');

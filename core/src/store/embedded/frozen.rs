@@ -1,4 +1,4 @@
-//! A copy of a store as it is at one moment, made while it may be written.
+//! A copy of a store at one moment, made while the store may be written.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -15,7 +15,7 @@ use super::mapped::{BLOCK_BYTES, missing};
 use super::names::DATABASE;
 use crate::store::StoreError;
 
-/// How often a copy begins again because a segment that it names was merged meanwhile.
+/// How many times a copy begins again because a segment that it names was merged in the meantime.
 const ATTEMPTS: usize = 5;
 
 /// A store as it was at one moment; see [`EmbeddedStore::freeze`](super::EmbeddedStore::freeze).
@@ -48,8 +48,8 @@ pub struct Frozen {
     pub files: Vec<&'static str>,
     /// The sealed segments that the copied catalogue names.
     pub segments: Vec<FrozenSegment>,
-    /// What was acknowledged and is not in the copy, unless somebody has given it up: segments that are missing,
-    /// and what was set aside before.
+    /// What was acknowledged but is not in the copy, unless the operator has given it up: missing
+    /// segments, and parts set aside before.
     pub lost: Vec<Fault>,
     /// Whether a segment is missing.
     is_missing: bool,
@@ -79,8 +79,9 @@ impl FrozenSegment {
         self.entry.readings
     }
 
-    /// Returns what tells its content from that of others, as the catalogue states it: nothing of
-    /// the file is read. A checksum of its number, span and length and of the checksums of its blocks.
+    /// Returns a text that identifies the content of the segment, without reading the file: a
+    /// checksum of its number, span and length and of the checksums of its blocks, as the catalogue
+    /// states them.
     pub fn mark(&self) -> String {
         let entry = &self.entry;
         let numbers = [entry.sequence, entry.readings as i64, entry.first_ms, entry.last_ms];
@@ -102,7 +103,7 @@ impl FrozenSegment {
     /// Compares every block of the file with its checksum.
     ///
     /// # Errors
-    /// The first block that is damaged, or what the system said.
+    /// The first damaged block, or the message of the system.
     pub fn check(&self) -> Result<(), Fault> {
         let fault = |cause: String| Fault::new(self.name(), cause);
         let failed = |error: io::Error| fault(error.to_string());
@@ -150,7 +151,7 @@ fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Frozen, StoreError> 
     }
     files.extend(copy_alerts(dir, into, access)?);
 
-    // Damaged entries are in the copy as they are; the store sets them aside when it is opened.
+    // Damaged entries are copied unchanged; the store sets them aside when it is opened.
     let mut segments = Vec::new();
     let mut lost: Vec<Fault> =
         catalogue.lost_unasked()?.into_iter().map(|(_, fault)| fault).collect();

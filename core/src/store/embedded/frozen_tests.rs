@@ -1,4 +1,4 @@
-//! Copies of a store, made while it is written, merged and closed.
+//! Copies of a store that are made while it is written, merged and closed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use super::tests::{NAMES, batch, held, report, ten, weather};
 use super::*;
 use crate::alert;
 use crate::observation::Quality;
-use crate::store::{AlertStore, unjudged};
+use crate::store::{AlertStore, no_verdicts};
 
 /// Puts the segments beside the copied databases, as a backup does.
 fn whole(dir: &Path) -> TempDir {
@@ -27,7 +27,7 @@ fn whole(dir: &Path) -> TempDir {
     copy
 }
 
-/// What was appended before a copy began is in it, each batch whole, whatever the writer does.
+/// A copy contains everything appended before it began, each batch whole, whatever the writer does.
 #[test]
 fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_batches() {
     let store = Temporary::new(SMALL);
@@ -37,9 +37,9 @@ fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_bat
             for round in 1..=150_i64 {
                 let reports =
                     NAMES.map(|name| report(name, round, 0, &[round as f64, 2.0], Quality::GOOD));
-                store.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
+                store.append(&batch(reports.to_vec()), &mut no_verdicts).unwrap();
                 acknowledged.store(round, Ordering::SeqCst);
-                // A checkpoint may meet a copy that is being read: it is made later.
+                // A checkpoint that meets a copy in progress is made later.
                 let _ = store.maintain(&Maintenance::default());
             }
             done.store(true, Ordering::SeqCst);
@@ -69,13 +69,13 @@ fn a_copy_of_a_store_that_is_written_has_all_that_was_acknowledged_and_whole_bat
     assert_eq!((own.generation, &own.stations), (other.generation, &other.stations));
 }
 
-/// Verdicts that were revised, alerts, and the texts beside the readings are in a copy.
+/// A copy contains revised verdicts, alerts, and the texts stored with the readings.
 #[test]
 fn a_copy_has_all_kinds_of_data_and_writes_nothing_to_the_folder() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     store.meta_set("origin", "own").unwrap();
     let (alerts, _) = AlertStore::open(store.dir.path()).unwrap();
     let message = alert::Message { id: "1".to_owned(), ..alert::Message::default() };
@@ -102,15 +102,15 @@ fn a_copy_has_all_kinds_of_data_and_writes_nothing_to_the_folder() {
     }
 }
 
-/// What its content is told by is in the catalogue: the same file has it in every copy, another has
-/// another.
+/// The digest of a segment is in the catalogue: the same file has the same digest in every copy,
+/// and a different file has a different digest.
 #[test]
 fn a_segment_is_told_by_its_content_and_damage_to_it_is_found() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let more = report(NAMES[0], 77, 0, &[3.0], Quality::GOOD);
-    store.append(&batch(vec![more]), &mut unjudged).unwrap();
+    store.append(&batch(vec![more]), &mut no_verdicts).unwrap();
     seal(&mut store);
     let dir = store.dir.path().to_owned();
     let into = tempfile::tempdir().unwrap();
@@ -140,11 +140,11 @@ fn a_segment_is_told_by_its_content_and_damage_to_it_is_found() {
     assert!(lost.starts_with("segments/00000001.arrow: it is missing; put it back"), "{lost}");
 }
 
-/// That acknowledged batches are missing is not forgotten by copying.
+/// A copy does not forget that acknowledged batches are missing.
 #[test]
 fn a_loss_that_nobody_has_seen_is_still_told_by_the_copy() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     store.store = None;
     let count = store.dir.path().join("mesonet.count");
     let digits = format!("{:020}", 9);

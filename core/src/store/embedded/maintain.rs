@@ -19,7 +19,7 @@ use crate::time::Iso8601;
 /// How many segments of similar size are merged at once.
 const MERGE_AT_ONCE: usize = 4;
 
-/// Number of journal batches that triggers sealing, however few readings they hold: all of them are
+/// Number of journal batches that triggers sealing, however few readings they hold: all batches are
 /// read when the store is opened.
 const JOURNAL_BATCHES: usize = 10_000;
 
@@ -44,7 +44,8 @@ impl EmbeddedStore {
         Ok(maintained)
     }
 
-    /// Tries again to read the segments that could not be read: a disk may have been mounted since.
+    /// Tries again to read the segments that could not be read: a disk may have been mounted in the
+    /// meantime.
     fn look_again(&self) {
         let state = self.state();
         let (segments, series) = (state.segments.clone(), Arc::clone(&state.series));
@@ -76,7 +77,7 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Writes the fresh readings into a segment. Batches that arrive meanwhile stay fresh.
+    /// Writes the fresh readings into a segment. Batches that arrive in the meantime stay fresh.
     fn seal(&self, all: bool, maintained: &mut Maintained) -> Result<(), StoreError> {
         let mut state = self.state();
         let readings: u64 = state.fresh.iter().map(|(run, _)| run.readings).sum();
@@ -138,7 +139,7 @@ impl EmbeddedStore {
         if expired.is_empty() {
             return Ok(());
         }
-        // First: a cutoff that goes back must be able to say what is missing.
+        // The cutoff comes first: if it goes back later, it must be known what is missing.
         let last_ms = expired.iter().map(|segment| segment.entry.last_ms).max();
         let known_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
         let dropped_to_ms = known_ms.max(last_ms.map_or(i64::MIN, |last_ms| last_ms + 1));
@@ -153,8 +154,8 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Replaces several segments with one or none. Files of damaged segments are kept. Returns what
-    /// was wrong with them.
+    /// Replaces several segments with one or none. Files of damaged segments are kept. Returns
+    /// their faults.
     fn replace(
         &self,
         state: &mut super::write::State,
@@ -239,7 +240,8 @@ impl EmbeddedStore {
         let series = Arc::clone(&state.series);
         let runs: Option<Vec<&Run>> = segments.iter().map(|segment| segment.run(&series)).collect();
         let Some(runs) = runs else {
-            // Segments that are gone make room for others; those that the system refuses are left.
+            // Segments that are gone make room for others; segments that the system refuses are
+            // left.
             drop(state);
             let are_gone = segments.iter().any(|segment| segment.gone().is_some());
             self.set_damaged_aside(maintained)?;
@@ -290,11 +292,11 @@ struct Replacement<'a> {
     /// The id recorded as being written.
     made: Option<i64>,
     new: Option<SegmentEntry>,
-    /// What the new segment lacks of the old ones, and why.
+    /// The readings of the old segments that the new one lacks, and why.
     lost: Vec<(Lost, String)>,
 }
 
-/// Describes the readings that retention has dropped and that its cutoff, which went back, would keep now.
+/// Describes the readings that retention has dropped, but would keep now that its cutoff went back.
 fn dropped(retain_from_ms: i64, dropped_to_ms: i64) -> (Lost, String) {
     let cause = format!(
         "readings from before {} were deleted by retention, whose cutoff was then moved back to {}",

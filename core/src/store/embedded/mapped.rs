@@ -40,9 +40,9 @@ pub(super) struct Mapped {
 /// Why a file could not be mapped.
 #[derive(Debug)]
 pub(super) enum Unmapped {
-    /// Nothing of its content is left.
+    /// None of its content is left.
     Gone(Fault),
-    /// It does not exist, or the system refused it; it may be there next time.
+    /// It does not exist, or the system refused it; it may be readable next time.
     Refused(Fault),
 }
 
@@ -153,7 +153,7 @@ impl Mapped {
         let Some((whole, damaged)) = self.whole.get(word).zip(self.damaged.get(word)) else {
             return false;
         };
-        // Relaxed is enough: the bits publish nothing else, the bytes were there all along.
+        // Relaxed is enough: the bits publish nothing else, because the bytes do not change.
         if whole.load(Ordering::Relaxed) & bit != 0 {
             return true;
         }
@@ -190,12 +190,12 @@ impl Mapped {
 
     /// Checks the whole file. Returns whether every block is intact.
     pub(super) fn check_all(&self) -> bool {
-        // Checks all of them, so that each fault is reported.
+        // Checks all blocks, so that each fault is reported.
         self.damaged_blocks(0..self.length).count() == 0
     }
 }
 
-/// The fault of a file that is not there: it may be on a disk that is not mounted yet.
+/// The fault of a missing file: it may be on a disk that is not mounted yet.
 pub(super) fn missing(file: &str) -> Fault {
     let cause = "it is missing; put it back, or give it up: mesonet-server verify --give-up";
     Fault::new(file, format!("{cause} {file}"))
@@ -208,7 +208,7 @@ fn blocks_of(range: Range<usize>) -> Range<usize> {
     range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES)
 }
 
-/// Maps a file as it is, to read it once.
+/// Maps a file in its present state, to read it once.
 pub(super) fn map_all(file: &File) -> io::Result<Mmap> {
     // SAFETY: as above; the folder is locked.
     unsafe { Mmap::map(file) }

@@ -33,11 +33,11 @@ pub(super) fn groups(parts: &mut [(usize, Part<'_>)], groups: &mut Vec<Group>) {
 /// Merges overlapping parts: each time appears once, from the newest run.
 pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part<'_>)) {
     let mut heads: Vec<(usize, Part<'_>)> = parts.to_vec();
-    // Newest first, so that it comes first among equals.
+    // Newest first, so that the newest comes first among equals.
     heads.sort_unstable_by_key(|&(age, _)| std::cmp::Reverse(age));
     while let Some(first) = (0..heads.len()).min_by_key(|&i| heads[i].1.ts_ms[0]) {
         let ts_ms = heads[first].1.ts_ms[0];
-        // As many as come before the next time of any other part.
+        // Takes as many readings as come before the next time of any other part.
         let others = heads.iter().enumerate().filter(|&(i, _)| i != first);
         let until = others.map(|(_, (_, part))| part.ts_ms[0]).min().unwrap_or(i64::MAX);
         let part = heads[first].1;

@@ -1,8 +1,8 @@
 //! The on-disk store.
 //!
-//! - `lock`: held while a process has the folder open; says which.
+//! - `lock`: held while a process has the folder open; names that process.
 //! - `mesonet.sqlite`: everything that changes: the journal of fresh batches, the stations, the
-//!   series and the catalogue of segments. A batch is on disk when its transaction is.
+//!   series and the catalogue of segments. A batch is on disk once its transaction is.
 //! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::store::AlertStore).
 //! - `mesonet.count`, `alerts.count`: how many changes the databases have acknowledged.
 //! - `segments/`: sealed readings in Arrow files, memory-mapped and never changed.
@@ -10,13 +10,13 @@
 //! - `orphaned/`: segments that are not in the catalogue.
 //!
 //! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::Run) of
-//! columns by station, series and time. At the same time the newer run wins; a reading overtaken by
-//! a higher revision never gets into a run. Readers hold an immutable view of the runs. Sealing and
-//! merging write a new file, ensure that it is on disk, and swap it for what it was made from in
-//! one transaction, so the process may be killed at any moment.
+//! columns by station, series and time. For readings of the same time, the newer run wins; a
+//! reading overtaken by a higher revision never gets into a run. Readers hold an immutable view of
+//! the runs. Sealing and merging write a new file, ensure that it is on disk, and swap it for its
+//! sources in one transaction, so the process may be killed at any moment.
 //!
-//! SQLite treats its write-ahead log as ending at the first wrong checksum. Damage to that file
-//! therefore looks like an unfinished write: the batches after it, since the last checkpoint, are
+//! SQLite treats the first wrong checksum as the end of its write-ahead log. So damage to that file
+//! looks like an unfinished write: the batches after the damage, since the last checkpoint, are
 //! lost. The [`count`](count) beside the database reveals the loss.
 
 pub(super) mod access;
@@ -59,7 +59,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::{InFront, Judge, Reader, Receipt, Store, StoreError};
+use super::{Reader, ReaderWrapper, Receipt, Store, StoreError, VerdictFn};
 use crate::observation::Batch;
 use catalogue::Lost;
 use fault::Faults;
@@ -87,11 +87,11 @@ impl Default for EmbeddedOptions {
     }
 }
 
-/// What maintenance should do besides sealing and merging.
+/// What maintenance does in addition to sealing and merging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintenance {
-    /// Where the cutoff of retention moves first, see
-    /// [`retain_from`](EmbeddedStore::retain_from); `None` leaves it where it is.
+    /// The retention cutoff to set first, see [`retain_from`](EmbeddedStore::retain_from); `None`
+    /// leaves it unchanged.
     pub retain_from_ms: Option<i64>,
     /// Whether to seal all fresh readings, however few.
     pub seal_all: bool,
@@ -123,7 +123,7 @@ pub struct Maintained {
     pub sealed_readings: u64,
     /// Number of segments that were merged into larger ones.
     pub merged_segments: usize,
-    /// Number of segments that were deleted as too old.
+    /// Number of segments that were deleted because they were too old.
     pub expired_segments: usize,
     /// Number of readings in them.
     pub expired_readings: u64,
@@ -131,7 +131,7 @@ pub struct Maintained {
     pub set_aside: Vec<Fault>,
 }
 
-/// What a check of all files found.
+/// The result of a check of all files.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -206,30 +206,31 @@ pub struct RebuildReport {
     pub stations: usize,
     /// Number of segments.
     pub segments: usize,
-    /// Number of readable readings in them; a corrected one counts once per segment that holds it.
+    /// Number of readable readings in them; a corrected reading counts once per segment that holds
+    /// it.
     pub readings: u64,
     /// Number of fresh batches taken over from the old catalogue.
     pub journal_batches: usize,
     /// Whether there was an old catalogue, which is now in `damaged/`.
     pub catalogue_kept: bool,
-    /// What could not be recovered.
+    /// The parts that could not be recovered.
     pub faults: Vec<Fault>,
 }
 
-/// A store in a folder, whose readings are on disk when [`append`](Store::append) returns.
+/// A store in a folder. Readings are on disk when [`append`](Store::append) returns.
 ///
 /// Only one process can have a folder open, and one thread writes to it at a time; readers never
-/// wait. Other processes can read it meanwhile by an [`EmbeddedReader`]. Call [`maintain`](Self::maintain) now and then from a separate thread: it seals fresh
-/// readings into memory-mapped files, so that the time to open the store does not grow with its
-/// content.
+/// wait. Other processes can read it at the same time through an [`EmbeddedReader`]. Call
+/// [`maintain`](Self::maintain) from time to time on a separate thread: it seals fresh readings
+/// into memory-mapped files, so the time to open the store does not grow with its content.
 ///
 /// ```
 /// use mesonet::{Batch, EmbeddedStore, Reader, Store};
-/// use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
+/// use mesonet::store::{EmbeddedOptions, Maintenance, no_verdicts};
 /// # let folder = tempfile::tempdir()?;
 /// # let dir = folder.path();
 /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
-/// store.append(&Batch::default(), &mut unjudged)?;
+/// store.append(&Batch::default(), &mut no_verdicts)?;
 /// store.maintain(&Maintenance::default())?;
 /// assert_eq!(store.health().faults, []);
 /// assert!(EmbeddedStore::open(dir, EmbeddedOptions::default()).is_err(), "it is open already");
@@ -242,7 +243,7 @@ pub struct EmbeddedStore {
     options: EmbeddedOptions,
     /// Whether the folder held no data when it was opened.
     is_new: bool,
-    /// How many unfinished files were deleted then.
+    /// The number of unfinished files that were deleted at that time.
     swept_files: usize,
     /// The view that readers clone and hold, without waiting.
     view: ArcSwap<View>,
@@ -257,8 +258,8 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Opens the store in a folder, creating it if needed.
     ///
-    /// Nothing that may be someone's data is deleted: a segment that is not in the catalogue is
-    /// moved to `orphaned/` and reported by [`health`](Self::health).
+    /// Nothing that may be data is deleted: a segment that is not in the catalogue is moved to
+    /// `orphaned/`, and [`health`](Self::health) reports it.
     ///
     /// # Errors
     /// The folder is open in another store, was written by a different version, or cannot be read
@@ -277,20 +278,20 @@ impl EmbeddedStore {
     }
 
     /// Seals, merges and expires what is due, and sets damaged files aside. Appends and reads
-    /// continue meanwhile.
+    /// continue at the same time.
     ///
     /// # Errors
-    /// The store cannot be read or written; what was done until then stays done.
+    /// The store cannot be read or written. Work done until then stays done.
     pub fn maintain(&self, maintenance: &Maintenance) -> Result<Maintained, StoreError> {
         self.maintain_all(maintenance)
     }
 
-    /// Moves the cutoff of retention, forward or back; `i64::MIN` keeps everything. Readings before it are
-    /// neither served nor taken in, and [`maintain`](Self::maintain) deletes the segments that are
-    /// entirely before it.
+    /// Moves the retention cutoff, forward or back; `i64::MIN` keeps everything. Readings before
+    /// the cutoff are neither served nor taken in, and [`maintain`](Self::maintain) deletes the
+    /// segments that are entirely before it.
     ///
-    /// When it goes back, what has not been deleted yet is served again. Answers about what has been deleted
-    /// lack it, and say so as they do of damaged blocks.
+    /// When the cutoff goes back, readings that have not been deleted yet are served again. Answers
+    /// lack readings that have been deleted, and say so in the same way as for damaged blocks.
     ///
     /// # Errors
     /// The store cannot be written; the cutoff stays where it was.
@@ -300,10 +301,11 @@ impl EmbeddedStore {
 
     /// Checks every file of the store in a folder that no process has open.
     ///
-    /// Nothing is written, so the disk may be full or mounted read-only. What was set aside before, and
-    /// nobody has accepted as lost, is a fault too. Only if `set_aside` is true is damage set aside afterwards,
-    /// where possible, and accepted as lost: segments, journal batches, alerts, and the record that acknowledged
-    /// batches or segments are missing. To accept the loss of one alone: [`give_up`](Self::give_up).
+    /// Nothing is written, so the disk may be full or mounted read-only. A part that was set aside
+    /// before, and not accepted as lost, is a fault too. If `set_aside` is true, damage is then set
+    /// aside, where possible, and accepted as lost: segments, journal batches, alerts, and the
+    /// record that acknowledged batches or segments are missing. To accept the loss of single
+    /// segments, use [`give_up`](Self::give_up).
     ///
     /// # Errors
     /// The same as for [`open`](Self::open).
@@ -311,33 +313,35 @@ impl EmbeddedStore {
         verify::verify(dir, set_aside)
     }
 
-    /// Accepts that segments are lost: those that are missing, and those that were set aside before. They are
-    /// named as [`verify`](Self::verify) names them, and it no longer names them then. Answers about their
-    /// time still say that they lack readings. Returns what was wrong with them.
+    /// Accepts that segments are lost: missing segments, and segments that were set aside before.
+    /// Give the names that [`verify`](Self::verify) gives; it no longer lists them afterwards.
+    /// Answers about their time still say that they lack readings. Returns the faults of the
+    /// segments.
     ///
     /// # Errors
-    /// A file is not missing, and nothing is changed. Or the folder is open in another process, or cannot be
-    /// read or written.
+    /// A file is not missing; then nothing is changed. Or the folder is open in another process, or
+    /// cannot be read or written.
     pub fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreError> {
         verify::give_up(dir, files)
     }
 
-    /// Rebuilds the catalogue of a folder from its segments, if it is missing, damaged or older
-    /// than they are. Each segment file describes what is needed: readings, verdicts, series and
-    /// stations come back as they were when the last segment was written. What can be read of the
-    /// old catalogue, such as fresh batches, is taken over, and the file is kept in `damaged/`.
-    /// Segments in `orphaned/` are put back.
+    /// Rebuilds the catalogue of a folder from its segments, if the catalogue is missing, damaged
+    /// or older than the segments. Each segment file describes itself: readings, verdicts, series
+    /// and stations come back as they were when the last segment was written. Readable parts of the
+    /// old catalogue, such as fresh batches, are taken over, and the old file is kept in
+    /// `damaged/`. Segments in `orphaned/` are put back.
     ///
     /// # Errors
-    /// The catalogue is intact and lists every segment, and nothing is changed. Or the folder is
+    /// The catalogue is intact and lists every segment; then nothing is changed. Or the folder is
     /// open in another process, or cannot be read or written.
     pub fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
         rebuild::rebuild(dir)
     }
 
-    /// Copies what changes of the store in a folder into another folder, as it is at one moment:
-    /// the databases and their counts. The sealed segments, which never change, are opened and not
-    /// copied. Another process, or this one, may write to the store meanwhile, and nobody waits.
+    /// Copies the changing parts of the store in a folder, the databases and their counts, into
+    /// another folder, as they are at one moment. The sealed segments never change; they are
+    /// opened, not copied. Another process, or this one, may write to the store at the same time,
+    /// and nobody waits.
     ///
     /// Everything that was acknowledged before the call is in the copy.
     ///
@@ -413,19 +417,19 @@ impl EmbeddedStore {
     }
 }
 
-/// Keeps callers' texts apart from the store's own.
+/// Keeps the texts of callers apart from the store's own.
 fn user_name(name: &str) -> String {
     format!("user.{name}")
 }
 
-impl InFront for EmbeddedStore {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for EmbeddedStore {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }
 
 impl Store for EmbeddedStore {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut state = self.state();
         let receipt = state.append(batch, judge)?;
         self.view.store(Arc::clone(&state.view));

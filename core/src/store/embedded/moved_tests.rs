@@ -1,4 +1,4 @@
-//! Where stations were before they moved survives whatever becomes of the files.
+//! The earlier places of stations survive whatever happens to the files.
 
 use std::fs;
 
@@ -10,12 +10,13 @@ use super::tests::{NAMES, batch, report, station, ten};
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{Quality, Station};
-use crate::store::{MemoryStore, unjudged};
+use crate::store::{MemoryStore, no_verdicts};
 
 /// A step of a property test.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Reports at a time, and where a station is from then on, said by who knows of its moves or not.
+    /// Reports at a time, and the place of a station from then on, in a description with or without
+    /// moves.
     Append {
         name: usize,
         ts_ms: i64,
@@ -62,7 +63,7 @@ fn earlier_places_are_those_of_a_store_in_memory_whatever_becomes_of_the_files()
         let (mut disk, memory) = (Temporary::new(SMALL), MemoryStore::default());
         let mut last_ms = 1_000;
         for store in [&*disk as &dyn Store, &memory] {
-            store.append(&ten(), &mut unjudged).unwrap();
+            store.append(&ten(), &mut no_verdicts).unwrap();
         }
         for act in acts {
             match act {
@@ -73,7 +74,7 @@ fn earlier_places_are_those_of_a_store_in_memory_whatever_becomes_of_the_files()
                     let reports = vec![report(name, ts_ms, 0, &[1.0, 2.0, 3.0], Quality::GOOD)];
                     let batch = Batch { stations, reports };
                     for store in [&*disk as &dyn Store, &memory] {
-                        store.append(&batch, &mut unjudged).unwrap();
+                        store.append(&batch, &mut no_verdicts).unwrap();
                     }
                 }
                 Act::Seal => seal(&mut disk),
@@ -84,7 +85,7 @@ fn earlier_places_are_those_of_a_store_in_memory_whatever_becomes_of_the_files()
                     let reports = vec![report("A", last_ms, 0, &[1.0], Quality::GOOD)];
                     let last = Batch { stations: vec![], reports };
                     for store in [&*disk as &dyn Store, &memory] {
-                        store.append(&last, &mut unjudged).unwrap();
+                        store.append(&last, &mut no_verdicts).unwrap();
                     }
                     rebuilt(&mut disk);
                 }
@@ -104,7 +105,7 @@ fn earlier_places_are_those_of_a_store_in_memory_whatever_becomes_of_the_files()
 #[test]
 fn stations_of_version_5_keep_their_places_from_then_on() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let change = |sql: &str, dir: &Path| {
@@ -122,7 +123,7 @@ fn stations_of_version_5_keep_their_places_from_then_on() {
     for station in &mut moved.stations {
         station.coordinates = LonLat::new(10.0, 50.0).unwrap();
     }
-    store.append(&moved, &mut unjudged).unwrap();
+    store.append(&moved, &mut no_verdicts).unwrap();
     store.reopen(); // From the journal.
     assert_eq!(tracks(&store), vec![1; NAMES.len()]);
     seal(&mut store);

@@ -1,4 +1,4 @@
-//! The names of what lies in a store's folder.
+//! The names of the files and folders in a store's folder.
 
 /// The database of the record.
 pub(super) const DATABASE: &str = "mesonet.sqlite";

@@ -19,8 +19,8 @@ use crate::observation::StationId;
 use crate::store::{Directory, StoreError};
 
 /// Reads the database; segments are opened when they are first read. Damage is recorded and set
-/// aside, and what a killed process left behind is cleaned up. Also returns how many unfinished
-/// files were deleted.
+/// aside, and files that a killed process left behind are cleaned up. Also returns how many
+/// unfinished files were deleted.
 pub(super) fn load(
     folder: &Folder,
     is_new: bool,

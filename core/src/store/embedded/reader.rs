@@ -1,4 +1,4 @@
-//! Reads a store without keeping anyone from writing it.
+//! Reads a store without blocking its writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,23 +21,24 @@ use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth, user_name};
 use crate::store::copy::{Original, Standing};
-use crate::store::{InFront, Reader, StoreError};
+use crate::store::{Reader, ReaderWrapper, StoreError};
 
-/// Reads the store in a folder, also while another process writes to it.
+/// Reads the store in a folder, even while another process writes to it.
 ///
 /// A reader sees the record as it was at the last [`refresh`](Self::refresh): whole batches, with
-/// their verdicts. It writes nothing, and between refreshes it holds no lock, so a writer can come
-/// and go. Segments that the writer has merged or dropped meanwhile stay readable until then.
+/// their verdicts. It writes nothing, and holds no lock between refreshes, so a writer can come and
+/// go. Segments that the writer has merged or dropped in the meantime stay readable until the next
+/// refresh.
 ///
 /// ```
 /// use mesonet::{Batch, EmbeddedStore, Reader, Store};
-/// use mesonet::store::{EmbeddedOptions, EmbeddedReader, unjudged};
+/// use mesonet::store::{EmbeddedOptions, EmbeddedReader, no_verdicts};
 /// # let folder = tempfile::tempdir()?;
 /// # let dir = folder.path();
 /// # let batch = Batch::default();
 /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
 /// let reader = EmbeddedReader::open(dir)?;
-/// store.append(&batch, &mut unjudged)?;
+/// store.append(&batch, &mut no_verdicts)?;
 /// reader.refresh()?;
 /// assert_eq!(reader.directory()?.stations, store.directory()?.stations);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,7 +51,7 @@ pub struct EmbeddedReader {
     faults: Arc<Faults>,
 }
 
-/// What was read of the files so far.
+/// The parts of the files read so far.
 #[derive(Debug, Default)]
 struct Known {
     edition: Edition,
@@ -79,17 +80,17 @@ impl EmbeddedReader {
         Ok(reader)
     }
 
-    /// Takes in what was written since the last time. Returns whether anything was.
+    /// Takes in what was written since the last refresh. Returns whether anything was written.
     ///
     /// # Errors
-    /// The store cannot be read; what was known stays.
+    /// The store cannot be read; the reader then keeps its state.
     pub fn refresh(&self) -> Result<bool, StoreError> {
         self.update(false)
     }
 
-    /// Takes in all of it, after the files of the folder were exchanged for those of another state
-    /// of the store: what was known need not be part of that. [`refresh`](Self::refresh) would take
-    /// batches with the same numbers for those it knows.
+    /// Reads everything again, after the files of the folder were replaced by those of another
+    /// state of the store. That state may lack what was known. [`refresh`](Self::refresh) would
+    /// confuse batches that have the same numbers.
     ///
     /// # Errors
     /// As [`refresh`](Self::refresh).
@@ -107,8 +108,8 @@ impl EmbeddedReader {
         Ok(is_new)
     }
 
-    /// Returns a small text that is stored beside the readings: see
-    /// [`EmbeddedStore::meta_get`](super::EmbeddedStore::meta_get). It is read when it is asked for.
+    /// Returns a small text that is stored with the readings: see
+    /// [`EmbeddedStore::meta_get`](super::EmbeddedStore::meta_get). The text is read at each call.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -116,7 +117,7 @@ impl EmbeddedReader {
         Self::meta_of(&self.dir, name)
     }
 
-    /// Returns a small text that is stored beside the readings in a folder, of which nothing else is read.
+    /// Returns a small text that is stored with the readings in a folder, and reads nothing else.
     ///
     /// # Errors
     /// There is no store, or it cannot be read.
@@ -139,7 +140,7 @@ impl EmbeddedReader {
         })
     }
 
-    /// Returns the state of the store, as far as it was read.
+    /// Returns the state of the store, as far as it has been read.
     pub fn health(&self) -> StoreHealth {
         self.view.load().health(self.faults.list())
     }
@@ -162,7 +163,7 @@ impl Known {
         if edition.only_adds_to(&self.edition) && !is_exchanged {
             self.take_journal(&catalogue, self.edition.last_batch, faults)?;
         } else {
-            // Built beside what is known, which stays if this fails.
+            // The new state is built separately; if this fails, the old state stays.
             let mut fresh = Self::default();
             fresh.take_all(&catalogue, dir, &self.segments, faults)?;
             if !access.is_live() {
@@ -217,7 +218,7 @@ impl Known {
         self.take_journal(catalogue, 0, faults)
     }
 
-    /// Takes in the batches after one, with the series and the words that they brought.
+    /// Takes in the batches after a given one, with their new series and words.
     fn take_journal(
         &mut self,
         catalogue: &Catalogue,
@@ -227,7 +228,7 @@ impl Known {
         let entries = catalogue.journal_after(after)?;
         let series = Arc::make_mut(&mut self.series);
         let (now, _) = catalogue.series()?;
-        // Runs refer to series by their places, so those known keep theirs.
+        // Runs refer to series by their places, so known series keep their places.
         for of in &now.list {
             let _ = series.add(&of.key);
         }
@@ -277,8 +278,8 @@ impl Original for EmbeddedReader {
     }
 }
 
-impl InFront for EmbeddedReader {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for EmbeddedReader {
+    fn wrapped(&self) -> &dyn Reader {
         &self.view
     }
 }

@@ -6,7 +6,7 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten, weather};
 use super::*;
 use crate::observation::{Quality, StationId};
-use crate::store::{Selection, unjudged};
+use crate::store::{Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
@@ -17,7 +17,8 @@ fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
     assert_eq!((read.generation, read.places_generation), (own.generation, own.places_generation));
 }
 
-/// What a batch adds, seals, merges and drops is seen at the next refresh, whole, and not before.
+/// The effects of a batch, of sealing, merging and dropping, are visible at the next refresh,
+/// whole, and not before.
 #[test]
 fn a_reader_follows_a_writer() {
     let store = Temporary::new(SMALL);
@@ -29,14 +30,14 @@ fn a_reader_follows_a_writer() {
             let ts_ms = if round % 5 == 4 { round - 3 } else { round };
             report(name, ts_ms, round as u8, &[round as f64, 2.0], Quality::GOOD)
         });
-        store.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
+        store.append(&batch(reports.to_vec()), &mut no_verdicts).unwrap();
         assert_eq!(held(&reader), before);
         assert!(reader.refresh().unwrap());
         same(&reader, &store);
         let retain_from_ms = (round == 30).then_some(12);
         store.maintain(&Maintenance { retain_from_ms, seal_all: round % 7 == 0 }).unwrap();
         if retain_from_ms.is_none() {
-            // Files that are merged meanwhile are still open.
+            // Files that are merged in the meantime are still open.
             same(&reader, &store);
         }
         reader.refresh().unwrap();
@@ -52,7 +53,7 @@ fn writers_come_and_go() {
     let mut store = Temporary::new(SMALL);
     let dir = store.dir.path().to_owned();
     let reader = EmbeddedReader::open(&dir).unwrap();
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     reader.refresh().unwrap();
     store.reopen();
     reader.refresh().unwrap();
@@ -65,18 +66,18 @@ fn writers_come_and_go() {
     same(&reader, &store);
 }
 
-/// Two stores that went on from one state have batches of the same numbers. A reader whose files are
-/// exchanged for those of the other shows the other, and nothing of the first.
+/// Two stores that continued from one state have batches with the same numbers. A reader whose
+/// files are replaced by those of the other store shows the other store, and nothing of the first.
 #[test]
 fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     let one = Temporary::new(SMALL);
-    one.append(&ten(), &mut unjudged).unwrap();
+    one.append(&ten(), &mut no_verdicts).unwrap();
     let (of_other, shown) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     EmbeddedStore::freeze(one.dir.path(), of_other.path()).unwrap();
     let other = EmbeddedStore::open(of_other.path(), SMALL).unwrap();
     let append = |store: &EmbeddedStore, name: &str, ts_ms: i64, value: f64| {
         let report = report(name, ts_ms, 0, &[value, 2.0], Quality::GOOD);
-        store.append(&batch(vec![report]), &mut unjudged).unwrap();
+        store.append(&batch(vec![report]), &mut no_verdicts).unwrap();
     };
     let show = |dir: &Path| {
         let fresh = tempfile::tempdir().unwrap();
@@ -90,7 +91,7 @@ fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     assert_eq!(held(&reader), held(&*one));
     let (one, other) = ((&*one, one.dir.path()), (&other, of_other.path()));
     for ((store, dir), round) in [(other, 1), (one, 2), (other, 3), (other, 4)] {
-        // As many batches as the one that is shown has, then one more, and so on.
+        // As many batches as the shown store has, then one more, and so on.
         append(store, NAMES[1], 1000 + round, round as f64);
         show(dir);
         let before = reader.directory().unwrap();
@@ -102,13 +103,13 @@ fn a_reader_whose_files_are_exchanged_takes_all_anew() {
     }
 }
 
-/// The files of a folder that nobody writes to are not touched, and none is created.
+/// The files of a folder without a writer are not touched, and none is created.
 #[test]
 fn a_reader_writes_nothing() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let dir = store.dir.path().to_owned();
     store.store = None;
     let names = || {
@@ -134,11 +135,11 @@ fn a_folder_without_a_record_is_refused() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// A damaged segment costs what is in it, and each answer says so.
+/// A damaged segment costs the readings in it, and each answer says so.
 #[test]
 fn damage_is_told() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let dir = store.dir.path().to_owned();
     store.store = None;
@@ -154,11 +155,11 @@ fn damage_is_told() {
     assert_eq!(reader.health().faults[0].file, "segments/00000001.arrow");
 }
 
-/// Short looks of readers do not keep a writer from starting: it waits for them.
+/// Short looks of readers do not prevent a writer from starting: it waits for them.
 #[test]
 fn readers_do_not_keep_a_writer_out() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let dir = store.dir.path().to_owned();
     let (stop, told) = std::sync::mpsc::channel::<()>();
     let reader = std::thread::spawn(move || {
@@ -180,7 +181,8 @@ fn readers_do_not_keep_a_writer_out() {
     assert!(reader.join().unwrap() > 0);
 }
 
-/// Whoever is refused is told by whom: a reader that looks for long is none that writes.
+/// The error names the holder of the folder: a reader with a long look is named as a reader, not as
+/// a writer.
 #[test]
 fn a_reader_that_does_not_end_is_named_as_one() {
     let mut store = Temporary::new(SMALL);

@@ -25,7 +25,7 @@ use crate::store::StoreError;
 /// Name of the new database until it is complete.
 const FRESH: &str = "mesonet.rebuilt";
 
-/// What was taken from a partly readable catalogue.
+/// The parts taken from a partly readable catalogue.
 #[derive(Default)]
 struct Salvaged {
     texts: Vec<(String, String)>,
@@ -84,7 +84,7 @@ fn readable(dir: &Path) -> Option<Catalogue> {
     Some(old)
 }
 
-/// Whether a rebuilt catalogue would know nothing more.
+/// Whether a rebuilt catalogue would contain nothing more.
 fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
     let check = || {
         let (series, in_series) = catalogue.series()?;
@@ -105,7 +105,7 @@ fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
     check().unwrap_or(false)
 }
 
-/// Takes what can be read; the rest is in the old file, which is kept.
+/// Takes the readable parts; the rest is in the old file, which is kept.
 fn salvage(old: &Catalogue) -> Salvaged {
     let (series, _) = old.series().unwrap_or_default();
     let (stations, _) = old.stations(&series).unwrap_or_default();
@@ -113,8 +113,8 @@ fn salvage(old: &Catalogue) -> Salvaged {
     Salvaged { texts, series, stations, journal }
 }
 
-/// Collects the readable segments in order, moving them into `segments/`, and those that others
-/// were merged from.
+/// Collects the readable segments in order, moving them into `segments/`, and the segments that
+/// others were merged from.
 fn adopt(
     folder: &Folder,
     report: &mut RebuildReport,
@@ -152,7 +152,7 @@ fn adopt(
             continue;
         }
         if !adopted.insert(id) {
-            // A different segment with the same number: it gets a new one.
+            // A different segment with the same number gets a new number.
             let next = taken.iter().max().map_or(1, |last| last + 1);
             taken.insert(next);
             footer.entry.id = next;
@@ -173,7 +173,7 @@ fn adopt(
     Ok((footers, retired))
 }
 
-/// Writes what is known into a new catalogue.
+/// Writes everything known into a new catalogue.
 fn fill(
     folder: &Folder,
     catalogue: &mut Catalogue,

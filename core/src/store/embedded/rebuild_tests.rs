@@ -10,7 +10,7 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{Act, NAMES, any_act, batch, held, report, ten, weather};
 use super::*;
 use crate::observation::Quality;
-use crate::store::{AlertStore, Receipt, StationRecord, unjudged};
+use crate::store::{AlertStore, Receipt, StationRecord, no_verdicts};
 
 fn stations(store: &dyn Reader) -> Vec<Arc<StationRecord>> {
     store.directory().unwrap().stations.clone()
@@ -22,8 +22,8 @@ fn lose_catalogue(dir: &Path) {
     }
 }
 
-/// Whatever was appended, sealed and merged, a rebuilt store has the same content and gives the
-/// same answers, and treats what comes next in the same way.
+/// Whatever was appended, sealed and merged, a rebuilt store has the same content, gives the same
+/// answers, and treats later batches in the same way.
 #[test]
 fn a_rebuilt_store_is_unchanged() {
     let acts = prop::collection::vec(any_act(), 1..20);
@@ -42,7 +42,7 @@ fn a_rebuilt_store_is_unchanged() {
         }
         // Something to seal, so that the last segment describes all stations.
         let last = batch(vec![report("A", 99, 0, &[1.0], Quality::GOOD)]);
-        store.append(&last, &mut unjudged).unwrap();
+        store.append(&last, &mut no_verdicts).unwrap();
         seal(&mut store);
         let all = |store: &Temporary| {
             let generation = store.directory().unwrap().generation;
@@ -72,9 +72,9 @@ fn revisions_come_back_and_decide_what_a_correction_does() {
     };
     let corrected = || {
         let mut store = Temporary::new(SMALL);
-        store.append(&ten(), &mut unjudged).unwrap();
+        store.append(&ten(), &mut no_verdicts).unwrap();
         let higher = report("B", 4, 2, &[9.0], Quality::GOOD);
-        store.append(&batch(vec![higher]), &mut unjudged).unwrap();
+        store.append(&batch(vec![higher]), &mut no_verdicts).unwrap();
         seal(&mut store);
         store
     };
@@ -84,7 +84,7 @@ fn revisions_come_back_and_decide_what_a_correction_does() {
     EmbeddedStore::rebuild(other.dir.path()).unwrap();
     other.reopen();
     let receipts: [Receipt; 2] =
-        [&one, &other].map(|store| store.append(&corrections(), &mut unjudged).unwrap());
+        [&one, &other].map(|store| store.append(&corrections(), &mut no_verdicts).unwrap());
     assert_eq!(receipts[0], receipts[1]);
     assert_eq!(receipts[0].overtaken, 1);
     assert_eq!(held(&*one), held(&*other));
@@ -93,7 +93,7 @@ fn revisions_come_back_and_decide_what_a_correction_does() {
 #[test]
 fn an_intact_catalogue_is_left_alone() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let before = fs::read(store.dir.path().join(DATABASE)).unwrap();
@@ -105,11 +105,11 @@ fn an_intact_catalogue_is_left_alone() {
 #[test]
 fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.meta_set("origin", "own").unwrap();
     let fresh = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
-    store.append(&fresh, &mut unjudged).unwrap();
+    store.append(&fresh, &mut no_verdicts).unwrap();
     let before = (held(&*store), stations(&*store));
     store.store = None;
     // The stations cannot be read.
@@ -130,7 +130,7 @@ fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
 #[test]
 fn an_invalid_or_malformed_catalogue_is_rebuilt_as_the_error_says() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let before = held(&*store);
     let path = store.dir.path().join(DATABASE);
@@ -157,12 +157,12 @@ fn an_invalid_or_malformed_catalogue_is_rebuilt_as_the_error_says() {
 #[test]
 fn fresh_batches_lost_with_the_catalogue_are_reported() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let sealed = held(&*store);
     for ts_ms in [50, 51] {
         let fresh = batch(vec![report("B", ts_ms, 0, &[7.0], Quality::UNCHECKED)]);
-        store.append(&fresh, &mut unjudged).unwrap();
+        store.append(&fresh, &mut no_verdicts).unwrap();
     }
     store.store = None;
     lose_catalogue(store.dir.path());
@@ -177,10 +177,10 @@ fn fresh_batches_lost_with_the_catalogue_are_reported() {
 #[test]
 fn orphaned_segments_come_back_and_copies_count_once() {
     let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
-    store.append(&later, &mut unjudged).unwrap();
+    store.append(&later, &mut no_verdicts).unwrap();
     seal(&mut store);
     let before = held(&*store);
     store.store = None;
@@ -198,7 +198,7 @@ fn orphaned_segments_come_back_and_copies_count_once() {
 #[test]
 fn a_block_that_is_damaged_stays_so_when_the_catalogue_is_rebuilt() {
     let mut store = Temporary::new(SMALL);
-    store.append(&readings(0..12_000), &mut unjudged).unwrap();
+    store.append(&readings(0..12_000), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let path = store.dir.path().join("segments/00000001.arrow");
@@ -217,7 +217,7 @@ fn a_block_that_is_damaged_stays_so_when_the_catalogue_is_rebuilt() {
 #[test]
 fn a_segment_without_its_footer_is_reported_and_kept() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let path = store.dir.path().join("segments/00000001.arrow");

@@ -1,7 +1,7 @@
 //! A run: immutable columns of readings, sorted by station, series and time.
 //!
-//! Fresh readings in memory and sealed ones in mapped files have the same form, so the same code
-//! reads and merges both.
+//! Fresh readings in memory and sealed readings in mapped files have the same form, so the same
+//! code reads and merges both.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::time::ClosedWindow;
 /// Marks a column that a row omits.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The source verdict of a reading whose source gave none, as columns hold it.
+/// The source verdict, as columns hold it, of a reading whose source gave none.
 pub(super) const UNCHECKED: u8 =
     (Quality::UNCHECKED.base as u8) << 4 | Quality::UNCHECKED.reason as u8;
 
@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub series: SeriesId,
     /// Index of the series in the store's table.
     pub slot: u32,
-    /// Which columns hold the readings, and where.
+    /// The columns that hold the readings, and the position there.
     pub columns: u32,
     pub start: u32,
     pub len: u32,
@@ -68,12 +68,12 @@ pub(super) struct Run {
     zeros: Vec<u8>,
 }
 
-/// Rows of a file that cannot be read.
+/// Unreadable rows of a file.
 #[derive(Clone, Debug)]
 pub(super) struct LostRows {
     /// The damaged blocks.
     pub blocks: Vec<u32>,
-    /// The rows are of stations from the first to the last, both included.
+    /// The rows belong to stations from the first to the last, both included.
     pub first: StationId,
     pub last: StationId,
 }
@@ -98,7 +98,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The reading as it came in, whatever its verdict is now.
+    /// The reading as it came in, regardless of its present verdict.
     pub(super) fn came(&self) -> (u8, u64, u8, u8) {
         (self.revision, self.value.to_bits(), self.source, self.qualifier)
     }
@@ -145,7 +145,7 @@ impl<'a> Part<'a> {
 }
 
 impl Run {
-    /// Checks what the rest relies on: that rows are sorted and within their columns.
+    /// Checks the conditions that the rest relies on: rows are sorted and within their columns.
     pub(super) fn check_order(&self) -> Result<(), String> {
         let ascending =
             self.stations.windows(2).all(|pair| pair[0] < pair[1] && pair[0].1 < pair[1].1);
@@ -231,7 +231,7 @@ impl Run {
         }
     }
 
-    /// Returns the run with other verdicts; it must lie in one set of columns.
+    /// Returns the run with other verdicts; the run must lie in one set of columns.
     pub(super) fn with_quality(&self, quality: &[u8]) -> Self {
         let columns = self
             .columns
@@ -252,8 +252,8 @@ impl Run {
         self.stations[place].1 as usize..end
     }
 
-    /// Returns the rows of a station, searching from where the last one was found: ascending ids
-    /// cost a step or two.
+    /// Returns the rows of a station, searching from where the last station was found: ascending
+    /// ids cost a step or two.
     pub(super) fn rows_of(&self, id: StationId, cursor: &mut usize) -> Range<usize> {
         let stations = &self.stations;
         if stations.get(*cursor).is_none_or(|&(at, _)| at > id) {

@@ -22,9 +22,9 @@ pub(super) struct Segment {
     /// The file, if it was opened before it is read.
     held: OnceLock<Arc<Mapped>>,
     run: OnceLock<Run>,
-    /// Why nothing of it can ever be read.
+    /// Why none of it can ever be read.
     gone: OnceLock<Fault>,
-    /// Why it could not be read the last time; it may be there next time.
+    /// Why it could not be read the last time; it may be readable next time.
     refused: Mutex<Option<Fault>>,
     /// Locked while it is opened.
     opening: Mutex<()>,
@@ -63,7 +63,7 @@ impl Segment {
         segment
     }
 
-    /// Notes it if the file is not there. Nothing of it is read.
+    /// If the file is missing, notes that. Reads nothing of it.
     pub(super) fn look(&self) {
         let found = fs::metadata(&self.path);
         if found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -71,7 +71,7 @@ impl Segment {
         }
     }
 
-    /// Notes why it cannot be read now; `None` if it can.
+    /// Notes why the file cannot be read now; `None` if it can be read.
     fn refuse(&self, fault: Option<Fault>) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = refused.take() {
@@ -83,7 +83,7 @@ impl Segment {
         *refused = fault;
     }
 
-    /// Whether it could not be read the last time, and may be there next time.
+    /// Whether it could not be read the last time, but may be readable next time.
     pub(super) fn is_refused(&self) -> bool {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -146,7 +146,7 @@ impl Segment {
         faults.list()
     }
 
-    /// Why nothing of it can ever be read.
+    /// Why none of it can ever be read.
     pub(super) fn gone(&self) -> Option<&Fault> {
         self.gone.get()
     }

@@ -1,9 +1,9 @@
 //! The layout of a segment's file: Arrow IPC, one row for each series of each station.
 //!
 //! Readings are lists within the row, uncompressed and aligned, so that mapped bytes are handed out
-//! as they are. `source`, `revision` and `qualifier` are empty lists if all verdicts came in
-//! unchecked, all reports were first ones, and no value has a qualifier. The other columns describe the series, for programs that open the file
-//! elsewhere.
+//! unchanged. `source`, `revision` and `qualifier` are empty lists if, respectively, all verdicts
+//! came in unchecked, all reports were first reports, and no value has a qualifier. The other
+//! columns describe the series, for programs that open the file elsewhere.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -36,14 +36,14 @@ use super::weather_table::WEATHER_NAME;
 use crate::observation::{IntervalType, Series, StationId};
 use crate::store::StoreError;
 
-/// Number of readings in a record batch, all of which are lost if the columns that identify them
-/// are damaged.
+/// Number of readings in a record batch. All of them are lost if the columns that identify them are
+/// damaged.
 const BATCH_READINGS: usize = 1 << 16;
 
 /// Alignment of messages and of every buffer in them.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// What the verdicts mean, for programs that open the file elsewhere.
+/// The meaning of the verdicts, for programs that open the file elsewhere.
 const NOTES: [(&str, &str); 4] = [
     (
         "mesonet.quality",
@@ -69,7 +69,7 @@ const NOTES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The columns that identify the readings come first, so that opening a file reads little of it.
+/// The columns that identify the readings come first, so opening a file reads little of it.
 fn schema() -> Schema {
     let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let list = |name: &str, of: DataType| Field::new(name, DataType::List(item(of)), false);
@@ -102,7 +102,7 @@ fn item(of: DataType) -> Arc<Field> {
 pub(super) struct Written {
     /// `None` if no reading is left; then there is no file.
     pub entry: Option<SegmentEntry>,
-    /// What lay in damaged blocks, by the index of the run and the block.
+    /// The readings in damaged blocks, by the index of the run and the block.
     pub lost: BTreeMap<(usize, u32), LostSpan>,
 }
 
@@ -124,8 +124,8 @@ impl LostSpan {
     }
 }
 
-/// Merges runs, oldest first, into the file of a new segment, which is on disk under its final name
-/// when this returns.
+/// Merges runs, oldest first, into the file of a new segment. The file is on disk under its final
+/// name when this returns.
 pub(super) fn write_segment(
     dir: &Path,
     id: i64,
@@ -246,8 +246,7 @@ impl<W: Write> Checksummed<W> {
         Self { inner, hasher: crc32fast::Hasher::new(), length: 0, checksums: Vec::new() }
     }
 
-    /// Returns how much is written, and the checksums of its blocks, the last of which may be
-    /// partial.
+    /// Returns how much is written, and the checksums of the blocks; the last block may be partial.
     fn so_far(&self) -> (u64, Vec<u32>) {
         let mut checksums = self.checksums.clone();
         if !self.length.is_multiple_of(BLOCK_BYTES as u64) {
@@ -279,7 +278,7 @@ struct SeriesNames {
     columns: [Names; 4],
 }
 
-/// The distinct texts of all series, which of them belong to each series, and which to present
+/// The distinct texts of all series, and which of them belong to each series and to present
 /// weather.
 struct Names {
     texts: Arc<StringArray>,
@@ -333,7 +332,7 @@ fn record_batch(
             stations.append_value(run.stations[place].0.as_bytes())?;
         }
     }
-    // Of present weather there is none.
+    // Present weather has no text.
     let key = |row: &Row| series.list.get(row.slot as usize).map(|series| &series.key);
     let minutes = |row: &Row| key(row).map_or(0, |key| key.interval_minutes);
     let calculated = |row: &Row| key(row).is_some_and(|key| key.calculated);

@@ -86,7 +86,7 @@ struct StationNote {
     /// Scheme and id; absent before version 4.
     #[serde(default)]
     identifiers: Vec<(String, String)>,
-    /// Until when, longitude and latitude; absent before version 6.
+    /// End time, longitude and latitude; absent before version 6.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier_places: Vec<(i64, String, String)>,
 }
@@ -181,7 +181,7 @@ fn footer_of(bytes: &[u8]) -> Option<HashMap<&str, &str>> {
 
 impl SegmentNote {
     /// Returns the segment's entry for the catalogue. The part checked by the footer keeps its
-    /// checksums, even if damaged; the rest gets checksums of what is there.
+    /// checksums, even if it is damaged; the rest gets checksums of its present content.
     fn entry(&self, bytes: &Mmap) -> SegmentEntry {
         let of = |from: usize, to: usize| crc32fast::hash(bytes.get(from..to).unwrap_or_default());
         let checked = usize::try_from(self.checked_bytes).unwrap_or(usize::MAX).min(bytes.len());

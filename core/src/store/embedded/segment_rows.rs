@@ -1,8 +1,8 @@
 //! Reads the rows of a segment file; the readings stay where they are.
 //!
 //! The messages of the file are walked from the front, using their lengths, so the footer, which is
-//! for other programs, may be damaged. If the head of a message is damaged, the next one is
-//! searched for. What cannot be read costs the rows of its record batch.
+//! for other programs, may be damaged. If the head of a message is damaged, the next message is
+//! searched for. Unreadable data costs the rows of its record batch.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,12 +43,13 @@ struct Layout {
     quality: usize,
 }
 
-/// The layout of files as written, assumed if the schema cannot be read. If that is wrong, the
-/// columns do not fit together.
+/// The layout of files as written, assumed if the schema cannot be read. If the assumption is
+/// wrong, the columns do not fit together.
 const LAYOUT: Layout =
     Layout { source: 2, revision: 3, qualifier: Some(4), time: 5, value: 6, quality: 7 };
 
-/// The layout before version 5, and how many buffers its batches have: fewer than those since.
+/// The layout before version 5, and its number of buffers per batch, which is lower than since
+/// then.
 const LAYOUT_4: Layout =
     Layout { source: 2, revision: 3, qualifier: None, time: 4, value: 5, quality: 6 };
 const BUFFERS_4: usize = 36;
@@ -74,7 +75,7 @@ impl Layout {
 /// Reads the rows of a mapped segment.
 ///
 /// # Errors
-/// Nothing of the segment can be read.
+/// No part of the segment can be read.
 pub(super) fn read_run(
     mapped: &Arc<Mapped>,
     file: &str,
@@ -110,7 +111,7 @@ struct Rows {
     rows: Vec<Row>,
     columns: Vec<Columns>,
     lost: Vec<LostRows>,
-    /// How many of the lost rows are before the last batch that was read.
+    /// The number of lost rows before the last batch that was read.
     closed: usize,
 }
 
@@ -134,7 +135,7 @@ impl Rows {
                 }
                 None => {
                     let from = at;
-                    // Look for the next record batch; what looks like an end may be anything here.
+                    // Look for the next record batch; here, an apparent end may be anything.
                     at += ALIGNMENT;
                     while at < mapped.bytes().len()
                         && !matches!(message_at(mapped, at), Some(Message::Batch(..)))
@@ -160,7 +161,7 @@ impl Rows {
         self.lost.push(LostRows { blocks, first, last: LAST });
     }
 
-    /// Adds the rows of a record batch, all or none. A station may continue in the next one.
+    /// Adds the rows of a record batch, all or none. A station may continue in the next batch.
     fn add(
         &mut self,
         mapped: &Mapped,
@@ -318,7 +319,7 @@ fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
     }
     let message = root_as_message(&mapped.bytes().as_slice()[at + 8..end]).ok()?;
     let body = usize::try_from(message.bodyLength()).ok()?;
-    // A message that the file is too short for is the last one.
+    // A message that is longer than the rest of the file is the last one.
     (end.checked_add(body)? <= mapped.length()).then_some(match message.header_type() {
         MessageHeader::RecordBatch => Message::Batch(head, body),
         _ => Message::Other(head, body),

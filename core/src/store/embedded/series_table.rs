@@ -1,5 +1,5 @@
-//! What the runs of a store refer to: its series, each with an index that is fixed while the store is
-//! open, and the words of present weather.
+//! The table that the runs of a store refer to: the series, each with an index that is fixed while
+//! the store is open, and the words of present weather.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) struct SeriesTable {
 }
 
 impl SeriesTable {
-    /// Returns the index of a series; that of present weather is [`WEATHER_SLOT`].
+    /// Returns the index of a series; the index of present weather is [`WEATHER_SLOT`].
     pub(super) fn slot(&self, id: SeriesId) -> Option<u32> {
         if id == WEATHER { Some(WEATHER_SLOT) } else { self.by_id.get(&id).copied() }
     }

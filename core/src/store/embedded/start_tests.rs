@@ -1,4 +1,4 @@
-//! Opening a store never deletes or hides anything that may be someone's data.
+//! Opening a store never deletes or hides anything that may be data.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten};
 use super::*;
 use crate::observation::{IdScheme, Identifiers, Quality};
-use crate::store::unjudged;
+use crate::store::no_verdicts;
 
 /// Returns the names of the files in a folder of a store.
 fn names(store: &Temporary, folder: &str) -> Vec<String> {
@@ -44,7 +44,7 @@ fn later() -> Batch {
 /// A store without fresh readings.
 fn sealed() -> Temporary {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store
 }
@@ -75,7 +75,7 @@ fn a_segment_that_is_not_in_the_catalogue_is_moved_aside_and_reported() {
     store.reopen();
     let kept = ["00000008.arrow", "00000008.arrow.2", "elsewhere.arrow"];
     assert_eq!(names(&store, "orphaned"), kept);
-    store.append(&later(), &mut unjudged).unwrap();
+    store.append(&later(), &mut no_verdicts).unwrap();
     seal(&mut store);
     assert!(names(&store, "segments").contains(&"00000009.arrow".to_owned()));
     store.store = None;
@@ -112,7 +112,7 @@ fn a_superseded_segment_is_deleted_only_while_its_successor_is_intact() {
         let old = fs::read(segments.join("00000001.arrow")).unwrap();
         for ts_ms in 100..104 {
             let later = batch(vec![report("B", ts_ms, 0, &[7.0; 3], Quality::UNCHECKED)]);
-            store.append(&later, &mut unjudged).unwrap();
+            store.append(&later, &mut no_verdicts).unwrap();
             seal(&mut store);
         }
         let merged: Vec<String> = names(&store, "segments");
@@ -185,7 +185,7 @@ fn a_folder_of_foreign_files_gets_a_store_and_is_new() {
     fs::write(dir.path().join("segments/notes.txt"), "foreign").unwrap();
     let store = EmbeddedStore::open(dir.path(), SMALL).unwrap();
     assert!(store.is_new());
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     drop(store);
     assert!(!EmbeddedStore::open(dir.path(), SMALL).unwrap().is_new());
     assert_eq!(fs::read(dir.path().join("segments/notes.txt")).unwrap(), b"foreign");
@@ -214,7 +214,7 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
         store.meta_set("from", "Toronto").unwrap();
         // Some readings are in the journal.
         store
-            .append(&batch(vec![report("A", 77, 0, &[7.0], Quality::GOOD)]), &mut unjudged)
+            .append(&batch(vec![report("A", 77, 0, &[7.0], Quality::GOOD)]), &mut no_verdicts)
             .unwrap();
         let expected = held(&store);
         store.store = None;
@@ -224,7 +224,7 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
         store.reopen();
         assert_eq!((held(&store), store.health().faults), (expected, vec![]));
         assert_eq!(store.meta_get("from").unwrap().as_deref(), Some("Toronto"));
-        store.append(&later(), &mut unjudged).unwrap();
+        store.append(&later(), &mut no_verdicts).unwrap();
         seal(&mut store);
         store.reopen();
         assert_eq!(store.health().faults, []);
@@ -247,7 +247,7 @@ fn stations_of_version_3_gain_identifiers_and_keep_them() {
         of_all.collect::<Vec<_>>()
     };
     let mut store = Temporary::new(SMALL);
-    store.append(&described(Identifiers::default()), &mut unjudged).unwrap();
+    store.append(&described(Identifiers::default()), &mut no_verdicts).unwrap();
     seal(&mut store);
     let expected = held(&store);
     store.store = None;
@@ -257,7 +257,7 @@ fn stations_of_version_3_gain_identifiers_and_keep_them() {
     assert_eq!(listed(&store), vec![Identifiers::default(); NAMES.len()]);
 
     let ids = Identifiers::default().with(IdScheme::Wmo, "71624");
-    store.append(&described(ids.clone()), &mut unjudged).unwrap();
+    store.append(&described(ids.clone()), &mut no_verdicts).unwrap();
     store.reopen(); // From the journal.
     assert_eq!(listed(&store), vec![ids.clone(); NAMES.len()]);
     seal(&mut store);
@@ -313,8 +313,8 @@ fn change(dir: &Path, sql: &str) {
     rusqlite::Connection::open(dir.join(DATABASE)).unwrap().execute_batch(sql).unwrap();
 }
 
-/// Version 1 had the columns of a segment in another order, and before version 5 there was none of
-/// qualifiers.
+/// Version 1 had the columns of a segment in another order, and before version 5 there was no
+/// column of qualifiers.
 #[test]
 fn a_segment_with_the_columns_of_an_older_version_is_read() {
     for older in
@@ -369,7 +369,7 @@ fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec
     assert!(now == (expected, vec![]), "{older:?} {:?}", now.1);
 }
 
-/// A name that leads nowhere is not a catalogue that is missing: the folder may hold one.
+/// A link that leads nowhere is not a missing catalogue: the folder may hold a catalogue.
 #[cfg(unix)]
 #[test]
 fn a_catalogue_that_cannot_be_looked_at_is_an_error() {

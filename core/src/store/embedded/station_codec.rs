@@ -1,4 +1,4 @@
-//! A station and what its reports say of it, as bytes of the journal and of the table of stations.
+//! A station and the facts from its reports, as bytes of the journal and of the table of stations.
 
 use super::codec::{Bytes, Writer, Wrong};
 use crate::geo::LonLat;
@@ -78,10 +78,10 @@ pub(super) fn put_station(station: &Station, out: &mut Writer) {
     }
 }
 
-/// Flag beside the type of a station: its identifiers follow. Before version 4 there were none.
+/// Flag next to the type of a station: its identifiers follow. Before version 4 there were none.
 const IDENTIFIED: u8 = 0x80;
 
-/// Flag beside it: its earlier places follow. Before version 6 there were none.
+/// Flag next to it: its earlier places follow. Before version 6 there were none.
 const MOVED: u8 = 0x40;
 
 fn take_identifiers(bytes: &mut Bytes<'_>) -> Result<Identifiers, Wrong> {

@@ -17,7 +17,7 @@ use crate::store::{Directory, StationRecord, StationSeries, described};
 pub(super) struct StationState {
     /// Shared with directories handed out: a change copies it.
     pub record: Arc<StationRecord>,
-    /// Time and revision of the report that the record's weather is from.
+    /// Time and revision of the report that the weather in the record is from.
     pub weather_of: (i64, u8),
     /// Time of the newest reading of each series, parallel to `record.series`: a later reading is
     /// new, without a lookup in the runs.
@@ -51,8 +51,8 @@ struct Undo {
     index: Arc<StationIndex>,
 }
 
-/// What a batch changes of one station besides its readings, as stored in the journal. The description is
-/// that of after the batch.
+/// The changes of a batch to one station apart from its readings, as stored in the journal. The
+/// description is the one after the batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Delta {
     description: Option<Station>,
@@ -61,14 +61,14 @@ pub(super) struct Delta {
 }
 
 impl Delta {
-    /// Whether it describes the station, which puts the station on record.
+    /// Whether the delta describes the station, which puts the station on record.
     pub(super) fn describes(&self) -> bool {
         self.description.is_some()
     }
 }
 
 impl StationState {
-    /// Returns a time that no reading of a series is later than; `None` if there is none. Present
+    /// Returns an upper bound of the times of a series; `None` if there is no reading. Present
     /// weather is always looked up.
     pub(super) fn newest_ms(&self, series: SeriesId) -> Option<i64> {
         if series == WEATHER {
@@ -149,7 +149,7 @@ impl Stations {
         self.put(station)
     }
 
-    /// Takes over a station as it is. Returns whether that changed anything.
+    /// Takes over a station unchanged. Returns whether that changed anything on record.
     pub(super) fn put(&mut self, station: Station) -> bool {
         let Some(place) = self.place(station.id) else {
             self.places.insert(station.id, self.states.len() as u32);
@@ -177,7 +177,7 @@ impl Stations {
         true
     }
 
-    /// Applies what a batch says about its stations. Returns what is new about each, sorted by id.
+    /// Applies what a batch says about its stations. Returns the changes of each, sorted by id.
     pub(super) fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
         let mut deltas: HashMap<StationId, Delta> = HashMap::new();
         for station in described(batch) {
@@ -232,8 +232,8 @@ impl Stations {
         }
     }
 
-    /// Applies a delta from the journal or a batch; one for an unknown station without a
-    /// description is ignored.
+    /// Applies a delta from the journal or a batch. A delta without a description for an unknown
+    /// station is ignored.
     pub(super) fn apply(&mut self, id: StationId, delta: &Delta) {
         if let Some(station) = &delta.description {
             let mut station = station.clone();
@@ -267,8 +267,8 @@ impl Stations {
         }
     }
 
-    /// Records that a station had a series at a time, though its readings may be gone. Returns whether
-    /// that was not known.
+    /// Records that a station had a series at a time, though its readings may be gone. Returns
+    /// whether that is new.
     pub(super) fn appear(
         &mut self,
         place: u32,
@@ -359,7 +359,7 @@ impl Stations {
 impl StationState {
     /// Records that there are readings of a series between two times.
     pub(super) fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
-        // Present weather is no series of a station.
+        // Present weather is not a series of a station.
         let Some(series) = table.list.get(slot as usize) else { return };
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);

@@ -50,7 +50,7 @@ pub struct Survey {
 /// What would be removed if readings before an instant were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WouldGo {
-    /// Number of readings that would no longer be served; those dropped earlier do not count.
+    /// Number of readings that would no longer be served; readings dropped earlier do not count.
     pub readings: u64,
     /// Number of segments whose files would be deleted.
     pub segments: usize,

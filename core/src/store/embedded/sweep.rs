@@ -1,8 +1,8 @@
 //! Cleans up after a killed process when a store is opened.
 //!
-//! A file is deleted only if the catalogue positively knows that it is unfinished or superseded,
-//! and what it was made from or superseded by exists. Anything else that looks like a segment is
-//! moved to `orphaned/` and reported; other files are left where they are.
+//! A file is deleted only if the catalogue says that it is unfinished or superseded, and its
+//! sources or successors exist. Any other file that looks like a segment is moved to `orphaned/`
+//! and reported; other files are left where they are.
 
 use std::collections::HashMap;
 use std::fs;
@@ -33,7 +33,7 @@ struct Sweep<'a> {
     faults: &'a Arc<Faults>,
 }
 
-/// Cleans up what was left behind. Returns how many files were deleted.
+/// Cleans up the files left behind. Returns how many files were deleted.
 pub(super) fn sweep(
     folder: &Folder,
     catalogue: &mut Catalogue,
@@ -118,7 +118,7 @@ impl Sweep<'_> {
     /// Whether the readings of a retired segment are intact in another one, or were dropped.
     fn is_superseded(&self, id: i64) -> bool {
         let mut id = id;
-        // Each was replaced by a later one, so this ends.
+        // Each segment was replaced by a later one, so the loop ends.
         while let Some(retired) = self.retired.get(&id) {
             match retired.replaced_by {
                 None => return true,

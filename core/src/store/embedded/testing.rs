@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::observation::StationId;
-use crate::store::{Damage, Directory, InFront, Selection, SeriesSlice, VisitWeather};
+use crate::store::{Damage, Directory, ReaderWrapper, Selection, SeriesSlice, VisitWeather};
 use crate::time::ClosedWindow;
 
 /// A store in its own folder, which is deleted with it.
@@ -46,14 +46,14 @@ impl Deref for Temporary {
     }
 }
 
-impl InFront for Temporary {
-    fn behind(&self) -> &dyn Reader {
+impl ReaderWrapper for Temporary {
+    fn wrapped(&self) -> &dyn Reader {
         &**self
     }
 }
 
 impl Store for Temporary {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.deref().append(batch, judge)
     }
 }
@@ -98,7 +98,7 @@ impl Reader for After {
 }
 
 impl Store for After {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut store = self.store.lock().unwrap();
         let receipt = store.append(batch, judge);
         (self.then)(&mut store);

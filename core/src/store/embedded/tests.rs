@@ -1,4 +1,5 @@
-//! Tests of the on-disk store by its files: what survives, what is found damaged, what is refused.
+//! Tests of the on-disk store through its files: what survives, what is found damaged, what is
+//! refused.
 
 use std::fs;
 
@@ -13,7 +14,7 @@ use crate::observation::{
     IntervalType, Qualifier, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station,
     StationId, StationType, Variable,
 };
-use crate::store::{MemoryStore, Selection, SeriesSlice, Verdicts, unjudged};
+use crate::store::{MemoryStore, Selection, SeriesSlice, Verdicts, no_verdicts};
 use crate::time::ClosedWindow;
 
 pub(super) fn station(native_id: &str) -> Station {
@@ -149,8 +150,8 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Whatever comes in, and whatever is sealed, merged and reopened meanwhile, the store on disk
-/// holds and answers the same as the store in memory.
+/// The store on disk holds and answers the same as the store in memory, whatever comes in, and
+/// whatever is sealed, merged and reopened in between.
 #[test]
 fn the_store_on_disk_matches_the_store_in_memory() {
     let acts = prop::collection::vec(any_act(), 1..25);
@@ -177,8 +178,8 @@ fn the_store_on_disk_matches_the_store_in_memory() {
                 Act::Again => {
                     let rows = |disk: &Temporary| disk.journal_rows();
                     let (before, generation) = (rows(&disk), disk.directory().unwrap().generation);
-                    let one = disk.append(&last, &mut unjudged).unwrap();
-                    let other = memory.append(&last, &mut unjudged).unwrap();
+                    let one = disk.append(&last, &mut no_verdicts).unwrap();
+                    let other = memory.append(&last, &mut no_verdicts).unwrap();
                     prop_assert_eq!(one, other);
                     prop_assert_eq!(Receipt { unchanged: 0, overtaken: 0, ..one }, Receipt::default());
                     prop_assert_eq!(rows(&disk), before);
@@ -206,7 +207,7 @@ fn the_store_on_disk_matches_the_store_in_memory() {
 #[test]
 fn a_judge_that_fails_or_panics_leaves_no_trace() {
     let store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let before = (held(&store), store.directory().unwrap());
     let fresh = Batch {
         stations: vec![Station {
@@ -223,10 +224,10 @@ fn a_judge_that_fails_or_panics_leaves_no_trace() {
         store.append(&fresh, &mut |_| panic!("the judge panics"))
     }));
     assert!(panicked.is_err());
-    store.append(&Batch::default(), &mut unjudged).unwrap();
+    store.append(&Batch::default(), &mut no_verdicts).unwrap();
     assert_eq!(held(&store), before.0);
     assert_eq!(store.directory().unwrap().stations, before.1.stations);
-    assert_eq!(store.append(&fresh, &mut unjudged).unwrap().added, 1);
+    assert_eq!(store.append(&fresh, &mut no_verdicts).unwrap().added, 1);
     assert_eq!(store.directory().unwrap().stations.len(), 4);
 }
 
@@ -278,7 +279,7 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
         let reports = (from..from + 10)
             .map(|ts_ms| report("A", ts_ms, 0, &[1.0], Quality::UNCHECKED))
             .collect();
-        store.append(&batch(reports), &mut unjudged).unwrap();
+        store.append(&batch(reports), &mut no_verdicts).unwrap();
         seal(&mut store);
     }
     assert_eq!((held(&store).len(), store.health().segments), (30, 3));
@@ -288,13 +289,13 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     store.reopen();
     let late = batch(vec![report("A", 14, 0, &[1.0], Quality::UNCHECKED)]);
     let expired = Receipt { expired: 1, ..Receipt::default() };
-    assert_eq!(store.append(&late, &mut unjudged).unwrap(), expired);
+    assert_eq!(store.append(&late, &mut no_verdicts).unwrap(), expired);
     assert_eq!(store.health().fresh_readings, 0);
     assert_eq!(held(&store)[0].2, 15);
     assert_eq!(store.directory().unwrap().stations.len(), 3);
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
 
-    // What was not deleted is served again, and what was is missing with a word.
+    // Readings that were not deleted are served again; deleted readings are reported as missing.
     for reopened in [false, true] {
         store.retain_from(5).unwrap();
         if reopened {
@@ -308,13 +309,13 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     let text = "retention: readings from before 1970-01-01T00:00:00.010Z were deleted by retention, whose \
                 cutoff was then moved back to 1970-01-01T00:00:00.005Z";
     assert_eq!(faults[0].to_string(), text);
-    let receipt = store.append(&late, &mut unjudged).unwrap();
+    let receipt = store.append(&late, &mut no_verdicts).unwrap();
     assert_eq!((receipt.added, receipt.expired), (0, 0), "it was there all the time");
     store.retain_from(10).unwrap();
     assert_eq!(damage_of(&store).blocks(), 0);
 }
 
-/// A folder like that of a store, which nobody has open.
+/// A folder like that of a store that no process has open.
 fn copied(store: &Temporary) -> std::path::PathBuf {
     let to = store.dir.path().join("copy");
     let frozen = EmbeddedStore::freeze(store.dir.path(), {
@@ -337,16 +338,16 @@ fn damage_of(store: &Temporary) -> crate::store::Damage {
     store.scan(&selection, &mut |_, _| {}).unwrap()
 }
 
-/// An export whose last reading is as old as the cutoff lost the readings of that time.
+/// A past bug: an export whose last reading is as old as the cutoff lost the readings of that time.
 #[test]
 fn readings_at_the_cutoff_are_in_a_window_that_ends_there() {
     let mut store = Temporary::new(EmbeddedOptions::default());
     let reports = |range: std::ops::Range<i64>| {
         range.map(|ts_ms| report("A", ts_ms, 0, &[1.0], Quality::UNCHECKED)).collect()
     };
-    store.append(&batch(reports(0..20)), &mut unjudged).unwrap();
+    store.append(&batch(reports(0..20)), &mut no_verdicts).unwrap();
     seal(&mut store);
-    store.append(&batch(reports(20..30)), &mut unjudged).unwrap();
+    store.append(&batch(reports(20..30)), &mut no_verdicts).unwrap();
     let at = |store: &Temporary, end_ms: i64| {
         let window = ClosedWindow::new(end_ms - 5, end_ms).unwrap();
         let selection = Selection {
@@ -393,10 +394,10 @@ const HARMS: [(&str, Harm); 4] = [
 fn a_damaged_segment_is_reported_and_set_aside() {
     for (harm, damage) in HARMS {
         let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
-        store.append(&ten(), &mut unjudged).unwrap();
+        store.append(&ten(), &mut no_verdicts).unwrap();
         seal(&mut store);
         let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
-        store.append(&later, &mut unjudged).unwrap();
+        store.append(&later, &mut no_verdicts).unwrap();
         seal(&mut store);
         store.store = None;
         let file = "segments/00000001.arrow";
@@ -408,7 +409,7 @@ fn a_damaged_segment_is_reported_and_set_aside() {
         assert_eq!(held(&store).len(), 1, "{harm}: what is intact can still be read");
         assert_eq!(store.health().faults, report.faults);
         let set_aside = store.maintain(&Maintenance::default()).unwrap().set_aside;
-        // What is not there may come back.
+        // A missing file may come back.
         let is_deleted = harm == "deleted";
         assert_eq!(set_aside, if is_deleted { vec![] } else { report.faults.clone() });
         assert_eq!(store.health().segments, 1 + usize::from(is_deleted));
@@ -417,7 +418,7 @@ fn a_damaged_segment_is_reported_and_set_aside() {
         // It is still reported when the store is reopened; what is left is intact.
         store.reopen();
         assert_eq!(store.health().faults, report.faults);
-        store.append(&ten(), &mut unjudged).unwrap();
+        store.append(&ten(), &mut no_verdicts).unwrap();
         assert_eq!(held(&store).len(), 91);
         store.store = None;
         let verify = |set_aside| EmbeddedStore::verify(store.dir.path(), set_aside).unwrap();
@@ -430,7 +431,7 @@ fn a_damaged_segment_is_reported_and_set_aside() {
 #[test]
 fn every_flipped_bit_of_a_segment_is_found() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     let path = store.dir.path().join("segments/00000001.arrow");
@@ -447,9 +448,9 @@ fn every_flipped_bit_of_a_segment_is_found() {
 #[test]
 fn a_damaged_batch_of_the_journal_is_reported_and_set_aside() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
-    store.append(&later, &mut unjudged).unwrap();
+    store.append(&later, &mut no_verdicts).unwrap();
     store.store = None;
     let database = rusqlite::Connection::open(store.dir.path().join(DATABASE)).unwrap();
     let blob: Vec<u8> =
@@ -475,7 +476,7 @@ fn a_damaged_batch_of_the_journal_is_reported_and_set_aside() {
 fn an_invalid_database_is_an_error_that_names_it() {
     for (harm, damage) in &HARMS[1..3] {
         let mut store = Temporary::new(SMALL);
-        store.append(&ten(), &mut unjudged).unwrap();
+        store.append(&ten(), &mut no_verdicts).unwrap();
         store.store = None;
         damage(&store.dir.path().join(DATABASE));
         let error = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
@@ -492,7 +493,7 @@ fn an_invalid_database_is_an_error_that_names_it() {
 #[test]
 fn a_full_disk_refuses_the_batch_and_reads_continue() {
     let mut store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let before = (held(&store), store.directory().unwrap());
     let limit = |store: &Temporary, pages: i64| {
         let state = store.state();
@@ -509,12 +510,12 @@ fn a_full_disk_refuses_the_batch_and_reads_continue() {
         .map(|ts_ms| report("A", 100 + ts_ms, 0, &[1.0, 2.0, 3.0], Quality::GOOD))
         .collect();
     let large = batch(reports);
-    let error = store.append(&large, &mut unjudged).unwrap_err();
+    let error = store.append(&large, &mut no_verdicts).unwrap_err();
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     assert_eq!(held(&store), before.0);
     assert_eq!(store.directory().unwrap().stations, before.1.stations);
     limit(&store, 1_000_000);
-    assert_eq!(store.append(&large, &mut unjudged).unwrap().added, 15_000);
+    assert_eq!(store.append(&large, &mut no_verdicts).unwrap().added, 15_000);
     let after = held(&store);
     store.reopen();
     assert_eq!(held(&store), after);
@@ -523,7 +524,7 @@ fn a_full_disk_refuses_the_batch_and_reads_continue() {
 #[test]
 fn reads_continue_while_segments_are_merged() {
     let store = Temporary::new(SMALL);
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&ten(), &mut no_verdicts).unwrap();
     let expected = held(&store);
     std::thread::scope(|scope| {
         let maintained = scope.spawn(|| {
@@ -531,7 +532,7 @@ fn reads_continue_while_segments_are_merged() {
                 // The same values in newer reports: the content does not change.
                 let mut ten = ten();
                 ten.reports.iter_mut().for_each(|report| report.revision = revision);
-                assert_eq!(store.append(&ten, &mut unjudged).unwrap().replaced, 90);
+                assert_eq!(store.append(&ten, &mut no_verdicts).unwrap().replaced, 90);
                 let all = Maintenance { seal_all: revision % 2 == 0, ..Maintenance::default() };
                 store.maintain(&all).unwrap();
             }

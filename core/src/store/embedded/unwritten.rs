@@ -1,5 +1,5 @@
 //! Reads the files of a store without writing a byte: on a disk that is full or mounted read-only,
-//! or as a user who may only read.
+//! or as a user with read access only.
 
 use std::fmt::Write;
 use std::fs::{File, TryLockError};
@@ -18,8 +18,9 @@ use crate::store::StoreError;
 /// file cannot be locked for writing.
 const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
 
-/// Keeps writers out of the folder of a store while the returned file is open. Nothing is written, and any
-/// number of readers can share it. A folder that no writer has opened has no lock file, and gets none.
+/// Keeps writers out of the folder of a store while the returned file is open. Nothing is written,
+/// and any number of readers can share it. A folder that no writer has opened has no lock file, and
+/// none is created.
 ///
 /// # Errors
 /// A writer has the folder open, or its lock file cannot be read.
@@ -53,7 +54,7 @@ pub fn share_folder(dir: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Opens a database for reading, with what is in its write-ahead log.
+/// Opens a database for reading, including its write-ahead log.
 ///
 /// SQLite reads a write-ahead log through an index file beside it, which it would have to create. A
 /// connection with exclusive access keeps the index in memory instead. Without a log, SQLite would

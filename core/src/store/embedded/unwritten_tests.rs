@@ -1,4 +1,4 @@
-//! Checks write nothing, whatever lies beside the databases.
+//! Checks write nothing, whatever files are beside the databases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::observation::{EarlierPlaces, Identifiers};
 use crate::observation::{
     IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
 };
-use crate::store::{AlertStore, unjudged};
+use crate::store::{AlertStore, no_verdicts};
 
 /// One reading of one station.
 fn one(ts_ms: i64) -> Batch {
@@ -70,10 +70,10 @@ fn copied(from: &Path, leave_out: &[&str]) -> tempfile::TempDir {
 fn at_work() -> (Temporary, AlertStore) {
     let store = Temporary::new(SMALL);
     let alerts = AlertStore::open(store.dir.path()).unwrap().0;
-    store.append(&one(1), &mut unjudged).unwrap();
+    store.append(&one(1), &mut no_verdicts).unwrap();
     store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
-    store.append(&one(2), &mut unjudged).unwrap();
-    store.append(&one(3), &mut unjudged).unwrap();
+    store.append(&one(2), &mut no_verdicts).unwrap();
+    store.append(&one(3), &mut no_verdicts).unwrap();
     let alert = |id: &str| alert::Message { id: id.to_owned(), ..alert::Message::default() };
     alerts.append(vec![alert("1"), alert("2")]).unwrap();
     (store, alerts)
@@ -156,7 +156,7 @@ fn a_path_is_escaped_for_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let odd = folder.path().join("a?b#c %41 é");
     let store = EmbeddedStore::open(&odd, SMALL).unwrap();
-    store.append(&one(1), &mut unjudged).unwrap();
+    store.append(&one(1), &mut no_verdicts).unwrap();
     drop(store);
     assert_eq!(EmbeddedStore::verify(&odd, false).unwrap().journal_readings, 1);
 }

@@ -35,18 +35,18 @@ enum Guard {
     Alone(Folder),
 }
 
-/// A fault, and what can be done about it.
+/// A fault, and the possible remedy.
 enum Damage {
     /// A segment, with its entry if that is intact.
     Segment(i64, Option<SegmentEntry>, Vec<Fault>),
     Batch(JournalEntry, Fault),
-    /// The damaged note of an intact batch, and what it should be.
+    /// The damaged note of an intact batch, and its correct content.
     Note(i64, BatchNote, Fault),
     /// Acknowledged batches that are missing: the loss can be accepted.
     Missing(Fault),
     /// A segment or a batch that was set aside before: the loss can be accepted.
     Lost(Fault),
-    /// Any fault of the alerts: those that can be read are saved.
+    /// Any fault of the alerts: readable alerts are saved.
     Alerts(Fault),
 }
 
@@ -99,7 +99,7 @@ fn set_aside_all(
             }
             report.set_aside.extend(damage.faults().to_vec());
         }
-        // Whoever sets something aside is told what it is.
+        // The caller is told what is set aside.
         let lost: Vec<i64> = catalogue.lost_unasked()?.into_iter().map(|(part, _)| part).collect();
         if !lost.is_empty() {
             catalogue.give_up(lost)?;
@@ -119,7 +119,7 @@ pub(super) fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreE
     let mut catalogue = Catalogue::open(dir, false)?;
     let (entries, lost) = (catalogue.segments()?.0, catalogue.lost_unasked()?);
     let mut given_up = Vec::new();
-    // First: all of them, or none.
+    // Checked first, so that all are given up, or none.
     for file in files {
         let entry = entries.iter().find(|entry| entry.file() == *file);
         let entry = entry.filter(|entry| !dir.join(entry.file()).exists());
@@ -128,7 +128,8 @@ pub(super) fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreE
             (Some(entry), _) => given_up.push((entry.id, Some(entry), missing(file))),
             (None, Some((part, fault))) => given_up.push((*part, None, fault.clone())),
             (None, None) => {
-                let cause = "it is not missing, so it cannot be given up; mesonet-server verify names what is";
+                let cause = "it is not missing, so it cannot be given up; mesonet-server verify \
+                             names the missing files";
                 return Err(StoreError::Storage { path: file.clone(), cause: cause.to_owned() });
             }
         }
@@ -155,7 +156,8 @@ impl Damage {
     }
 }
 
-/// Checks the journal, the stations, the series and the segments. Returns what can be set aside.
+/// Checks the journal, the stations, the series and the segments. Returns the parts that can be set
+/// aside.
 fn check_readings(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Damage>, StoreError> {
     let mut damaged = Vec::new();
     match read_readings(dir, report, &mut damaged) {
@@ -249,8 +251,9 @@ fn check_alerts(
     Ok(())
 }
 
-/// Writes what can be read of a damaged segment into a new one and moves its file aside. A segment that is missing
-/// is given up. Returns `false` if the system refuses the file, which is left where it is.
+/// Writes the readable parts of a damaged segment into a new one and moves its file aside. A
+/// missing segment is given up. Returns `false` if the system refuses the file, which is then left
+/// where it is.
 fn rescue(
     folder: &Folder,
     catalogue: &mut Catalogue,

@@ -1,4 +1,4 @@
-//! What readers see: an immutable snapshot of the record.
+//! The view of readers: an immutable snapshot of the record.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ pub(super) struct View {
     pub series: Arc<SeriesTable>,
     /// The sealed readings, oldest ingest first.
     pub segments: Vec<Arc<Segment>>,
-    /// Readings that came in after them, oldest first.
+    /// Readings that came in after the sealed ones, oldest first.
     pub fresh: Vec<Arc<Run>>,
     /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
-    /// Readings before this instant are dropped.
+    /// Readings before this instant have been dropped.
     pub retain_from_ms: i64,
 }
 
@@ -38,7 +38,7 @@ struct Source<'a> {
 /// A part with its series, the index of the series and the age of its run.
 type Found<'a> = (SeriesId, u32, usize, Part<'a>);
 
-/// Where the readings of a slice lie.
+/// The position of the readings of a slice.
 enum Piece<'a> {
     Whole(Part<'a>),
     Merged(usize),
@@ -82,7 +82,7 @@ impl View {
         sources
     }
 
-    /// Adds what a selection lacks because rows or whole segments are lost.
+    /// Adds the damage of a selection because rows or whole segments are lost.
     fn damage_of_lost(
         &self,
         stations: &[StationId],
@@ -254,11 +254,10 @@ impl Reader for View {
     }
 }
 
-/// Stands for a file of the words of present weather: the table of them is damaged.
+/// Stands for the file of the words of present weather, if their table is damaged.
 const LOST_WORDS: i64 = i64::MAX;
 
-/// Merges the parts of a station. Nothing is copied if the parts of a series do not overlap in
-/// time.
+/// Merges the parts of a station. Parts of a series that do not overlap in time are not copied.
 #[derive(Default)]
 struct Merger<'a> {
     merged: Vec<Merged>,

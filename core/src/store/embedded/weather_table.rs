@@ -1,4 +1,5 @@
-//! The words of present weather, each list with a number made from it that runs hold as a value.
+//! The words of present weather. Each list has a number, made from its words, which runs hold as a
+//! value.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,9 +11,9 @@ use crate::observation::SeriesId;
 
 /// The rows of a run that hold present weather. No series has a negative id.
 pub(super) const WEATHER: SeriesId = SeriesId(-1);
-/// Their place in the table of series, where there is none.
+/// The slot of present weather, which the table of series does not contain.
 pub(super) const WEATHER_SLOT: u32 = u32::MAX;
-/// Their name in a file.
+/// The name of present weather in a file.
 pub(super) const WEATHER_NAME: &str = "presentWeather";
 
 /// Namespace of the numbers, which are truncated UUIDs v5.
@@ -29,10 +30,10 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn new(words: &[String]) -> Self {
-        // Prefixed with their lengths, so that no two lists give the same text.
+        // Each word is prefixed with its length, so that no two lists give the same text.
         let mut text = String::new();
         for word in words {
-            // A text can always be written to.
+            // Writing to a text cannot fail.
             let _ = write!(text, "{}:{word}", word.len());
         }
         let [a, b, c, d, e, f, g, h, ..] = *Uuid::new_v5(&NAMESPACE, text.as_bytes()).as_bytes();
@@ -50,7 +51,7 @@ impl Words {
         serde_json::Value::from(self.words.to_vec()).to_string()
     }
 
-    /// Reads such a text, whose number must be that of its words.
+    /// Reads such a text; its number must match its words.
     pub(super) fn from_text(code: i64, text: &str) -> Result<Self, String> {
         let words: Vec<String> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let words = Self::new(&words);

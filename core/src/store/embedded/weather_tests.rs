@@ -1,11 +1,11 @@
-//! The present weather of every report survives what readings survive.
+//! The present weather of every report survives everything that readings survive.
 
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
 use crate::observation::{Quality, Report, StationId};
-use crate::store::unjudged;
+use crate::store::no_verdicts;
 use crate::time::ClosedWindow;
 
 /// A report with nothing but the weather.
@@ -38,9 +38,9 @@ fn change(store: &Temporary, sql: &str) {
 /// Rain and hail in a segment, snow in the journal.
 fn some() -> Temporary {
     let mut store = Temporary::new(SMALL);
-    store.append(&batch(vec![said(10, &["Rain"]), said(20, &["Hail"])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![said(10, &["Rain"]), said(20, &["Hail"])]), &mut no_verdicts).unwrap();
     seal(&mut store);
-    store.append(&batch(vec![said(30, &["Snow"])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![said(30, &["Snow"])]), &mut no_verdicts).unwrap();
     store
 }
 
@@ -57,8 +57,8 @@ fn it_survives_a_restart_and_is_dropped_with_the_readings_of_its_time() {
     let cut = Maintenance { retain_from_ms: Some(20), seal_all: true };
     store.maintain(&cut).unwrap();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
-    // What is too old comes in no more.
-    store.append(&batch(vec![said(10, &["Rain"])]), &mut unjudged).unwrap();
+    // Weather that is too old is no longer taken in.
+    store.append(&batch(vec![said(10, &["Rain"])]), &mut no_verdicts).unwrap();
     store.reopen();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
 }
@@ -78,17 +78,17 @@ fn words_that_are_damaged_are_named_and_missed_and_come_back() {
     damaged(&mut store);
     store.reopen();
     assert_eq!(store.health().faults.len(), 1);
-    // The reading says that there was something, and the answer that it is missing.
+    // The reading shows that there was weather, and the answer says that it is missing.
     let (found, missing) = weather(&*store);
     assert_eq!((found, missing), (of(&[(10, "Rain"), (30, "Snow")]).0, 1));
     // The same words again heal it, though the report is on record.
-    store.append(&batch(vec![said(25, &["Hail"])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![said(25, &["Hail"])]), &mut no_verdicts).unwrap();
     let more = of(&[(10, "Rain"), (20, "Hail"), (25, "Hail"), (30, "Snow")]);
     assert_eq!(weather(&*store), more);
     store.reopen();
     assert_eq!((weather(&*store), store.health().faults), (more, vec![]));
 
-    // So does a rebuild, by the segments.
+    // A rebuild from the segments heals it too.
     let mut store = some();
     seal(&mut store);
     damaged(&mut store);
@@ -109,14 +109,14 @@ fn words_that_are_damaged_are_named_and_missed_and_come_back() {
 fn a_folder_of_version_4_has_none_until_it_comes_in() {
     let mut store = Temporary::new(SMALL);
     let rain = |ts_ms| batch(vec![report("A", ts_ms, 0, &[1.0], Quality::UNCHECKED)]);
-    store.append(&rain(1), &mut unjudged).unwrap();
+    store.append(&rain(1), &mut no_verdicts).unwrap();
     seal(&mut store);
     store.store = None;
     change(&store, "DROP TABLE weather; PRAGMA user_version = 4");
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     store.reopen();
     assert_eq!(weather(&*store), of(&[]));
-    store.append(&batch(vec![said(2, &["Rain"])]), &mut unjudged).unwrap();
+    store.append(&batch(vec![said(2, &["Rain"])]), &mut no_verdicts).unwrap();
     store.reopen();
     assert_eq!(weather(&*store), of(&[(2, "Rain")]));
 }

@@ -1,4 +1,4 @@
-//! Appending: a batch and the verdicts on it become a run, a journal entry and a new view.
+//! Appending: a batch and its verdicts become a run, a journal entry and a new view.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, View};
 use super::weather_table::{WEATHER, WEATHER_SLOT, Words};
 use crate::observation::{Batch, Qualifier, QualityCode, Reading, SeriesId, SeriesKey, StationId};
-use crate::store::{Judge, Receipt, StoreError, Verdicts};
+use crate::store::{Receipt, StoreError, VerdictFn, Verdicts};
 
 /// How many runs of similar size are merged at once: each reading is then copied only a few times
 /// before it is sealed.
@@ -30,7 +30,7 @@ pub(super) struct State {
     pub segments: Vec<Arc<Segment>>,
     /// The fresh runs, oldest first, each with the last journal entry in it.
     pub fresh: Vec<(Arc<Run>, i64)>,
-    /// How many of them are being sealed and must not change.
+    /// The number of fresh runs that are being sealed and must not change.
     pub frozen: usize,
     /// Number of journal batches that are not sealed.
     pub journal_batches: usize,
@@ -39,7 +39,7 @@ pub(super) struct State {
     pub retain_from_ms: i64,
     /// Id of the next segment.
     pub next_segment: i64,
-    /// Whether a batch is being appended; stays set if a judge panics.
+    /// Whether a batch is being appended; the flag stays set if a judge panics.
     pub appending: bool,
     /// The view that readers see now.
     pub view: Arc<View>,
@@ -60,7 +60,7 @@ impl State {
     pub(super) fn append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
     ) -> Result<Receipt, StoreError> {
         if self.appending {
             self.stations.roll_back();
@@ -108,7 +108,7 @@ impl State {
     fn try_append(
         &mut self,
         batch: &Batch,
-        judge: &mut Judge<'_>,
+        judge: &mut VerdictFn<'_>,
         series: Arc<SeriesTable>,
     ) -> Result<Receipt, StoreError> {
         let deltas = self.stations.take_in(batch);
@@ -129,7 +129,7 @@ impl State {
         let seen = View { directory, series: Arc::clone(&series), fresh, ..View::clone(&before) };
         let verdicts = judge(&seen)?;
         let run = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
-        // The judge has already seen a directory of this generation, from before its verdicts.
+        // The judge has already seen a directory of this generation, made before its verdicts.
         self.stations.generation += u64::from(!changed && receipt.revised > 0);
 
         if !deltas.is_empty() || run.readings > 0 {
@@ -149,7 +149,7 @@ impl State {
                 }
                 add_batch(transaction, None, &note, &blob)
             })?;
-            // It is on disk: from here on nothing can fail.
+            // The batch is on disk: from here on nothing can fail.
             self.catalogue.acknowledge(id);
             self.series = series;
             self.add_fresh(run, id);
@@ -190,8 +190,7 @@ impl State {
                 incoming.push(Incoming { rank, series, slot, ts_ms, stored });
             }
         }
-        // The sort is stable: of readings with the same series and time, the later in the batch
-        // stays later.
+        // The sort is stable: readings with the same series and time keep their order in the batch.
         incoming.sort_by_key(|reading| (reading.rank, reading.series, reading.ts_ms));
         incoming
     }
@@ -292,8 +291,9 @@ impl State {
     }
 }
 
-/// Adds a run that is in the journal to the fresh runs, of which the first `frozen` must not change.
-/// The newest are merged when several have a similar size, so that few have to be searched.
+/// Adds a run that is in the journal to the fresh runs; the first `frozen` of these must not
+/// change. The newest runs are merged when several have a similar size, so that few have to be
+/// searched.
 pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run, journal_id: i64) {
     let mut readings = run.readings;
     fresh.push((Arc::new(run), journal_id));
@@ -333,8 +333,8 @@ impl Slots<'_> {
     }
 }
 
-/// Returns the run with the verdicts in it: on its own readings, and on older ones, which are
-/// copied except for the verdict.
+/// Returns the run with the verdicts in it: on its own readings, and on older readings, which are
+/// copied with the new verdict.
 fn revise(
     run: &Run,
     seen: &View,

@@ -121,7 +121,7 @@ fn rows_of_one_zone_are_joined() {
     assert_eq!((file.rows, file.zones.len()), (2, 1));
     let zone = &file.zones[0];
     assert_eq!(zone.geometry.as_ref().unwrap().polygons().len(), 2);
-    // The centroids of the parts are not that of the whole.
+    // The centroids of the parts are not the centroid of the whole.
     assert_eq!((zone.centroid, zone.name_en.as_deref()), (None, Some("Maui")));
 }
 

@@ -56,7 +56,8 @@ pub fn read_geojson(bytes: &[u8], hint: Option<Kind>) -> Result<File, ZoneFileEr
     if collection.r#type != "FeatureCollection" {
         return Err(ZoneFileError::GeoJson(format!("its type is {:?}", collection.r#type)));
     }
-    // RFC 7946 has no `crs`; earlier GeoJSON did, and these are its names for the one that is read.
+    // RFC 7946 has no `crs`. Earlier GeoJSON had one, and these are its names for the coordinate
+    // system that is read.
     if let Some(crs) = collection.crs.filter(|crs| !crs.is_null()) {
         let name = crs["properties"]["name"].as_str().unwrap_or_default();
         if !name.ends_with("CRS84") && !name.ends_with("EPSG::4326") && name != "EPSG:4326" {

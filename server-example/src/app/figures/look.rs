@@ -1,4 +1,4 @@
-//! What is looked up when the figures are read.
+//! The metrics that are looked up when the page is read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,10 @@ use crate::connections::{Certificate, Table};
 use crate::observe::metrics::By;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
-use mesonet_service::record::Record;
+use mesonet_service::record::{Record, Upstream};
 use mesonet_service::record::{is_ahead, newest_ms_by};
 
-/// The databases of a record, with what SQLite writes ahead of them.
+/// The databases of a record, with SQLite's write-ahead logs.
 const DATABASES: [&str; 6] = [
     "mesonet.sqlite",
     "mesonet.sqlite-wal",
@@ -28,7 +28,7 @@ const DATABASES: [&str; 6] = [
 type Real = Gauge<f64, AtomicU64>;
 
 #[derive(Default)]
-pub struct Looked {
+pub struct Gauges {
     build: Family<By, Gauge>,
     started: Real,
     connections: Gauge,
@@ -47,7 +47,7 @@ pub struct Looked {
     certificate_until: Real,
 }
 
-impl Looked {
+impl Gauges {
     pub fn register(registry: &mut Registry) -> Self {
         let own = Self::default();
         registry.register("build", "The running program", own.build.clone());
@@ -92,8 +92,8 @@ impl Looked {
     }
 }
 
-impl Looked {
-    /// Looks up what is not counted.
+impl Gauges {
+    /// Looks up the metrics that are not counted.
     pub fn look(&self, state: &State, table: &Table, certificate: Option<&Certificate>) {
         let (looked, ingest) = (self, &state.services.metrics.ingest);
         let counts = table.counts();
@@ -110,7 +110,7 @@ impl Looked {
             looked.behind.set(follower.behind_s());
         }
         let of_record = record.map(Record::health);
-        if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {
+        if let Some(health) = of_record.or_else(|| follower.map(Upstream::health)) {
             for (part, count) in
                 [("sealed", health.sealed_readings), ("fresh", health.fresh_readings)]
             {
@@ -147,7 +147,7 @@ impl Looked {
     }
 }
 
-/// A file that is not there has no length.
+/// A missing file has no length.
 fn length(path: &Path) -> i64 {
     std::fs::metadata(path).map_or(0, |found| found.len() as i64)
 }

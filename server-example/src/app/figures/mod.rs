@@ -1,4 +1,4 @@
-//! `/metrics`: what is counted, and what is looked up when the page is read.
+//! `/metrics`: metrics that are counted, and metrics that are looked up when the page is read.
 
 mod look;
 
@@ -16,34 +16,34 @@ use crate::connections::{Certificate, Table};
 use crate::http::error::ApiError;
 use crate::observe::metrics;
 use crate::state::State;
-use look::Looked;
+use look::Gauges;
 
-/// What OpenMetrics 1.0 calls its text, which Prometheus reads.
+/// The media type of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-struct Shown {
+struct Page {
     state: Arc<State>,
     table: Arc<Table>,
     certificate: Option<Arc<Certificate>>,
-    looked: Looked,
-    /// Of what is looked up.
+    looked: Gauges,
+    /// The registry of the metrics that are looked up.
     registry: Registry,
 }
 
-/// The page, for a socket of its own: whoever reaches it may read it.
+/// The page, for a socket of its own. Every caller that can reach the socket may read it.
 pub fn router(
     state: Arc<State>,
     table: Arc<Table>,
     certificate: Option<Arc<Certificate>>,
 ) -> Router {
     let mut registry = metrics::registry();
-    let looked = Looked::register(&mut registry);
-    let shown = Arc::new(Shown { state, table, certificate, looked, registry });
+    let looked = Gauges::register(&mut registry);
+    let shown = Arc::new(Page { state, table, certificate, looked, registry });
     Router::new().route("/metrics", get(figures)).with_state(shown)
 }
 
-async fn figures(Shared(shown): Shared<Arc<Shown>>) -> Result<Response, ApiError> {
+async fn figures(Shared(shown): Shared<Arc<Page>>) -> Result<Response, ApiError> {
     let state = Arc::clone(&shown.state);
     // Lengths of files are looked up.
     let body = state.look_up(move |state| {

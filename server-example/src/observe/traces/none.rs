@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use super::Ended;
+use super::RequestEnd;
 use super::TracesError;
 
 /// Nothing.
@@ -13,7 +13,7 @@ pub struct Trace;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
 impl Traces {
-    /// The settings have been checked: there is no address.
+    /// The settings have been checked, so there is no address.
     pub fn new(_: Option<&str>) -> Result<Self, TracesError> {
         Ok(Self)
     }
@@ -30,5 +30,5 @@ impl Traces {
 #[expect(clippy::unused_self, reason = "as with the feature")]
 impl Trace {
     /// Does nothing.
-    pub fn end(&mut self, _: &Ended<'_>) {}
+    pub fn end(&mut self, _: &RequestEnd<'_>) {}
 }

@@ -12,19 +12,19 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 
-use super::Ended;
+use super::RequestEnd;
 use super::TracesError;
 use super::sender::Sender;
 
-/// Longest header of a caller that says of which trace its request is (W3C Trace Context: 512
-/// characters of `tracestate` are to be passed on).
+/// Length of the longest header in which a caller names the trace of its request (W3C Trace
+/// Context: 512 characters of `tracestate` must be passed on).
 const MAX_HEADER_BYTES: usize = 512;
 
-/// How long a server that stops waits for the last spans to be taken.
+/// How long a stopping server waits until the collector has taken the last spans.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Makes spans and sends them in the background, some seconds later and many at once. Where the
-/// collector does not keep up, spans are dropped; no request waits for it.
+/// Makes spans and sends them in the background, some seconds later and many at once. If the
+/// collector does not keep up, spans are dropped. No request waits for the collector.
 pub struct Traces(Option<Running>);
 
 struct Running {
@@ -36,8 +36,8 @@ struct Running {
 pub struct Trace(Option<Span>);
 
 impl Traces {
-    /// Starts sending to a collector: that of an address, to which `/v1/traces` is added, else that of
-    /// the variables of OpenTelemetry, if there is one.
+    /// Starts sending to a collector: the one at an address, to which `/v1/traces` is added, or
+    /// else the one that the OpenTelemetry variables name, if any.
     ///
     /// # Errors
     /// The address is malformed.
@@ -74,7 +74,8 @@ impl Traces {
         Ok(Self(Some(Running { provider, tracer })))
     }
 
-    /// Begins the span of a request, in the trace of its caller if it names one (`traceparent`).
+    /// Begins the span of a request, in the trace of its caller if the caller names one
+    /// (`traceparent`).
     pub fn begin(&self, method: &'static str, headers: &HeaderMap) -> Trace {
         let Some(Running { tracer, .. }) = &self.0 else { return Trace(None) };
         let parent = TraceContextPropagator::new().extract(&OfCaller(headers));
@@ -82,7 +83,7 @@ impl Traces {
         Trace(Some(tracer.build_with_context(span, &parent)))
     }
 
-    /// Sends what is left, which may take up to [`GRACE`].
+    /// Sends the remaining spans, which may take up to [`GRACE`].
     pub fn stop(&self) {
         if let Some(Running { provider, .. }) = &self.0
             && let Err(error) = provider.shutdown_with_timeout(GRACE)
@@ -94,11 +95,11 @@ impl Traces {
 
 impl Trace {
     /// Ends the span.
-    pub fn end(&mut self, ended: &Ended<'_>) {
+    pub fn end(&mut self, ended: &RequestEnd<'_>) {
         let Some(mut span) = self.0.take().filter(opentelemetry::trace::Span::is_recording) else {
             return;
         };
-        let Ended { id, method, route, path, status, bytes, answered, plan } = *ended;
+        let RequestEnd { id, method, route, path, status, bytes, answered, plan } = *ended;
         let name = match route {
             Some(route) => Cow::Owned(format!("{method} {route}")),
             None => Cow::Borrowed(method),
@@ -126,7 +127,7 @@ impl Trace {
     }
 }
 
-/// The headers of a caller that name its trace; one that is too long counts as none.
+/// The headers in which a caller names its trace. A header that is too long counts as absent.
 struct OfCaller<'a>(&'a HeaderMap);
 
 impl Extractor for OfCaller<'_> {

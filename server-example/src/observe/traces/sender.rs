@@ -1,4 +1,4 @@
-//! How spans are sent: by the client that fetchers use, on the thread that sends.
+//! How spans are sent: with the HTTP client of the fetchers, on the thread that sends.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest answer of the collector that is read.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
 
-/// A client that notes in the log when sending starts to fail, and when it works again.
+/// A client that logs when sending starts to fail, and when it works again.
 #[derive(Debug)]
 pub struct Sender {
     agent: ureq::Agent,
@@ -42,7 +42,8 @@ impl Sender {
         Ok(response.map(|_| body))
     }
 
-    /// A collector may be gone for hours: the log has one line when it goes, and one when it is back.
+    /// A collector may be unreachable for hours. The log has one line when it goes, and one when it
+    /// is back.
     fn note(&self, failure: Option<&dyn std::fmt::Display>) {
         let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
         match failure {

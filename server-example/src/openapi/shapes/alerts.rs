@@ -220,7 +220,7 @@ pub struct LatLon {
     lon: f64,
 }
 
-/// Declares enumerations of the words of alerts; `Unknown` is one of each.
+/// Declares enumerations of the words of alerts. Each has `Unknown`.
 macro_rules! of_alerts {
     ($($name:ident { $($word:ident)* })*) => {$(
         #[derive(ToSchema)]

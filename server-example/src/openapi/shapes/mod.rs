@@ -1,8 +1,8 @@
-//! The shapes of bodies that the library writes, and of those that the server writes by hand. Those
-//! that the server serializes from a type of its own are described there.
+//! The shapes of bodies that the library writes, and of bodies that the server writes by hand.
+//! Bodies that the server serializes from a type of its own are described at that type.
 //!
-//! Nothing makes one of these: the test stage `interface` holds them to the answers of a running
-//! server, member by member.
+//! No code makes values of these types. The test stage `interface` compares them with the answers
+//! of a running server, member by member.
 #![expect(dead_code, reason = "only the form of these types is used")]
 #![expect(unused_qualifications, reason = "the derived code has them")]
 

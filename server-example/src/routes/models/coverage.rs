@@ -111,7 +111,7 @@ async fn coverage(
         let catalogue = state.services.models.catalogue();
         for source in catalogue.iter() {
             let granted = Granted::new(&catalogue, &caller, source.name(), ModelUse::Listing, []);
-            // The capabilities list those that the caller may not use.
+            // The capabilities also list the models that the caller may not use.
             let Ok(granted) = granted else { continue };
             if let Some(run) = state.services.models_with_sample().newest(granted)? {
                 models.insert(source.name().to_owned(), ModelCoverage::new(granted, &run));

@@ -1,4 +1,4 @@
-//! How long an answer may be cached, and the tag that tells whether a caller has it.
+//! How long an answer may be cached, and the tag that shows whether a caller already has it.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,14 +15,15 @@ use crate::http::snapshot::VARY;
 
 /// How long an answer from a run may be cached.
 ///
-/// The published part of a run does not change, so an answer made of it alone lasts forever. One
-/// with gaps where something may still be published is revalidated, and so is one whose hours or
-/// levels may get another index, or its product another packing, as long as the run is not whole. What
-/// not everyone may have is not for shared caches.
+/// The published part of a run does not change, so an answer made only from it may be cached
+/// forever. An answer with gaps in which something may still be published must be revalidated. So
+/// must an answer whose hours or levels may get another index, or whose product may get another
+/// packing, as long as the run is not complete. Answers that not every caller may have are not for
+/// shared caches.
 pub struct Lasting {
     is_final: bool,
     is_open: bool,
-    /// What the answer depends on in the run and the catalogue, besides its address.
+    /// What the answer depends on, besides its address: parts of the run and the catalogue.
     state: Vec<u8>,
 }
 
@@ -109,7 +110,7 @@ impl Lasting {
         Self { is_final, is_open, state }
     }
 
-    /// The same for an answer from a run that the request may or may not name.
+    /// The same for an answer from a run. The request may or may not name the run.
     pub fn of_run(mut self, asked: &AskedRun) -> Self {
         if !asked.is_named {
             self.is_final = false;
@@ -128,7 +129,7 @@ impl Lasting {
         })
     }
 
-    /// Answers, or returns 304 to a caller who has the answer: then it is not made.
+    /// Answers. If the caller already has the answer, returns 304 without making it.
     pub fn answer(
         &self,
         request: &ModelRequest,
@@ -162,7 +163,7 @@ fn has_stated_hours(granted: Granted<'_>, run: &model::Run) -> bool {
     granted.source().valid_ms_of(definition.run).is_some_and(|hours| hours == definition.valid_ms)
 }
 
-/// Whether nothing more can come: all hours that the catalogue states are there, each with all
+/// Whether the run is complete: all hours that the catalogue states are there, each with all
 /// products of the run.
 fn is_whole_run(granted: Granted<'_>, run: &model::Run) -> bool {
     let published = run.published();

@@ -32,7 +32,7 @@ use crate::routes::Endpoint;
 use crate::state::State;
 use lasting::Lasting;
 
-/// Maximum number of names in `fields`: no model has more products.
+/// Maximum number of names in `fields`. No model has more products.
 const MAX_FIELDS: usize = 1024;
 
 /// The endpoints of the model service.
@@ -74,8 +74,8 @@ struct AskedRun {
 }
 
 impl AskedRun {
-    /// Returns the requested run: a stamp, `latest`, or the newest that has the valid time `valid`
-    /// with the products, if there is one, else without them.
+    /// Returns the requested run: by a stamp, by `latest`, or the newest run with the valid time
+    /// `valid`. Runs that have the products at that time are preferred.
     fn new(
         state: &State,
         granted: Granted<'_>,
@@ -86,7 +86,7 @@ impl AskedRun {
         if query.one("run")?.is_some() {
             return Ok(Self { run: run_or_newest(state, granted, query)?, is_named, hour: None });
         }
-        // A series is not of one time.
+        // A series has no single time.
         let valid = || query.knows("valid").then(|| query.instant("valid")).transpose();
         let Some(valid_ms) = valid()?.flatten() else {
             let text = "run is required: a run of /runs, for example 20180917T000000Z, or latest";
@@ -111,7 +111,7 @@ impl AskedRun {
         Ok(Self { run: Arc::clone(run), is_named, hour: Some(hour) })
     }
 
-    /// Returns the requested hour: an index, or that of the valid time `valid`.
+    /// Returns the requested hour: by its index, or by the valid time `valid`.
     fn hour(&self, query: &Query) -> Result<usize, ApiError> {
         match (query.index("hour")?, query.instant("valid")?) {
             (Some(_), Some(_)) => {
@@ -141,10 +141,10 @@ impl AskedRun {
     }
 }
 
-/// In place of a run: the latest.
+/// The word for the latest run.
 const LATEST: &str = "latest";
 
-/// Returns the requested run; the latest by that word, or if none is requested.
+/// Returns the requested run. If the request says `latest` or names no run, this is the latest one.
 fn run_or_newest(
     state: &State,
     granted: Granted<'_>,
@@ -158,7 +158,7 @@ fn run_or_newest(
     })
 }
 
-/// Returns the run that is requested by its stamp.
+/// Returns the run with the requested stamp.
 fn run_stamp(query: &Query) -> Result<Option<RunStamp>, ApiError> {
     if query.one("run")? == Some(LATEST) {
         return Ok(None);
@@ -208,7 +208,7 @@ fn winds<'a>(granted: Granted<'a>, query: &Query) -> Result<model::Winds<'a>, Ap
     }
 }
 
-/// Returns the products that an answer is made of: both components of a rotated wind.
+/// Returns the products that an answer is made from. For a rotated wind these are both components.
 fn used_products<'a>(
     granted: Granted<'a>,
     winds: model::Winds<'_>,
@@ -226,14 +226,14 @@ fn nearest(run: &model::Run, at: LonLat) -> Result<(usize, usize), ApiError> {
     Ok(run.grid().nearest(at)?)
 }
 
-/// A request about a model: who asks for what, and what caches depend on.
+/// A request about a model: the caller, the model, and what caches depend on.
 struct ModelRequest {
     model: String,
     caller: Caller,
     query: Query,
     uri: Uri,
     headers: HeaderMap,
-    /// The sources when the request came in, whatever a reload does meanwhile.
+    /// The models at the time of the request; a reload does not change them.
     catalogue: Arc<model::Catalogue>,
 }
 
@@ -288,7 +288,7 @@ fn not_stored(mut response: Response) -> Response {
     response
 }
 
-/// Marks an answer that changes with a new run, so that it is revalidated.
+/// Marks an answer that changes with a new run, so that caches revalidate it.
 fn asked_again(granted: Granted<'_>, mut response: Response) -> Response {
     let is_open = granted.source().access().is_open();
     let cache_control = if is_open { "no-cache" } else { "private, no-cache" };

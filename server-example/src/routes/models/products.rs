@@ -37,18 +37,18 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     },
 }];
 
-/// The kind of fields that need no mention.
+/// The kind of fields that is not mentioned.
 const PLAIN: &str = "deterministic";
 
 #[derive(Serialize)]
 struct Products {
     /// The run that has the products.
     run: RunStamp,
-    products: Vec<Listed>,
+    products: Vec<ProductEntry>,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ProductEntry {
     #[serde(flatten)]
     product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -76,7 +76,7 @@ struct Listed {
     wind: Option<[String; 2]>,
 }
 
-impl Listed {
+impl ProductEntry {
     fn new(source: &model::Source, product: model::Product) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
@@ -100,8 +100,8 @@ impl Listed {
     }
 }
 
-/// Returns the most that packing changes a pixel by, in half steps: one of the values that it is
-/// made from, up to √2 of those of a wind that is turned, and one of its own.
+/// Returns the largest packing error of a pixel, in half steps: one for the values that it is made
+/// from, or up to √2 for a wind that is turned, and one for the pixel itself.
 fn tile_half_steps(sampling: TileSampling, is_wind: bool) -> f64 {
     match (is_wind, sampling) {
         (true, _) => 1.0 + std::f64::consts::SQRT_2,
@@ -119,7 +119,8 @@ async fn products(
         let run = run_or_newest(state, granted, &request.query)?;
         let source = granted.source();
         let products = model::products(run.definition());
-        let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
+        let products =
+            products.into_iter().map(|product| ProductEntry::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
         let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
         let mut response = json_tagged(&request.headers, &body)?;

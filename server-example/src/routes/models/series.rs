@@ -55,7 +55,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 async fn series(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
@@ -85,5 +85,5 @@ async fn series(
         request.json(&lasting, &series)
     };
     let cost = Cost::heavy(state.config().max_model_values.saturating_mul(BYTES_OF_A_VALUE));
-    state.answer(party, cost, answer).await
+    state.answer(client_addr, cost, answer).await
 }

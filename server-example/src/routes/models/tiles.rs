@@ -64,7 +64,7 @@ struct Address {
 
 async fn tile(
     Shared(state): Shared<Arc<State>>,
-    party: ClientAddr,
+    client_addr: ClientAddr,
     Path(address): Path<Address>,
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
@@ -103,7 +103,7 @@ async fn tile(
             Ok(response)
         })
     };
-    state.answer(party, Cost::LIGHT, answer).await
+    state.answer(client_addr, Cost::LIGHT, answer).await
 }
 
 fn number(text: &str) -> Result<u32, ApiError> {

@@ -1,8 +1,6 @@
 // The words of the page in both languages. A word that is not here is shown as it came.
 import { language } from "../view";
 
-export type Language = "en" | "fr";
-
 export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   stations: ["Stations", "Stations"],
   quality: ["Quality", "Qualité"],

@@ -12,11 +12,11 @@ pub(super) struct Meaning {
     pub variable: Variable,
     pub interval_type: IntervalType,
     pub interval_minutes: i32,
-    /// Number of the sensor; 0 if the station has one, or for the combined value of several.
+    /// Number of the sensor; 0 if the station has only one, or for the combined value of several.
     pub sensor: u8,
     /// Height of the wind sensor, if the element is a wind.
     pub height: Option<WindHeight>,
-    /// Of two elements with the same meaning, the one with the lower rank is preferred.
+    /// Rank among elements with the same meaning: the lower rank is preferred.
     pub rank: u8,
 }
 
@@ -40,7 +40,7 @@ enum Statistic {
     Min,
     Median,
     Total,
-    /// Maximum of the short means: given by buoys as a gust.
+    /// Maximum of the short means; buoys give it as a gust.
     MaxAverage,
 }
 
@@ -144,7 +144,7 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
                 ("pcpn_amt", Statistic::None) => (Variable::Precipitation, Cumulative),
                 ("rnfl_amt", Statistic::None) => (Variable::Rainfall, Cumulative),
                 ("pres_tend_amt", Statistic::None) => (Variable::PressureTendency, Cumulative),
-                // No interval type is that of a code.
+                // No interval type fits a code.
                 ("pres_tend_char", Statistic::None) => {
                     (Variable::PressureTendencyCharacter, Unknown)
                 }

@@ -26,13 +26,14 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// Reads the observations of a SWOB-ML 2.0 document and visits each.
 ///
 /// A document has one `om:Observation`, or a collection of them. The network is the provider that
-/// it names (`data_pvdr`: MSC, NAV CANADA, DND, DFO-CCG, BC-FLNR-BCWS, …); the Service's own moored
-/// buoys do not name one and are recognized by their data set. The native id is the first of
-/// `msc_id`, `clim_id`, `icao_stn_id`, `tc_id`, `wmo_synop_id`, `stn_id` and `nesdis_id` that is
-/// present: `msc_id` is given by every provider and unique across all of them. The same place in
-/// another feed, such as METAR, is a station of another network and so another station.
+/// the observation names (`data_pvdr`: MSC, NAV CANADA, DND, DFO-CCG, BC-FLNR-BCWS, …). The
+/// Service's own moored buoys name no provider and are recognized by their data set. The native id
+/// is the first of `msc_id`, `clim_id`, `icao_stn_id`, `tc_id`, `wmo_synop_id`, `stn_id` and
+/// `nesdis_id` that is present: every provider gives `msc_id`, and it is unique across all
+/// providers. The same place in another feed, such as METAR, belongs to another network and so is
+/// another station.
 ///
-/// The name of an element tells how its values are made. `pst` is a past period, in minutes
+/// The name of an element tells how its values are obtained. `pst` is a past period, in minutes
 /// (`_pst1mt`, `_pst10mts`) or hours (`_pst1hr`, `_pst24hrs`); `avg_`, `max_`, `min_` and `tot_`
 /// tell how a value represents it; without a period it is instantaneous.
 ///
@@ -61,13 +62,13 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 ///
 /// Where an element leaves a choice:
 /// - Elements that end in `_1`, `_2`, `_3` come from single sensors. They represent the station,
-///   the lowest first, only if it has no element with the plain name. Those of snow depth, gauges
-///   and other variables that a map does not show are also series of their own, in the buckets
-///   `sensor 1`, `sensor 2`, `sensor 3`.
-/// - Of several elements for one series the first with a value is used, gusts before wind speeds.
+///   lowest number first, only if there is no element with the plain name. For snow depth, gauges
+///   and other variables that a map does not show, they are also series of their own, in the
+///   buckets `sensor 1`, `sensor 2`, `sensor 3`.
+/// - If several elements give one series, the first with a value is used, gusts before wind speeds.
 /// - The sensor height is 10 m if an element's name says so, else `wnd_snsr_vert_disp`, else the
-///   height in a name. A station has one: the speed of wind that is measured elsewhere is in a
-///   bucket, `precipitation gauge` or the height (`3 m`), and its direction is left out.
+///   height in a name. A station has one sensor height. The speed of wind measured elsewhere is in
+///   a bucket, `precipitation gauge` or the height (`3 m`), and its direction is left out.
 /// - The waves of a buoy are for a period that ended some minutes before the report (`_10mts_ago`);
 ///   they are given the time of the report.
 /// - `wnd_dir_code` is WMO code table 0700, the eight compass points; north is 360, a calm 0.
@@ -79,17 +80,17 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// fallen.
 ///
 /// The provider's verdict is kept: the qualifier `qa_summary` by
-/// [`SWOB_QA_SUMMARY`](crate::observation::SWOB_QA_SUMMARY). Values
-/// without one are not checked; these are the values that the Service derives from others, which
-/// have a `data_flag` instead. That tells how a value came about (1 derived, 2 estimated, 4 derived
-/// from incomplete data, judging by the files), not how good it is.
+/// [`SWOB_QA_SUMMARY`](crate::observation::SWOB_QA_SUMMARY). Values without a `qa_summary` are
+/// unchecked. These are the values that the Service derives from others; they have a `data_flag`
+/// instead. The flag tells how a value was obtained (1 derived, 2 estimated, 4 derived from
+/// incomplete data, judging by the files), not how good it is.
 ///
-/// `cor` marks corrections: `orig`, then CCA, CCB, …; the name of the file, which also shows it, is
-/// used by [`Kind::read`](crate::feed::Kind::read).
+/// `cor` marks corrections: `orig`, then CCA, CCB, … The name of the file shows it too, and
+/// [`Kind::read`](crate::feed::Kind::read) uses the name.
 ///
 /// Observations of partners come with a notice of attribution (`data_attrib_not`) that must be
-/// shown with them; those of the Service itself with "Data Source: Environment and Climate
-/// Change Canada", as its licence requires.
+/// shown with them; observations of the Service itself must be shown with "Data Source: Environment
+/// and Climate Change Canada", as its licence requires.
 ///
 /// Source: the Service's open data documentation; the periods and providers in the table are those
 /// of real files.
@@ -307,7 +308,7 @@ fn sensor_height_m(observation: &PointObservation, candidates: &[Candidate<'_>])
     displacement.and_then(|element| metres(&element)).or_else(|| named.reduce(f64::max))
 }
 
-/// The height of the variables that have one in their name.
+/// The height of variables that have a height in their name.
 const SERVICE_HEIGHT_M: f64 = 10.0;
 
 /// Whether a value is not a wind, or is the wind at the station's sensor.
@@ -349,8 +350,8 @@ fn one_of_each_series(
     }
 }
 
-/// Whether single sensors have series of their own. A map shows one value of a variable, and
-/// those sensors measure the same air.
+/// Whether single sensors have series of their own. A map shows one value per variable, and the
+/// sensors of such a variable measure the same air.
 fn has_sensor_series(variable: Variable) -> bool {
     !Variable::map_variables().any(|of_map| of_map == variable)
 }

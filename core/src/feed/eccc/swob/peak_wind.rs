@@ -1,4 +1,4 @@
-//! The peak wind of a SWOB document, which blew before the document's time.
+//! The peak wind of a SWOB document. It blew before the time of the document.
 
 use super::verdict::verdict;
 use crate::feed::collect::{Collected, Measured};
@@ -18,9 +18,8 @@ pub(super) fn is_part(name: &str) -> bool {
     [SPEED, TIME, DIRECTION].contains(&name)
 }
 
-/// The peak wind as a report of the moment at which it blew, within the hour before the other
-/// report of the document.
-/// Values without such a moment are counted.
+/// The peak wind as a report for the moment when it blew, within the hour before the other report
+/// of the document. Values without such a moment are counted.
 pub(super) fn peak_wind(
     observation: &PointObservation,
     report: &Report,

@@ -18,9 +18,10 @@ fn layer_of(name: &str) -> Option<&str> {
     name.strip_prefix(BASE).filter(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
 }
 
-/// Adds the bases of layers. The amount of a layer is a code of a table that is not published; but
-/// in every scale of amounts 0 is no cloud, and a station that sees none gives as base how far it
-/// sees (7620 m); from 9 on, the sky is hidden. So a base counts where the code is 1 to 8.
+/// Adds the bases of layers. The amount of a layer is a code of an unpublished table. But in every
+/// scale of amounts 0 is no cloud, and a station that sees no cloud gives the reach of its
+/// instrument (7620 m) as base. From 9 on, the sky is hidden. So a base counts where the code is 1
+/// to 8.
 pub(super) fn add_layers(
     observation: &PointObservation,
     readings: &mut Collected<'_>,

@@ -1,4 +1,4 @@
-//! What the body of a report says beside the values that the service keeps.
+//! What the body of a report says in addition to the values that the service keeps.
 
 use super::super::body::BodyGroup;
 use super::super::observed;
@@ -6,7 +6,7 @@ use super::super::runway::{RunwayGroup, is_old_state, runway};
 use super::super::visibility::directional;
 use super::{DirectionalVisibility, RunwayVisualRange, text};
 
-/// What the body says beside the values of [`Metar`], and the groups of the remarks.
+/// What the body says in addition to the values of [`Metar`], and the groups of the remarks.
 #[derive(Default)]
 pub(super) struct Beside {
     pub(super) directional_visibilities: Vec<DirectionalVisibility>,

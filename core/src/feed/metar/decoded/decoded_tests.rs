@@ -223,7 +223,7 @@ proptest! {
         let metar = Metar::parse(&text).unwrap();
         prop_assert_eq!(report.wind.and_then(|wind| wind.speed), metar.wind.and_then(|wind| wind.speed));
         prop_assert!(report.not_understood.len() >= usize::from(metar.unread_groups));
-        // What is named is of the report, in its order.
+        // The named groups come from the report, in its order.
         let mut rest = report.text.split(' ');
         let is_remark_order = report.not_understood.iter().all(|named| {
             rest.any(|group| group.trim_start_matches("RMK") == named || group == named)

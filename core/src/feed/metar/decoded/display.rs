@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{Cloud, Decoded, Visibility, Wind};
 
-/// One line of English: what the body says, with the tenths of the remarks. `METAR` or `SPECI`
-/// stands in front if the report says which.
+/// One line of English: what the body says, with the tenths from the remarks. `METAR` or `SPECI`
+/// comes first if the report has it.
 impl fmt::Display for Decoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(kind) = self.kind {

@@ -1,8 +1,8 @@
 //! A report with every group that can be read, for people and for callers in other languages.
 //!
 //! [`Metar`] holds what the service keeps of a report and needs no heap. [`Decoded`] has the same
-//! values, by the same code, and what else the report says: runway visual ranges, the trend, and
-//! the remarks in words; and it names what it does not understand.
+//! values, from the same code, and everything else in the report: runway visual ranges, the trend,
+//! and the remarks in words. It also names the groups that it does not understand.
 
 mod beside;
 mod display;
@@ -29,14 +29,14 @@ pub use phrase::{
 pub use remarks::{DecodedPeakWind, DecodedPressureTendency, DecodedRemarks};
 pub use runway::RunwayVisualRange;
 
-/// Longest report that is decoded, in bytes; none of the 72,000 reports that this was tried on
-/// exceeds 600.
+/// Longest report that is decoded, in bytes. None of the 72,000 reports in the trial exceeds 600
+/// bytes.
 pub const MAX_REPORT_BYTES: usize = 4096;
 
-/// Everything that a report says, with the unit in each name. Numbers are those of the report: wind,
-/// visibility and altimeter setting, which come in several units, are given in that of the report
-/// and in the service's. What the report does not say is `None`, in JSON `null`; the names in JSON
-/// are those of the fields in camel case.
+/// Everything that a report says, with the unit in each name. Numbers are those of the report.
+/// Wind, visibility and altimeter setting come in several units; they are given in the unit of the
+/// report and in the unit of the service. What the report does not say is `None`, in JSON `null`;
+/// the names in JSON are those of the fields in camel case.
 ///
 /// ```
 /// use mesonet::feed::metar::Decoded;
@@ -96,9 +96,9 @@ pub struct Decoded {
     pub weather_missing: bool,
     /// Cloud layers, usually lowest first, or what replaces them.
     pub clouds: Vec<Cloud>,
-    /// Height of the ceiling above the ground, which a hidden sky has too: see [`Metar::ceiling_ft`].
+    /// Height of the ceiling above the ground; a hidden sky has one too: see [`Metar::ceiling_ft`].
     pub ceiling_ft: Option<u32>,
-    /// `VV`: vertical visibility, which is the height of no cloud.
+    /// `VV`: vertical visibility, which is not the height of a cloud.
     pub vertical_visibility_ft: Option<u32>,
     /// Air temperature: in tenths if the remarks have them; see
     /// [`Metar::air_temperature_tenths_c`].
@@ -107,15 +107,15 @@ pub struct Decoded {
     pub dew_point_c: Option<f64>,
     /// Altimeter setting.
     pub altimeter: Option<DecodedAltimeter>,
-    /// `W..`: temperature of the surface of the sea.
+    /// `W..`: sea surface temperature.
     pub sea_surface_temperature_c: Option<i8>,
     /// `S.`: state of the sea, WMO code table 3700.
     pub sea_state: Option<u8>,
     /// `WS`: the runways with wind shear in the lowest 1,600 ft, or `ALL RWY`.
     pub wind_shear: Vec<String>,
-    /// Groups on the state of runways, as they stand.
+    /// Groups on the state of runways, as reported.
     pub runway_states: Vec<String>,
-    /// The trend forecast, as it stands: what is expected, not what was observed.
+    /// The trend forecast, as reported: what is expected, not what was observed.
     pub trend: Option<String>,
     /// The remarks.
     pub remarks: DecodedRemarks,
@@ -172,8 +172,8 @@ pub struct Visibility {
     pub distance: f64,
     /// The unit of the report: `mi` or `m`.
     pub unit: &'static str,
-    /// How the true visibility relates to it: `exact`, `less` (than the distance) or `more` (the
-    /// distance or more).
+    /// How the true visibility relates to the distance: `exact`, `less` (than the distance) or
+    /// `more` (the distance or more).
     pub bound: &'static str,
     /// The distance.
     pub distance_km: f64,
@@ -214,7 +214,7 @@ pub struct DecodedWeather {
     pub text: String,
     /// In English.
     pub description: String,
-    /// `light`, `heavy`, or `None` for what has no sign.
+    /// `light`, `heavy`, or `None` for a group without a sign.
     pub intensity: Option<&'static str>,
     /// `VC`: not at the station, but within 8 to 16 km.
     pub in_vicinity: bool,
@@ -246,7 +246,7 @@ pub struct Cloud {
     pub base_ft: Option<u32>,
     /// `CB` or `TCU`.
     pub convection: Option<&'static str>,
-    /// The genus, if the report names one, and only one: `SC`, `AC`, `CB`; `CU` for TCU.
+    /// The genus, if the report names exactly one: `SC`, `AC`, `CB`; `CU` for TCU.
     pub genus: Option<&'static str>,
 }
 
@@ -348,8 +348,8 @@ impl Decoded {
     }
 }
 
-/// A group as text. Bytes of a report that is a `str` and that a group was cut from are valid but
-/// for a letter that control characters cut, which there is not: those are bytes of their own.
+/// A group as text. The report is a `str`, and groups are cut at blanks and control characters.
+/// These are bytes of their own, so a cut never splits a letter, and the group is valid text.
 fn text(group: &[u8]) -> String {
     String::from_utf8_lossy(group).into_owned()
 }

@@ -1,8 +1,8 @@
-//! What remarks of several words say.
+//! The content of remarks of several words.
 
 use serde::Serialize;
 
-/// The ends between which something varies.
+/// The limits between which something varies.
 ///
 /// ```
 /// use mesonet::feed::metar::{Decoded, Range};
@@ -13,9 +13,9 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Range {
-    /// The least.
+    /// The lower limit.
     pub least: f64,
-    /// The greatest.
+    /// The upper limit.
     pub greatest: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct Range {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WindShift {
-    /// Hour (UTC), if it is not that of the report.
+    /// Hour (UTC), if it differs from the hour of the report.
     pub hour: Option<u8>,
     /// Minute.
     pub minute: u8,
@@ -132,7 +132,7 @@ pub struct WeatherTime {
     pub weather: String,
     /// Whether it began or ended.
     pub event: BeginEnd,
-    /// Hour (UTC), if it is not that of the report.
+    /// Hour (UTC), if it differs from the hour of the report.
     pub hour: Option<u8>,
     /// Minute.
     pub minute: u8,
@@ -196,11 +196,11 @@ pub struct Phenomenon {
     /// The word of the report: `TS`, `CB`, `TCU`, `ACSL`, `VIRGA` …; `TORNADO`, `FUNNEL CLOUD`,
     /// `WATERSPOUT`.
     pub what: &'static str,
-    /// When it began, of a tornado and the like.
+    /// When it began, for a tornado and the like.
     pub began: Option<ClockTime>,
     /// When it ended.
     pub ended: Option<ClockTime>,
-    /// How far away it is, in statute miles, of a tornado and the like.
+    /// How far away it is, in statute miles, for a tornado and the like.
     pub distance_mi: Option<f64>,
     /// Where, in the words of the report; empty if it does not say.
     pub place: String,
@@ -209,7 +209,7 @@ pub struct Phenomenon {
 }
 
 impl Phenomenon {
-    /// One of which only the word is known.
+    /// A phenomenon with a word and nothing else.
     pub fn of(what: &'static str) -> Self {
         let (began, ended, distance_mi, moving) = (None, None, None, None);
         Self { what, began, ended, distance_mi, place: String::new(), moving }
@@ -220,7 +220,7 @@ impl Phenomenon {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockTime {
-    /// Hour (UTC), if it is not that of the report.
+    /// Hour (UTC), if it differs from the hour of the report.
     pub hour: Option<u8>,
     /// Minute.
     pub minute: u8,

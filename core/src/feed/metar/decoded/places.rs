@@ -1,4 +1,4 @@
-//! The words by which remarks say where something is and where it moves.
+//! The words that say in remarks where something is and where it moves.
 
 use super::super::group::Groups;
 use super::text;

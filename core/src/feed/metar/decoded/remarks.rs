@@ -44,11 +44,12 @@ pub struct DecodedRemarks {
     pub precipitation_hourly_in: Option<f64>,
     /// `PCPN n.nMM PAST HR`: precipitation of the past hour.
     pub precipitation_past_hour_mm: Option<f64>,
-    /// `6RRRR`: precipitation of `six_group_minutes`.
+    /// `6RRRR`: precipitation in `six_group_minutes`.
     pub six_group_in: Option<f64>,
-    /// 180 or 360, by the hour of the report; `None` at an hour at which the group has no meaning.
+    /// 180 or 360, depending on the hour of the report; `None` at an hour when the group has no
+    /// meaning.
     pub six_group_minutes: Option<u16>,
-    /// `7RRRR`: precipitation of 24 hours.
+    /// `7RRRR`: precipitation in 24 hours.
     pub precipitation_24h_in: Option<f64>,
     /// `4/sss`: depth of snow on the ground.
     pub snow_depth_in: Option<u16>,
@@ -60,13 +61,13 @@ pub struct DecodedRemarks {
     pub snow_increase_1h_in: Option<u16>,
     /// The depth to which it grew.
     pub snow_increase_depth_in: Option<u16>,
-    /// `1snTTT`: highest temperature of six hours.
+    /// `1snTTT`: highest temperature in six hours.
     pub max_6h_c: Option<f64>,
-    /// `2snTTT`: lowest temperature of six hours.
+    /// `2snTTT`: lowest temperature in six hours.
     pub min_6h_c: Option<f64>,
-    /// `4snTTTsnTTT`: highest temperature of 24 hours.
+    /// `4snTTTsnTTT`: highest temperature in 24 hours.
     pub max_24h_c: Option<f64>,
-    /// Lowest temperature of 24 hours.
+    /// Lowest temperature in 24 hours.
     pub min_24h_c: Option<f64>,
     /// `I1nnn`: ice that grew in the past hour.
     pub ice_1h_in: Option<f64>,
@@ -74,7 +75,7 @@ pub struct DecodedRemarks {
     pub ice_3h_in: Option<f64>,
     /// `I6nnn`: in the past 6 hours.
     pub ice_6h_in: Option<f64>,
-    /// `98mmm`: minutes of sunshine of the day before.
+    /// `98mmm`: minutes of sunshine on the previous day.
     pub sunshine_minutes: Option<u16>,
     /// `PK WND`: highest gust since the last hourly report.
     pub peak_wind: Option<DecodedPeakWind>,
@@ -104,11 +105,11 @@ pub struct DecodedRemarks {
     pub phenomena: Vec<Phenomenon>,
     /// `GR 1 3/4`: diameter of the largest hailstone.
     pub hailstone_in: Option<f64>,
-    /// Whether that is its size, `exact`, or it is smaller, `less` (`GR LESS THAN 1/4`).
+    /// Whether the hailstone has that size, `exact`, or is smaller, `less` (`GR LESS THAN 1/4`).
     pub hailstone_bound: Option<&'static str>,
     /// `8/CLCMCH`: types of cloud, WMO code tables 0513, 0515 and 0509.
     pub cloud_types: Option<CloudTypes>,
-    /// `SC5AC2`: what covers how much of the sky (Canada).
+    /// `SC5AC2`: the clouds and how much of the sky each covers (Canada).
     pub cloud_amounts: Vec<CloudAmount>,
     /// `1CU030`: layers with their type of cloud (Japan and others).
     pub cloud_layers: Vec<CloudLayer>,
@@ -145,7 +146,7 @@ pub struct DecodedPeakWind {
     pub from_deg: Option<u16>,
     /// Its speed.
     pub speed_kt: u16,
-    /// Hour (UTC), if it is not that of the report.
+    /// Hour (UTC), if it differs from the hour of the report.
     pub hour: Option<u8>,
     /// Minute.
     pub minute: u8,

@@ -21,13 +21,13 @@ use super::text;
 pub struct RunwayVisualRange {
     /// The runway: `05L`.
     pub runway: String,
-    /// The range, or the least one, in `unit`; `None` if it is missing (`////`).
+    /// The range, or the lowest range, in `unit`; `None` if it is missing (`////`).
     pub least: Option<u16>,
-    /// The range, or the greatest one, in `unit`.
+    /// The range, or the highest range, in `unit`.
     pub greatest: Option<u16>,
-    /// `M`: `least` is the lowest that can be measured, and it is less.
+    /// `M`: the range is below `least`, the lowest that can be measured.
     pub is_below_least: bool,
-    /// `P`: `greatest` is the highest that can be measured, and it is more.
+    /// `P`: the range is above `greatest`, the highest that can be measured.
     pub is_above_greatest: bool,
     /// `ft` or `m`.
     pub unit: &'static str,

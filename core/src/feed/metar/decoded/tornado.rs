@@ -7,9 +7,9 @@ use super::phrase::{ClockTime, Phenomenon};
 use super::remarks::DecodedRemarks;
 use super::{places, text};
 
-/// Takes the phrase that begins with a group: the phenomenon, when it began or ended, how far away and
-/// where it is, and where it moves. What has a time of its end alone is the last one that has not
-/// ended.
+/// Takes the phrase that begins with a group: the phenomenon, when it began or ended, how far away
+/// and where it is, and where it moves. A phrase with only a time of its end refers to the last
+/// phenomenon that has not ended.
 pub(super) fn take(
     remarks: &mut DecodedRemarks,
     group: &[u8],
@@ -77,7 +77,7 @@ fn take_distance(seen: &mut Phenomenon, groups: &mut Groups<'_>) {
         direction = next.1;
         ahead.next();
     }
-    // SM: the unit is always that.
+    // The unit is always SM.
     if direction.is_empty() && ahead.peek() == Some(b"SM") {
         ahead.next();
     }

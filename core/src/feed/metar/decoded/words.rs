@@ -21,7 +21,7 @@ const CLOUDS: [&[u8]; 15] = [
 const PHENOMENA: [&str; 12] =
     ["TS", "CB", "CBMAM", "TCU", "ACC", "ACSL", "SCSL", "CCSL", "VIRGA", "ROTOR", "VCSH", "VCTS"];
 
-/// Reads the groups behind `RMK` into the remarks, and lists those that mean nothing here.
+/// Reads the groups behind `RMK` into the remarks, and lists groups that mean nothing here.
 pub(super) fn read(
     remarks: &mut DecodedRemarks,
     metar: &Metar,
@@ -41,7 +41,7 @@ pub(super) fn read(
             groups = ahead;
         } else if !matches!(data.group(group, &mut groups), Outcome::Taken) {
             not_understood.push(text(group));
-            // With what was read for its value: PK WND 24046.
+            // Together with the group that was read as its value: PK WND 24046.
             not_understood.extend(behind.until(&groups).map(text));
         }
     }
@@ -56,7 +56,8 @@ pub(super) fn read(
     }
 }
 
-/// Takes a phrase that begins with a group; leaves the groups where they are if it is none.
+/// Takes a phrase that begins with a group; if there is no phrase, leaves the groups where they
+/// are.
 fn phrase(remarks: &mut DecodedRemarks, group: &[u8], groups: &mut Groups<'_>) -> Option<()> {
     match group {
         b"WSHFT" => {
@@ -158,7 +159,7 @@ fn split(field: &[u8], by: u8) -> Option<(&[u8], &[u8])> {
     Some((&field[..at], &field[at + 1..]))
 }
 
-/// A code figure; `None` within for one that cannot be told.
+/// A code figure; the inner `None` is a figure that cannot be told.
 #[allow(clippy::option_option, reason = "not a figure, and a figure that is missing")]
 fn figure(byte: u8) -> Option<Option<u8>> {
     match byte {
@@ -265,7 +266,7 @@ fn lightning_kinds(group: &[u8]) -> Option<Vec<&'static str>> {
     Some(kinds)
 }
 
-/// `RAB05E30SNB20`: weather, then when it began and ended, as often as it did.
+/// `RAB05E30SNB20`: weather, then each time it began and ended.
 fn weather_times(remarks: &mut DecodedRemarks, group: &[u8]) -> Option<()> {
     let mut times = Vec::new();
     let mut rest = group;

@@ -95,11 +95,11 @@ pub(super) struct Column {
 /// The result of reading a value.
 pub(super) enum Outcome {
     Value(Measured<'static>, f64),
-    /// It says that there is no value.
+    /// The cell says that there is no value.
     Nothing,
-    /// It is left out, for this reason.
+    /// The value is left out, for this reason.
     Left(&'static str),
-    /// It is not a number.
+    /// The value is not a number.
     Unread,
 }
 
@@ -225,8 +225,8 @@ impl Cell<'_> {
         }
     }
 
-    /// What the measurement code says beside the number: that precipitation (code 2) or the depth
-    /// of snow (3) is a trace.
+    /// The qualifier from the measurement code: precipitation (code 2) or the depth of snow (3) is
+    /// a trace.
     pub(super) fn qualifier(&self) -> Option<Qualifier> {
         let trace = match self.column.kind {
             Kind::Precipitation(_) if self.source() != 382 => '2',

@@ -27,8 +27,8 @@ const MAX_FIELDS: usize = 1024;
 /// Columns are found by their names, both those of version 1.0 (`Station_ID`, `Year` to `Minute`,
 /// `Latitude`) and of 1.1 (`STATION`, `DATE`, `LATITUDE`). Units, codes and quality are those of
 /// the *README file for the Global Historical Climatology Network hourly*, version 1.1.0. Each
-/// variable has five attributes of its own; the measurement code, the quality code, the report type
-/// and the source code are used. The height of the wind sensor is not given, so wind at 10 m
+/// variable has five attributes of its own. Four are used: the measurement code, the quality code,
+/// the report type and the source code. The height of the wind sensor is not given, so wind at 10 m
 /// cannot be derived from these tables.
 ///
 /// | Column | Unit | Series |
@@ -55,17 +55,18 @@ const MAX_FIELDS: usize = 1024;
 ///   an accumulated (4), deleted (5, 6) or missing (7, 8) period are left out and counted. Code 3
 ///   is a measurable amount in real files.
 /// - `precipitation` of METAR and SPECI counts from the last hourly report (section IX of the
-///   README). That is an hour only in METAR at minute 45 to 59 or 0; in others it is left out and
-///   counted. For source 382, a number as measurement code gives the hours.
+///   README). That is an hour only in METAR at minute 45 to 59 or 0; in other reports it is left
+///   out and counted. For source 382, a number as measurement code gives the hours.
 /// - If two columns give the same series, the first wins.
 /// - A row merges the reports of one time; the network does this, so there is one row per time.
 ///
-/// Letters of the quality code are checks that failed ([`GHCNH_CHECKS`](crate::observation::GHCNH_CHECKS)), a
-/// digit or a capital is a code of the source: of the Integrated Surface Data
-/// ([`ISD`](crate::observation::ISD)) for sources 313 to 315, 322, 335, 343, 344, 346; for 220 to 223, 347, 348
-/// 1 is Good, 2 Doubtful, 3 Error, 5 (removed) Suppressed; for 345 0 is Good, 1 Doubtful, 3 Error;
-/// for 382 an absent code is Good, any other Doubtful. The worst counts. Codes of other sources, and
-/// absent codes, are no verdict. Humidity out of range (o) is Error.
+/// Letters of the quality code are checks that failed
+/// ([`GHCNH_CHECKS`](crate::observation::GHCNH_CHECKS)), a digit or a capital is a code of the
+/// source: of the Integrated Surface Data ([`ISD`](crate::observation::ISD)) for sources 313 to
+/// 315, 322, 335, 343, 344, 346; for 220 to 223, 347, 348 1 is Good, 2 Doubtful, 3 Error, 5
+/// (removed) Suppressed; for 345 0 is Good, 1 Doubtful, 3 Error; for 382 an absent code is Good,
+/// any other Doubtful. The worst counts. Codes of other sources, and absent codes, give no verdict.
+/// Humidity out of range (o) is Error.
 ///
 /// Remarks and other columns are not variables of the service and are counted by the name of their
 /// column.
@@ -256,7 +257,7 @@ impl Header {
     }
 }
 
-/// Longest identifier; real ones have 11 characters.
+/// Longest identifier; real identifiers have 11 characters.
 const MAX_ID_BYTES: usize = 32;
 /// Whether a file looks like one of this kind.
 pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {

@@ -152,7 +152,7 @@ impl<'s, 't> Sections<'s, 't> {
         Ok(())
     }
 
-    /// Reads a section that stands alone; one of another length is counted.
+    /// Reads a section on its own; a section of another length is counted.
     pub(super) fn alone(
         &mut self,
         identifier: [u8; 3],
@@ -314,7 +314,7 @@ impl<'s, 't> Sections<'s, 't> {
     }
 }
 
-/// What a value for a period measures; without a period its interval is Unknown.
+/// What a value for a period measures. Without a period, its interval is Unknown.
 fn over(variable: Variable, of: IntervalType, minutes: Option<f64>, unit: &str) -> Measured<'_> {
     let (of, minutes) = match minutes {
         Some(minutes) if minutes > 0.0 => (of, minutes as i32),
@@ -323,8 +323,8 @@ fn over(variable: Variable, of: IntervalType, minutes: Option<f64>, unit: &str) 
     Measured::new(variable, of, minutes, unit)
 }
 
-/// Present weather, for each of the three ways to report it; empty if there is none, `None` if
-/// nothing is said.
+/// Present weather, for each of the three ways to report it; empty if there is no weather, `None`
+/// if the record does not say.
 #[derive(Default)]
 struct Weathers {
     /// Groups as in a METAR.

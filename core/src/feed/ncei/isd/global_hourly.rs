@@ -1,4 +1,4 @@
-//! NCEI's Integrated Surface Data as a table (CSV), which it offers as "global-hourly".
+//! NCEI's Integrated Surface Data as a table (CSV), which NCEI offers as "global-hourly".
 
 use std::io::BufRead;
 

@@ -17,7 +17,7 @@ fn read_text(text: &str) -> (Vec<FeedReport>, Summary) {
     (all, summary)
 }
 
-/// What the additional sections add, and the weather.
+/// The readings of the additional sections, and the weather.
 fn added(kind: &str, additional: &str) -> (Vec<String>, Option<Vec<String>>) {
     let (all, summary) = read_text(&record(kind, "201601010053", additional));
     assert_eq!(summary.refusals, []);

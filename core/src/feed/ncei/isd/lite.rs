@@ -1,4 +1,4 @@
-//! NCEI's isd-lite: eight elements of the Integrated Surface Data, an hour a line.
+//! NCEI's isd-lite: eight elements of the Integrated Surface Data, one hour per line.
 
 use std::io::BufRead;
 
@@ -16,26 +16,26 @@ use crate::unit::Vocabulary;
 const MAX_LINE_BYTES: usize = 1024;
 /// Numbers of a line.
 const FIELDS: usize = 12;
-/// What stands for no value.
+/// The number for no value.
 const MISSING: f64 = -9999.0;
-/// What stands for a trace of precipitation.
+/// The number for a trace of precipitation.
 const TRACE: f64 = -1.0;
 
 /// Reads an isd-lite file of a station, `native_id`, and visits each line.
 ///
-/// A line has year, month, day and hour (UTC), then air temperature, dew point, sea level pressure, wind
-/// direction, wind speed, the code of the sky's cover, and the precipitation of one and of six hours
-/// (NCEI, isd-lite-format). Of each hour NCEI took the observation nearest to it, so the true times are
-/// up to half an hour off, and the interval of the wind is unknown. -9999 is no value; a trace of
-/// precipitation, -1, is 0 with the qualifier Trace. A calm has no direction. The code of the sky is
-/// counted: it is of no layer.
+/// A line has year, month, day and hour (UTC), then air temperature, dew point, sea level pressure,
+/// wind direction, wind speed, the code of the sky's cover, and the precipitation of one and of six
+/// hours (NCEI, isd-lite-format). For each hour NCEI took the observation nearest to it, so the
+/// true times are up to half an hour off, and the interval of the wind is unknown. -9999 is no
+/// value; a trace of precipitation, -1, is 0 with the qualifier Trace. A calm has no direction. The
+/// code of the sky is counted as a value without a variable: it belongs to no layer.
 ///
-/// Neither the file nor its lines say which station it is of: that is in the file's name,
-/// `USAF-WBAN-YEAR`. Nor do they say where it is: its place is that of the station on record.
+/// Neither the file nor its lines name the station: the name of the file does, `USAF-WBAN-YEAR`.
+/// They do not give its place either; the place is that of the station on record.
 ///
 /// # Errors
-/// If the source fails, or if `native_id` is no id of the Integrated Surface Data. A line that cannot be
-/// read is counted and listed in the summary.
+/// If the source fails, or if `native_id` is not an id of the Integrated Surface Data. A line that
+/// cannot be read is counted and listed in the summary.
 ///
 /// ```
 /// use mesonet::feed::read_isd_lite;
@@ -115,7 +115,7 @@ fn report(
         let of = Measured::instantaneous(variable, unit);
         push(&mut readings, of, value(number).map(tenths), Quality::UNCHECKED);
     }
-    // A direction of 0 is that of a calm, or unknown.
+    // A direction of 0 means a calm, or is unknown.
     let direction = value(direction).filter(|&degrees| degrees > 0.0);
     let of = Measured::new(Variable::WindDirection, Unknown, 0, "°");
     push(&mut readings, of, direction, Quality::UNCHECKED);

@@ -78,5 +78,5 @@ impl Mandatory<'_> {
 
 /// The ceiling given for a sky without one.
 const NO_CEILING_M: f64 = 22_000.0;
-/// What a record gives for every greater visibility.
+/// The value that a record gives for this visibility and any greater one.
 const HIGHEST_VISIBILITY_M: f64 = 160_000.0;

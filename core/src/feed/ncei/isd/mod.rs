@@ -59,16 +59,17 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 ///   or for an accumulated (4), deleted (5, 6) or missing (7, 8) period are left out and counted by
 ///   their condition. Condition 3 is a measurable amount in real records of the United States.
 /// - In METAR and SPECI an amount for one hour counts from the last hourly report. That is an hour
-///   only in FM-15 at minute 45 to 59 or 0; in others it is left out and counted.
+///   only in FM-15 at minute 45 to 59 or 0; in other reports it is left out and counted.
 /// - If one record has several values of a series, the first section wins.
 /// - Reports of different types can have the same time. SPECI wins over METAR, METAR over all
-///   others, and those over summaries (SOD, SOM); the rank is the report's revision, so that any
+///   others, and those over summaries (SOD, SOM); the rank is the revision of the report, so any
 ///   order gives the same readings.
 ///
-/// Quality codes become verdicts by [`ISD`](crate::observation::ISD); codes that are not in it leave a value
-/// unchecked. Present weather that is suspect or erroneous is left out. Remarks and the quality
-/// section after them are not read. Other sections are skipped by their length and counted by
-/// their identifier; one that the document does not define ends the reading of its record.
+/// Quality codes become verdicts by [`ISD`](crate::observation::ISD); codes that are not in it
+/// leave a value unchecked. Present weather that is suspect or erroneous is left out. Remarks and
+/// the quality section after them are not read. Other sections are skipped by their length and
+/// counted by their identifier. A section that the document does not define ends the reading of its
+/// record.
 ///
 /// # Errors
 /// If the source fails. A damaged record is counted and listed in the summary.
@@ -186,7 +187,7 @@ impl<'a> Record<'a> {
             return Err(RefusalReason::Without { what: "control and mandatory section" });
         };
         let length = std::str::from_utf8(&control[..4]).ok().and_then(|text| text.parse().ok());
-        // A truncated record ends within a section; one with two-byte letters is longer.
+        // A truncated record ends within a section. A record with two-byte letters is longer.
         let variable = length.and_then(|length: usize| rest.get(..length)).ok_or_else(|| {
             let (what, got) = ("count of the characters that follow", text(&control[..4]));
             RefusalReason::Field { what, got }
@@ -290,7 +291,7 @@ fn push(to: &mut Collected<'_>, of: Measured<'_>, value: Option<f64>, quality: Q
     push_qualified(to, of, value, quality, None);
 }
 
-/// The same, with what the record says beside the number.
+/// The same, with the qualifier that the record gives.
 fn push_qualified(
     to: &mut Collected<'_>,
     of: Measured<'_>,

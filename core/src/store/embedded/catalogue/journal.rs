@@ -1,4 +1,4 @@
-//! The journal of fresh batches, and which acknowledged ones are missing.
+//! The journal of fresh batches, and the acknowledged batches that are missing.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Catalogue, Lost, add_lost, set_meta};
 use crate::observation::StationId;
 use crate::store::StoreError;
 
-/// Spans of missing acknowledged batches, one per line; kept until somebody acknowledges the loss.
+/// Spans of missing acknowledged batches, one per line; kept until the operator accepts the loss.
 const MISSING: &str = "store.missing_batches";
 /// Whether a file beside the database counts the acknowledged batches.
 const COUNTED: &str = "store.counted";
@@ -25,7 +25,7 @@ pub(in super::super) struct JournalEntry {
     pub generation: u64,
     pub places_generation: u64,
     pub batch: Vec<u8>,
-    /// The content of its note, if it has an intact one.
+    /// The content of its note, if the note is intact.
     pub note: Option<BatchNote>,
     /// What is wrong with the note.
     pub fault: Option<Fault>,
@@ -36,8 +36,8 @@ pub(in super::super) struct JournalEntry {
 pub(in super::super) struct BatchNote {
     pub generation: u64,
     pub places_generation: u64,
-    /// The times and stations of the readings, all ends included; the first is after the last if
-    /// there are none.
+    /// The times and stations of the readings, all ends included; if there are no readings, the
+    /// first is after the last.
     first_ms: i64,
     last_ms: i64,
     first: StationId,
@@ -92,7 +92,7 @@ impl JournalEntry {
         Ok(Self { id, generation, places_generation, batch, note, fault })
     }
 
-    /// Returns what is lost with the batch.
+    /// Returns the readings that are lost with the batch.
     pub(crate) fn lost(&self) -> Option<Lost> {
         let any =
             (i64::MIN, i64::MAX, StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
@@ -109,7 +109,7 @@ impl Catalogue {
         self.journal_after(0)
     }
 
-    /// Returns the batches after one that are not known to be damaged.
+    /// Returns the batches after a given one that are not known to be damaged.
     pub(crate) fn journal_after(&self, after: i64) -> Result<Vec<JournalEntry>, StoreError> {
         self.rows(&self.select_journal(after, "ASC"), JournalEntry::read)
     }
@@ -161,8 +161,8 @@ impl Catalogue {
         found.into_values().collect()
     }
 
-    /// Returns the missing acknowledged batches: those recorded earlier, and those that the count
-    /// beside the database reveals. Nothing is written.
+    /// Returns the missing acknowledged batches: the ones recorded earlier, and the ones that the
+    /// count beside the database reveals. Nothing is written.
     pub(crate) fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
         let mut faults: Vec<Fault> = self
             .meta(MISSING)?
@@ -173,8 +173,8 @@ impl Catalogue {
         match self.counted() {
             Ok(Some(count)) => faults.extend(missing(self.last_batch()?, count)),
             Ok(None) if self.meta(COUNTED)?.is_some() => {
-                let cause = "it is missing, so whether acknowledged batches are missing cannot be \
-                             told";
+                let cause = "it is missing, so it is unknown whether acknowledged batches are \
+                             missing";
                 faults.push(Fault::new(JOURNAL_COUNT, cause));
             }
             Ok(None) => {}
@@ -247,7 +247,7 @@ pub(in super::super) fn journal_batch(id: i64) -> String {
     format!("{DATABASE}, batch {id} of the journal")
 }
 
-/// Adds a batch to the journal and returns its id: the next one, or the one that it had.
+/// Adds a batch to the journal and returns its id: the next id, or the id that the batch had.
 pub(in super::super) fn add_batch(
     transaction: &Transaction<'_>,
     id: Option<i64>,

@@ -30,7 +30,7 @@ use super::weather_table::Words;
 use crate::observation::{IntervalType, SeriesKey, Variable};
 use crate::store::StoreError;
 
-/// What was read, and what is damaged.
+/// The content that was read, and the damage found.
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
 /// Increases with every change of the format of a store's files.
@@ -67,9 +67,9 @@ const SCHEMA: &str = "
     );
 ";
 
-/// What version 2 adds: segments being written (`made_from` lists the segments merged into them;
-/// empty for the journal), segments that were replaced (`damaged`: part of them could not be read
-/// and is not in the replacement), and the sealed readings that are lost.
+/// Version 2 adds the segments being written (`made_from` lists the segments merged into them;
+/// empty for the journal), the segments that were replaced (`damaged`: part of them could not be
+/// read and is not in the replacement), and the sealed readings that are lost.
 const SCHEMA_2: &str = "
     CREATE TABLE pending (id INTEGER PRIMARY KEY, made_from TEXT NOT NULL);
     CREATE TABLE retired (
@@ -92,21 +92,22 @@ const SCHEMA_2: &str = "
         FROM segment WHERE damaged IS NOT NULL;
 ";
 
-/// What version 3 adds: checksums of the texts, and notes on the batches.
+/// Version 3 adds checksums of the texts, and notes on the batches.
 const SCHEMA_3: &str = "
     ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE journal ADD COLUMN note BLOB;
 ";
 
-/// What version 5 adds: the words of present weather.
+/// Version 5 adds the words of present weather.
 const SCHEMA_5: &str = "
     CREATE TABLE weather (code INTEGER PRIMARY KEY, words TEXT NOT NULL);
 ";
 
-/// What tells one state of the database from another.
+/// Identifies a state of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Edition {
-    /// The first batch of the journal that is not damaged, and the last that it ever had.
+    /// The first batch of the journal that is not damaged, and the last batch that the journal ever
+    /// had.
     first_batch: i64,
     pub last_batch: i64,
     segments: Vec<i64>,
@@ -128,13 +129,13 @@ pub(super) struct Catalogue {
     pub connection: Connection,
     pub path: PathBuf,
     version: u32,
-    /// How many batches were acknowledged; kept while the store is open.
+    /// The number of acknowledged batches; kept while the store is open.
     count: Option<Count>,
 }
 
 impl Catalogue {
     /// Opens the database of a folder. Tables are created only if `is_new` says that there is no
-    /// data yet for it to describe.
+    /// data yet for the database to describe.
     pub(super) fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
         Self::open_as(dir.join(DATABASE), is_new)
     }
@@ -165,7 +166,7 @@ impl Catalogue {
         Self::open_as(path, true)
     }
 
-    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    /// Opens the database of a folder that no process writes to, without writing a byte.
     pub(super) fn unwritten(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(DATABASE);
         Self::read(unwritten::open(&path)?, path)
@@ -328,7 +329,7 @@ impl Catalogue {
         Ok((states, faults))
     }
 
-    /// Returns what tells this state of the database from others.
+    /// Returns what identifies this state of the database.
     pub(super) fn edition(&self) -> Result<Edition, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let number = |sql| self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed);
@@ -347,7 +348,7 @@ impl Catalogue {
     }
 
     /// Moves the content of the write-ahead log into the database, which then no longer depends on
-    /// it.
+    /// the log.
     pub(super) fn checkpoint(&mut self) -> Result<(), StoreError> {
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
         let busy = self.connection.query_row(sql, [], |row| row.get::<_, bool>(0));

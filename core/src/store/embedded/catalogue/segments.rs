@@ -1,5 +1,5 @@
-//! What the catalogue records about sealed segments: those in service, being written and retired,
-//! and what is lost of them.
+//! The catalogue's records of sealed segments: segments in service, being written and retired, and
+//! lost parts of segments.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::store::StoreError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct SegmentEntry {
     pub id: i64,
-    /// Order of the segments: later ones hold newer ingests.
+    /// Order of the segments: later segments hold newer ingests.
     pub sequence: i64,
     pub readings: u64,
     pub first_ms: i64,
@@ -73,7 +73,7 @@ pub(in super::super) fn segment_file(id: i64) -> String {
 }
 
 impl Catalogue {
-    /// Returns the segments in order, and those whose entries are damaged.
+    /// Returns the segments in order, and the segments whose entries are damaged.
     pub(crate) fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
         let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
                    FROM segment WHERE damaged IS NULL ORDER BY sequence";
@@ -112,7 +112,7 @@ impl Catalogue {
         next.map_err(|error| self.failed(&error))
     }
 
-    /// Describes a store that nobody has open, for a segment about to be written.
+    /// Describes a store that no process has open, for a segment about to be written.
     pub(crate) fn about(
         &self,
         made_from: Vec<i64>,
@@ -128,12 +128,13 @@ impl Catalogue {
         })
     }
 
-    /// Returns what was set aside before.
+    /// Returns the parts that were set aside before.
     pub(crate) fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
         Ok(self.lost_parts()?.into_iter().map(|(_, fault)| fault).collect())
     }
 
-    /// Returns what was set aside before and not given up, each with its segment or, negated, its batch.
+    /// Returns the parts that were set aside before and not given up, each with its segment or,
+    /// negated, its batch.
     pub(crate) fn lost_unasked(&self) -> Result<Vec<(i64, Fault)>, StoreError> {
         let given_up = self.given_up();
         let mut parts = self.lost_parts()?;
@@ -143,7 +144,8 @@ impl Catalogue {
 
     /// The segments and, negated, the batches whose loss was accepted.
     pub(crate) fn given_up(&self) -> BTreeSet<i64> {
-        // A damaged text is a fault of its own; what nobody is known to have given up is named.
+        // A damaged text is a fault of its own; then all parts are named, because none is known to
+        // be given up.
         let text = self.meta(GIVEN_UP).ok().flatten().unwrap_or_default();
         text.split(',').filter_map(|part| part.parse().ok()).collect()
     }
@@ -169,12 +171,12 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The cutoff of retention. That of a damaged catalogue, which cannot be opened, hides nothing.
+    /// The retention cutoff. A damaged catalogue cannot be opened; its cutoff hides nothing.
     fn retain_from_ms(&self) -> i64 {
         self.number(RETAIN_FROM).ok().flatten().unwrap_or(i64::MIN)
     }
 
-    /// Returns what was set aside before, each with its segment or, negated, its batch.
+    /// Returns the parts that were set aside before, each with its segment or, negated, its batch.
     fn lost_parts(&self) -> Result<Vec<(i64, Fault)>, StoreError> {
         if self.version < 2 {
             return Ok(Vec::new());
@@ -218,7 +220,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns the sealed readings that are lost, except those from before the cutoff of retention.
+    /// Returns the sealed readings that are lost, except those from before the retention cutoff.
     pub(crate) fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         let retain_from_ms = self.retain_from_ms();
         let sql = format!(
@@ -257,7 +259,7 @@ impl Catalogue {
     }
 }
 
-/// Stands for the segments that retention has deleted: no segment has that number.
+/// Stands for the segments that retention has deleted. No segment has this number.
 pub(in super::super) const DROPPED: i64 = 0;
 
 /// Readings that are lost: damaged blocks of a segment, or a damaged batch of the journal.
@@ -274,7 +276,7 @@ pub(in super::super) struct Lost {
 }
 
 impl Lost {
-    /// A whole segment of which nothing is known but its number.
+    /// A whole segment; only its number is known.
     pub(crate) fn of_segment(segment: i64) -> Self {
         let (first, last) = (StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
         let (first_ms, last_ms) = (i64::MIN, i64::MAX);

@@ -48,7 +48,7 @@ struct Pyproj {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("../../tests/data/model_grids/golden.json")).unwrap()
+    serde_json::from_str(include_str!("../../../tests/data/model_grids/golden.json")).unwrap()
 }
 
 fn grids() -> BTreeMap<String, NativeGrid> {

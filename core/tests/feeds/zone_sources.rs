@@ -9,13 +9,13 @@ use flate2::read::GzDecoder;
 use mesonet::zone::{Zone, ZoneFileError, Zones};
 use mesonet::{BBox, LonLat, zone};
 
-#[path = "../examples/zone_bundle.rs"]
+#[path = "../../examples/zone_bundle.rs"]
 #[allow(dead_code, reason = "its main is not called here")]
 mod zone_bundle;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/zones");
 const BUNDLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/zones.bin.gz");
-const BC_PRJ: &str = include_str!("../../tests/data/zones/eccc_zones_bc.prj");
+const BC_PRJ: &str = include_str!("../../../tests/data/zones/eccc_zones_bc.prj");
 
 fn unzipped(path: &str) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -22,27 +22,45 @@ const ENOUGH: usize = 3;
 /// How long to wait for a sign of the child.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs the test, or the child if the arguments say so: they also say where to begin, and in which
-/// folder.
-pub fn main(name: &str, test: fn(), child: fn(first: u64, folder: &Path)) {
+/// A test that kills a process of its own.
+#[derive(Clone, Copy)]
+pub struct Test {
+    pub name: &'static str,
+    pub test: fn(),
+    /// What the process does: where to begin, and in which folder.
+    pub child: fn(first: u64, folder: &Path),
+}
+
+/// Runs the tests, or the process of one if the arguments say so.
+pub fn main(tests: &[Test]) {
     let arguments: Vec<_> = args_os().collect();
-    if let [_, flag, first, folder] = &*arguments
+    if let [_, flag, name, first, folder] = &*arguments
         && flag == CHILD
     {
-        return child(first.to_str().unwrap().parse().unwrap(), Path::new(folder));
+        let test = tests.iter().find(|test| name == test.name).unwrap();
+        return (test.child)(first.to_str().unwrap().parse().unwrap(), Path::new(folder));
     }
-    let test = Trial::test(name, move || {
-        test();
-        Ok(())
-    });
-    libtest_mimic::run(&Arguments::from_args(), vec![test]).exit()
+    let trial = |test: &Test| {
+        let run = test.test;
+        Trial::test(test.name, move || {
+            run();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.iter().map(trial).collect()).exit()
 }
 
 /// Starts the child, kills it a moment after the last of the awaited signs, and returns what it
 /// wrote.
-pub fn run_until_killed(first: u64, folder: &Path, signs: &[&str], delay: Duration) -> String {
+pub fn run_until_killed(
+    test: &Test,
+    first: u64,
+    folder: &Path,
+    signs: &[&str],
+    delay: Duration,
+) -> String {
     let mut command = Command::new(current_exe().unwrap());
-    command.arg(CHILD).arg(first.to_string()).arg(folder);
+    command.arg(CHILD).arg(test.name).arg(first.to_string()).arg(folder);
     let mut process = Process::start(&mut command, PATIENCE);
     for sign in signs {
         process.wait_for(sign);

@@ -4,8 +4,8 @@ use mesonet::feed::metar::{Altimeter, DistanceUnit, Metar, SkyCover, WindFrom};
 use mesonet::feed::{read_awc_csv, read_bulletins};
 use weather_reports::tokens;
 
-use crate::comparison::{Comparison, Disagreement, flag, number, text};
-use crate::{AWC_TABLES, knots, open, weather_apart};
+use super::comparison::{Comparison, Disagreement, flag, number, text};
+use super::{AWC_TABLES, knots, open, weather_apart};
 
 const REWRITTEN_TABLES: [&str; 6] = ["1732Z", "1922Z", "1930Z", "1942Z", "2015Z", "2119Z"];
 const KTPA: &str = "ktpa_weather-reports_0.1.5.txt.gz";

@@ -8,7 +8,7 @@ use mesonet::model::{DeliveryLimits, RunStamp};
 use mesonet::time::HOUR_MS;
 use mesonet::{grib, model};
 
-use crate::support::{NOW_MS, START_MS, deliver, grib, new_store};
+use super::support::{NOW_MS, START_MS, deliver, grib, new_store};
 
 /// A model whose runs have four hours, laid out at once, and one whose runs follow their files.
 pub fn own() -> model::Catalogue {

@@ -274,7 +274,7 @@ fn status_of(messages: &[Message], now: &str) -> Vec<(Status, Vec<Status>)> {
 #[test]
 fn a_partial_update_hides_no_other_zone() {
     let text =
-        include_str!("../../tests/data/reported/alerts/partial_update_hides_other_zones.json");
+        include_str!("../../../tests/data/reported/alerts/partial_update_hides_other_zones.json");
     let now = "2025-12-15T16:00:00Z";
     for action in WORDS.map(|(word, _)| word).into_iter().chain([""]) {
         for kind in ["Alert", "Update", "Cancel"] {

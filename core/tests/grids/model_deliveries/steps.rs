@@ -2,8 +2,8 @@
 
 use mesonet::{grib, model};
 
-use crate::messages::{message, octet, own};
-use crate::support::{deliver, grib, new_store};
+use super::messages::{message, octet, own};
+use super::support::{deliver, grib, new_store};
 
 /// The fields of the deliveries, each a file: levels of the wind, pressure and gust, at some hours.
 fn files() -> Vec<Vec<u8>> {

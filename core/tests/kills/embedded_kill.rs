@@ -10,9 +10,6 @@
 //! enough kills have hit sealing or compaction, and enough have hit a batch that was complete but
 //! not yet acknowledged.
 
-mod kill;
-mod process;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +23,7 @@ use mesonet::{
     Reading, Report, SeriesKey, Station, StationId, Variable,
 };
 
-use kill::{Kills, chance, run_until_killed};
+use crate::kill::{Kills, Test, chance, run_until_killed};
 
 /// 2026-07-01T00:00:00Z.
 const START_MS: i64 = 1_782_864_000_000;
@@ -170,7 +167,7 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
     {
         let signs: &[&str] = if kill % 2 == 0 { &["taken"] } else { &["taken", "maintenance"] };
         let delay = Duration::from_micros(chance(kill) % 40_000);
-        let last = last_taken(&run_until_killed(next, dir.path(), signs, delay));
+        let last = last_taken(&run_until_killed(&TEST, next, dir.path(), signs, delay));
 
         let store = EmbeddedStore::open(dir.path(), options()).unwrap();
         let known = segment_files(dir.path());
@@ -210,10 +207,8 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
     );
 }
 
-fn main() {
-    kill::main(
-        "what_is_acknowledged_survives_a_kill_at_any_moment",
-        what_is_acknowledged_survives_a_kill_at_any_moment,
-        child,
-    );
-}
+pub const TEST: Test = Test {
+    name: "what_is_acknowledged_survives_a_kill_at_any_moment",
+    test: what_is_acknowledged_survives_a_kill_at_any_moment,
+    child,
+};

@@ -1,13 +1,11 @@
 //! The reader of api.weather.gov's observations on real files.
 
-mod shown;
-
 use std::fs;
 
+use crate::shown::shown;
 use mesonet::feed::{FeedReport, FileContext, read_nws_observations};
 use mesonet::{Iso8601, feed};
 use proptest::prelude::*;
-use shown::shown;
 
 fn bytes(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/nws_observation");

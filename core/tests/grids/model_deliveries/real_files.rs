@@ -8,7 +8,7 @@ use mesonet::{grib, model};
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::support::{NOW_MS, deliver, grib, new_store, sample};
+use super::support::{NOW_MS, deliver, grib, new_store, sample};
 
 const NAM: &str = "nam211_20180917T00Z_f000_181msg.grib2";
 const SAFRICA: &str = "safrica_ps_20100308T12Z_25hours.grib2";
@@ -29,7 +29,8 @@ struct GoldenSeries {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("../../../tests/data/model_grids/golden_runs.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../tests/data/model_grids/golden_runs.json"))
+        .unwrap()
 }
 
 /// Makes a run of the catalogue that ships from one file.

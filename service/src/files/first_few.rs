@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::shown::shown_fault;
 
-/// Faults and refusals kept with their text; further ones are only counted.
+/// Number of faults and refusals that are kept with their text; further ones are only counted.
 const MAX_LISTED: usize = 100;
 
 /// What went wrong with a file, or with a report in it.
@@ -17,7 +17,7 @@ pub struct FileFault {
 }
 
 impl FileFault {
-    /// The fault of a file, with bounded length: the text may repeat content of the file.
+    /// The fault of a file. The length of the text is limited: it may repeat content of the file.
     pub fn new(file: String, error: &str) -> Self {
         Self { file, error: shown_fault(error) }
     }
@@ -25,20 +25,20 @@ impl FileFault {
 
 /// The first few items, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed<T> {
+pub struct FirstFew<T> {
     /// How many there are.
     pub count: u64,
     /// The first few.
     pub first: Vec<T>,
 }
 
-impl<T> Default for Listed<T> {
+impl<T> Default for FirstFew<T> {
     fn default() -> Self {
         Self { count: 0, first: Vec::new() }
     }
 }
 
-impl<T> Listed<T> {
+impl<T> FirstFew<T> {
     /// Adds an item, created only if it is kept.
     pub fn add(&mut self, item: impl FnOnce() -> T) {
         self.count += 1;

@@ -1,4 +1,4 @@
-//! Readers that hand on what another one says.
+//! Readers that pass on the answers of another reader.
 
 use std::sync::Arc;
 
@@ -8,39 +8,39 @@ use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, Visit
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
-/// A store in front of another, whose record is that of the other. It is a [`Reader`] by that, so
-/// that only [`append`](super::Store::append) is left to write.
+/// A store in front of another, with the same record. This makes it a [`Reader`], so that only
+/// [`append`](super::Store::append) remains to be implemented.
 ///
 /// ```
-/// use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
+/// use mesonet::store::{ReaderWrapper, VerdictFn, Receipt, StoreError, no_verdicts};
 /// use mesonet::{Batch, MemoryStore, Reader, Store};
 /// struct Closed(MemoryStore);
 ///
-/// impl InFront for Closed {
-///     fn behind(&self) -> &dyn Reader {
+/// impl ReaderWrapper for Closed {
+///     fn wrapped(&self) -> &dyn Reader {
 ///         &self.0
 ///     }
 /// }
 ///
 /// impl Store for Closed {
-///     fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+///     fn append(&self, _: &Batch, _: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
 ///         Err(StoreError::Locked { path: "the record".into(), holder: "a test".into() })
 ///     }
 /// }
 ///
 /// let closed = Closed(MemoryStore::default());
 /// assert_eq!(closed.directory()?.stations.len(), 0);
-/// assert!(closed.append(&Batch::default(), &mut unjudged).is_err());
+/// assert!(closed.append(&Batch::default(), &mut no_verdicts).is_err());
 /// # Ok::<(), StoreError>(())
 /// ```
-pub trait InFront {
-    /// The reader whose record it has.
-    fn behind(&self) -> &dyn Reader;
+pub trait ReaderWrapper {
+    /// The reader that has the record.
+    fn wrapped(&self) -> &dyn Reader;
 }
 
-impl<T: InFront> Reader for T {
+impl<T: ReaderWrapper> Reader for T {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.behind().directory()
+        self.wrapped().directory()
     }
 
     fn scan(
@@ -48,7 +48,7 @@ impl<T: InFront> Reader for T {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        self.behind().scan(selection, visit)
+        self.wrapped().scan(selection, visit)
     }
 
     fn scan_latest(
@@ -56,7 +56,7 @@ impl<T: InFront> Reader for T {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        self.behind().scan_latest(selection, visit)
+        self.wrapped().scan_latest(selection, visit)
     }
 
     fn scan_weather(
@@ -65,19 +65,20 @@ impl<T: InFront> Reader for T {
         window: ClosedWindow,
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        self.behind().scan_weather(stations, window, visit)
+        self.wrapped().scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
-        self.behind().held_from_ms()
+        self.wrapped().held_from_ms()
     }
 
     fn longest_scan_ms(&self) -> i64 {
-        self.behind().longest_scan_ms()
+        self.wrapped().longest_scan_ms()
     }
 }
 
-/// The reader of the moment: each answer is of one reader, whatever takes its place meanwhile.
+/// The current reader: each answer comes from one reader, even if another takes its place in the
+/// meantime.
 impl<R: Reader> Reader for ArcSwap<R> {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         self.load().directory()

@@ -9,9 +9,6 @@
 //!
 //! `MESONET_KILLS` sets the minimum number of kills; the default is 40.
 
-mod kill;
-mod process;
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,7 +17,7 @@ use mesonet::model::{LevelValues, ProductDefinition, RunDefinition, RunStamp};
 use mesonet::time::HOUR_MS;
 use mesonet::{grid, model};
 
-use kill::{Kills, chance, run_until_killed};
+use crate::kill::{Kills, Test, chance, run_until_killed};
 
 const MODEL: &str = "killed";
 
@@ -200,7 +197,7 @@ fn a_run_that_grows_is_whole_after_a_kill_at_any_moment() {
         let delay = Duration::from_micros(chance(kill) % longest_us);
         // Not only of the first step.
         let signs = vec![sign; 1 + (chance(kill + 7) % 3) as usize];
-        let said = run_until_killed(first, folder.path(), &signs, delay);
+        let said = run_until_killed(&TEST, first, folder.path(), &signs, delay);
         kill += 1;
         for run in store.runs(MODEL).unwrap() {
             let run = store.run(MODEL, run).unwrap();
@@ -233,10 +230,8 @@ fn a_run_that_grows_is_whole_after_a_kill_at_any_moment() {
     );
 }
 
-fn main() {
-    kill::main(
-        "a_run_that_grows_is_whole_after_a_kill_at_any_moment",
-        a_run_that_grows_is_whole_after_a_kill_at_any_moment,
-        child,
-    );
-}
+pub const TEST: Test = Test {
+    name: "a_run_that_grows_is_whole_after_a_kill_at_any_moment",
+    test: a_run_that_grows_is_whole_after_a_kill_at_any_moment,
+    child,
+};

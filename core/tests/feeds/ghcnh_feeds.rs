@@ -1,11 +1,9 @@
 //! The reader of GHCNh on real files.
 
-mod shown;
-
+use crate::shown::shown;
 use mesonet::feed::{FeedReport, read_ghcnh};
 use mesonet::{Iso8601, feed};
 use proptest::prelude::*;
-use shown::shown;
 
 const FILES: [&str; 4] = ["FPI0000NTAT", "USW00013967", "USW00024135", "USW00026442"];
 

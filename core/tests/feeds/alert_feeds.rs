@@ -258,7 +258,7 @@ fn a_message_is_the_same_after_it_was_kept_as_json() {
 /// has, in an alert without VTEC.
 #[test]
 fn every_name_of_an_event_has_its_kind() {
-    let names = include_str!("../../tests/data/nws_alerts/event_names.tsv");
+    let names = include_str!("../../../tests/data/nws_alerts/event_names.tsv");
     let mut counts = [0; 5];
     for line in names.lines().skip(1) {
         let [name, kind, _lists] = *line.split('\t').collect::<Vec<_>>() else { panic!("{line}") };
@@ -279,7 +279,7 @@ fn every_name_of_an_event_has_its_kind() {
 /// The names in real files are all in the table.
 #[test]
 fn the_table_of_names_holds_every_name_in_real_files() {
-    let names = include_str!("../../tests/data/nws_alerts/event_names.tsv");
+    let names = include_str!("../../../tests/data/nws_alerts/event_names.tsv");
     let names: Vec<&str> = names.lines().filter_map(|line| line.split('\t').next()).collect();
     let files = [
         "tests/data/nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz",

@@ -5,8 +5,8 @@ use std::io::Read;
 use mesonet::feed::metar::{Altimeter, DistanceUnit, Metar, SkyCover, WindFrom};
 use mesonet::time::parse_instant;
 
-use crate::comparison::{Comparison, Disagreement, flag, number, tenths, text};
-use crate::{AWC_TABLES, knots, open, weather_apart};
+use super::comparison::{Comparison, Disagreement, flag, number, tenths, text};
+use super::{AWC_TABLES, knots, open, weather_apart};
 
 #[test]
 fn the_center_s_own_decoding_agrees() {
@@ -31,7 +31,7 @@ fn the_center_s_own_decoding_agrees() {
     }
     assert_eq!(unread, 5);
     comparison.assert(CENTER);
-    let document = include_str!("../../../docs/quality.md");
+    let document = include_str!("../../../../docs/quality.md");
     for line in CENTER.lines().filter(|line| !line.starts_with(' ')) {
         if let Some((field, counts)) = line.split_once(": ") {
             let (agree, of) = counts.split_once(" of ").unwrap();

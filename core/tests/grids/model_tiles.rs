@@ -77,7 +77,7 @@ fn tile(
 #[test]
 fn the_pixels_of_a_tile_are_those_that_were_computed() {
     let golden: Golden =
-        serde_json::from_str(include_str!("../../tests/data/model_grids/golden.json")).unwrap();
+        serde_json::from_str(include_str!("../../../tests/data/model_grids/golden.json")).unwrap();
     let grid = NativeGrid::new(golden.grids["HRRR"]).unwrap();
     let address = TileAddress::new(golden.tile.z, golden.tile.x, golden.tile.y).unwrap();
     assert_eq!(golden.tile.pixels.len(), 4);

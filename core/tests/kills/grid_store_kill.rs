@@ -9,9 +9,6 @@
 //! `MESONET_KILLS` sets the minimum number of kills; the default is 100. The test continues until
 //! enough kills have hit each of the moments between writing, publication and removal.
 
-mod kill;
-mod process;
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,7 +17,7 @@ use mesonet::model::{ProductDefinition, RunDefinition, RunStamp};
 use mesonet::time::HOUR_MS;
 use mesonet::{grid, model};
 
-use kill::{Kills, chance, run_until_killed};
+use crate::kill::{Kills, Test, chance, run_until_killed};
 
 const MODEL: &str = "killed";
 
@@ -179,7 +176,7 @@ fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
         let sign = ["written", "published", "removed"][kill as usize % 3];
         let delay = Duration::from_micros(chance(kill) % 20_000);
         let before = leftovers(folder.path());
-        let said = last_published(&run_until_killed(first, folder.path(), &[sign], delay));
+        let said = last_published(&run_until_killed(&TEST, first, folder.path(), &[sign], delay));
         kill += 1;
 
         // One that was being made or removed now; older remains go with the next removal.
@@ -212,10 +209,8 @@ fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
     );
 }
 
-fn main() {
-    kill::main(
-        "what_is_published_is_whole_and_survives_a_kill_at_any_moment",
-        what_is_published_is_whole_and_survives_a_kill_at_any_moment,
-        child,
-    );
-}
+pub const TEST: Test = Test {
+    name: "what_is_published_is_whole_and_survives_a_kill_at_any_moment",
+    test: what_is_published_is_whole_and_survives_a_kill_at_any_moment,
+    child,
+};

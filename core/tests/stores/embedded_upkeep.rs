@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
     EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StationRecord, StoreError,
-    unjudged,
+    no_verdicts,
 };
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
@@ -82,7 +82,7 @@ fn times(store: &dyn Reader) -> Vec<i64> {
 }
 
 fn take(store: &EmbeddedStore, batch: &Batch) -> Receipt {
-    store.append(batch, &mut unjudged).unwrap()
+    store.append(batch, &mut no_verdicts).unwrap()
 }
 
 fn seal(store: &EmbeddedStore) -> Maintained {
@@ -121,7 +121,7 @@ fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
         let (store, expected) = (open(dir.path()), MemoryStore::default());
         let append = |batch: &Batch| {
             let receipt = take(&store, batch);
-            assert_eq!(receipt, expected.append(batch, &mut unjudged).unwrap(), "{failing}");
+            assert_eq!(receipt, expected.append(batch, &mut no_verdicts).unwrap(), "{failing}");
         };
         append(&batch([10], 1.0));
         let refused = Batch {
@@ -131,7 +131,7 @@ fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
         fail(&store, &refused);
         // From a station that nobody has described.
         let undescribed = Batch { stations: vec![], reports: reports("Z", [60], 3.0) };
-        let error = store.append(&undescribed, &mut unjudged).unwrap_err();
+        let error = store.append(&undescribed, &mut no_verdicts).unwrap_err();
         assert!(matches!(error, StoreError::UnknownStation { .. }), "{failing}: {error}");
         fail(&store, &refused);
         append(&Batch { stations: vec![station("B")], reports: reports("B", [20], 4.0) });

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
+use mesonet::store::{EmbeddedOptions, Maintenance, Selection, no_verdicts};
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, Quality, Reader, Reading, Report,
     SeriesKey, Station, StationId, Store, Variable,
@@ -51,10 +51,10 @@ fn batch(times_ms: std::ops::Range<i64>) -> Batch {
 fn record(dir: &Path) {
     let store = open(dir);
     for times_ms in [0..10, 10..20] {
-        store.append(&batch(times_ms), &mut unjudged).unwrap();
+        store.append(&batch(times_ms), &mut no_verdicts).unwrap();
         store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
     }
-    store.append(&batch(20..25), &mut unjudged).unwrap();
+    store.append(&batch(20..25), &mut no_verdicts).unwrap();
 }
 
 /// How many readings are found, and how many blocks are said to be missing.
@@ -100,7 +100,7 @@ fn a_segment_that_is_missing_at_a_start_stays_a_fault_until_it_is_back() {
         assert_eq!(store.health().faults[0].to_string(), MISSING);
         assert_eq!(found(&store), (15 + start, 1));
         // What goes on in the background meanwhile.
-        store.append(&batch(25 + start as i64..26 + start as i64), &mut unjudged).unwrap();
+        store.append(&batch(25 + start as i64..26 + start as i64), &mut no_verdicts).unwrap();
         assert_eq!(store.maintain(&Maintenance::default()).unwrap().set_aside, []);
         assert_eq!(store.health().faults.len(), 1);
         let copy = tempfile::tempdir().unwrap();

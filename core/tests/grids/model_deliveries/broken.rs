@@ -3,8 +3,8 @@
 use mesonet::model;
 use mesonet::model::RunStamp;
 
-use crate::messages::{message, octet, own};
-use crate::support::{START_MS, deliver_named, grib, new_store};
+use super::messages::{message, octet, own};
+use super::support::{START_MS, deliver_named, grib, new_store};
 
 fn whole() -> Vec<u8> {
     let fields = [(0, 0), (1, 0), (3, 0), (5, 0), (0, 1)];

@@ -1,17 +1,15 @@
 //! The reader of the Integrated Surface Data on real files.
 
-mod shown;
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 
+use crate::shown::shown;
 use flate2::read::GzDecoder;
 use mesonet::feed::metar::Metar;
 use mesonet::feed::{FeedReport, read_isd};
 use mesonet::{BaseQuality, IntervalType, Iso8601, Variable, feed};
 use proptest::prelude::*;
-use shown::shown;
 
 fn bytes(name: &str) -> Vec<u8> {
     let path = format!("{}/../tests/data/isd/{name}.txt.gz", env!("CARGO_MANIFEST_DIR"));

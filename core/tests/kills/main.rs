@@ -1,0 +1,12 @@
+//! Processes that write, killed at any moment.
+
+mod embedded_kill;
+mod grid_store_grow_kill;
+mod grid_store_kill;
+mod kill;
+#[path = "../process/mod.rs"]
+mod process;
+
+fn main() {
+    kill::main(&[embedded_kill::TEST, grid_store_grow_kill::TEST, grid_store_kill::TEST]);
+}
