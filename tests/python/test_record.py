@@ -350,7 +350,7 @@ def test_damage_is_said(tmp_path):
     [segment] = (tmp_path / "segments").iterdir()
     segment.write_bytes(segment.read_bytes()[:2000])
     with Record(tmp_path) as record:
-        with pytest.warns(DamagedWarning, match="^1 damaged block holds, or may hold, readings of this answer"):
+        with pytest.warns(DamagedWarning, match="^1 damaged block holds, or may hold, readings that this answer lacks"):
             table = record.readings(*WINDOW)
         assert (table.damaged, table.to_arrow().num_rows) == (1, 0)
         with pytest.warns(DamagedWarning):
