@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use mesonet::durable::sync_folder;
-use mesonet_service::backup::is_record;
 use mesonet_service::record::lock_folder;
 
 /// The database of the record, compressed by zstd.
@@ -25,7 +24,7 @@ const FILES: [&str; 2] = ["mesonet.count", "mesonet.sqlite"];
 const UNFINISHED: &str = ".mesonet-sample-";
 
 /// Puts the record of the sample into a data folder, which is created if missing. Does nothing if
-/// the folder has any part of a record, or if another process has it open.
+/// anything else is in the folder, or if another process has it open.
 ///
 /// # Errors
 /// The folder cannot be written. It then has no part of a record.
@@ -40,7 +39,8 @@ pub fn put_sample_record(folder: &Path) -> io::Result<()> {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
         let is_mine = name == "lock" || name.starts_with(UNFINISHED) || is_cut_off(&name);
-        if is_record(&name) && !is_mine {
+        // Products or model runs alone are somebody's data too: such a record is not the sample.
+        if !is_mine {
             return Ok(());
         }
     }
@@ -53,4 +53,26 @@ pub fn put_sample_record(folder: &Path) -> io::Result<()> {
         sync_folder(folder)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Such a folder got the sample, and with it the clock of a replay.
+    #[test]
+    fn a_folder_with_products_or_model_runs_alone_does_not_become_the_sample() {
+        for theirs in ["products/rain/a.tif", "models/demo/20180917T000000Z/zarr.json"] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join(theirs);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "of someone").unwrap();
+            put_sample_record(folder.path()).unwrap();
+            assert!(!folder.path().join(FILES[1]).exists(), "{theirs}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILES[0]), COUNT).unwrap();
+        put_sample_record(folder.path()).unwrap();
+        assert!(folder.path().join(FILES[1]).exists(), "one that was cut off is finished");
+    }
 }
