@@ -460,6 +460,8 @@ def main():
         for server in servers:
             server.args = server.args[: -len(free)]
             server.stop()
+            if server is other:
+                server.args[-1] = "1"
             server.start("--rate-requests", "0")
         test_keys(work, writer, [one, other])
         for server in [one, other]:

@@ -36,7 +36,7 @@ OTHERS = {
 
 
 # What the description shows as the answers to its examples.
-EXAMPLES = Path(__file__).parents[2] / "server-example/src/describe/examples.json"
+EXAMPLES = Path(__file__).parents[2] / "server-example/src/openapi/examples.json"
 
 # Requests for these, where the example of the request shows every filter at once.
 SHOWN = {"getAlerts": {}}
