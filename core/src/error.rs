@@ -1,26 +1,26 @@
 //! One error above those of the modules, with stable kinds that callers can map.
 
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 use crate::alert;
-#[cfg(feature = "check")]
+#[cfg(feature = "checks")]
 use crate::check;
-#[cfg(feature = "export")]
+#[cfg(all(feature = "store", feature = "arrow"))]
 use crate::export;
 #[cfg(feature = "feed")]
 use crate::feed;
 #[cfg(feature = "grib")]
 use crate::grib;
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 use crate::intake;
 #[cfg(feature = "model")]
 use crate::model;
-#[cfg(feature = "query")]
+#[cfg(feature = "store")]
 use crate::query;
 #[cfg(feature = "raster")]
 use crate::raster;
 #[cfg(feature = "store")]
 use crate::store;
-#[cfg(feature = "zone")]
+#[cfg(feature = "feed")]
 use crate::zone;
 use crate::{access, derived, geo, grid, observation, time, unit};
 
@@ -62,21 +62,21 @@ pub enum ErrorKind {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
 pub enum Error {
-    #[cfg(feature = "model-delivery")]
+    #[cfg(all(feature = "grib", feature = "model"))]
     #[error(transparent)]
     AccessRefusal(#[from] access::Refusal),
-    #[cfg(feature = "export")]
+    #[cfg(all(feature = "store", feature = "arrow"))]
     #[error(transparent)]
     ArchiveDamage(#[from] export::archive::ArchiveDamage),
-    #[cfg(feature = "check")]
+    #[cfg(feature = "checks")]
     #[error(transparent)]
     Check(#[from] check::CheckError),
-    #[cfg(feature = "check")]
+    #[cfg(feature = "checks")]
     #[error(transparent)]
     CheckConfig(#[from] check::CheckConfigError),
     #[error(transparent)]
     Colour(#[from] grid::ColourError),
-    #[cfg(feature = "model-delivery")]
+    #[cfg(all(feature = "grib", feature = "model"))]
     #[error(transparent)]
     Delivery(#[from] model::DeliveryError),
     #[error(transparent)]
@@ -86,13 +86,13 @@ pub enum Error {
     Duration(#[from] raster::DurationError),
     #[error(transparent)]
     Encoding(#[from] grid::EncodingError),
-    #[cfg(feature = "export")]
+    #[cfg(all(feature = "store", feature = "arrow"))]
     #[error(transparent)]
     Export(#[from] export::ExportError),
     #[cfg(feature = "feed")]
     #[error(transparent)]
     Feed(#[from] feed::FeedError),
-    #[cfg(all(feature = "feed", feature = "intake"))]
+    #[cfg(all(feature = "feed", feature = "store", feature = "checks"))]
     #[error(transparent)]
     FeedFile(#[from] intake::FileError),
     #[cfg(feature = "feed")]
@@ -103,7 +103,7 @@ pub enum Error {
     FeedRefusal(#[from] feed::RefusalReason),
     #[error(transparent)]
     Geo(#[from] geo::GeoError),
-    #[cfg(feature = "zone")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     Geometry(#[from] geo::GeometryError),
     #[cfg(feature = "grib")]
@@ -127,14 +127,14 @@ pub enum Error {
     #[cfg(feature = "feed")]
     #[error(transparent)]
     Metar(#[from] feed::metar::MetarError),
-    #[cfg(feature = "model-delivery")]
+    #[cfg(all(feature = "grib", feature = "model"))]
     #[error(transparent)]
     ModelCatalogue(#[from] model::ModelCatalogueError),
     #[error(transparent)]
     NativeGrid(#[from] grid::NativeGridError),
     #[error(transparent)]
     Plan(#[from] access::PlanError),
-    #[cfg(feature = "zone-files")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     Projection(#[from] zone::ProjectionError),
     #[error(transparent)]
@@ -150,10 +150,10 @@ pub enum Error {
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStamp(#[from] model::RunStampError),
-    #[cfg(feature = "intake")]
+    #[cfg(all(feature = "store", feature = "checks"))]
     #[error(transparent)]
     Network(#[from] intake::NetworkError),
-    #[cfg(feature = "query")]
+    #[cfg(feature = "store")]
     #[error(transparent)]
     Ragged(#[from] query::RaggedError),
     #[cfg(feature = "model")]
@@ -173,26 +173,26 @@ pub enum Error {
     Tile(#[from] grid::TileError),
     #[error(transparent)]
     Time(#[from] time::TimeError),
-    #[cfg(feature = "query")]
+    #[cfg(feature = "store")]
     #[error(transparent)]
     TimeGridLength(#[from] query::TimeGridLengthError),
     #[error(transparent)]
     Unit(#[from] unit::UnitError),
     #[error(transparent)]
     Variable(#[from] observation::VariableError),
-    #[cfg(feature = "alert")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     Vtec(#[from] alert::VtecError),
-    #[cfg(feature = "zone")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     ZoneBundle(#[from] zone::ZoneBundleError),
-    #[cfg(feature = "zone")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     ZoneCode(#[from] zone::ZoneCodeError),
-    #[cfg(feature = "zone-files")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     ZoneFile(#[from] zone::ZoneFileError),
-    #[cfg(feature = "zone")]
+    #[cfg(feature = "feed")]
     #[error(transparent)]
     ZoneKind(#[from] zone::ZoneKindError),
 }
@@ -201,33 +201,33 @@ impl Error {
     /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            #[cfg(feature = "model-delivery")]
+            #[cfg(all(feature = "grib", feature = "model"))]
             Self::AccessRefusal(_) => ErrorKind::Refused,
-            #[cfg(feature = "export")]
+            #[cfg(all(feature = "store", feature = "arrow"))]
             Self::ArchiveDamage(_) => ErrorKind::Damaged,
-            #[cfg(feature = "check")]
+            #[cfg(feature = "checks")]
             Self::Check(_) => ErrorKind::Invalid,
-            #[cfg(feature = "check")]
+            #[cfg(feature = "checks")]
             Self::CheckConfig(_) => ErrorKind::Invalid,
             Self::Colour(_) => ErrorKind::Invalid,
-            #[cfg(feature = "model-delivery")]
+            #[cfg(all(feature = "grib", feature = "model"))]
             Self::Delivery(error) => kind_of_delivery(error),
             Self::DerivedLength(_) => ErrorKind::Invalid,
             #[cfg(feature = "raster")]
             Self::Duration(_) => ErrorKind::Invalid,
             Self::Encoding(_) => ErrorKind::Invalid,
-            #[cfg(feature = "export")]
+            #[cfg(all(feature = "store", feature = "arrow"))]
             Self::Export(error) => kind_of_export(error),
             #[cfg(feature = "feed")]
             Self::Feed(error) => kind_of_feed(error),
-            #[cfg(all(feature = "feed", feature = "intake"))]
+            #[cfg(all(feature = "feed", feature = "store", feature = "checks"))]
             Self::FeedFile(error) => kind_of_feed_file(error),
             #[cfg(feature = "feed")]
             Self::FeedKind(_) => ErrorKind::Invalid,
             #[cfg(feature = "feed")]
             Self::FeedRefusal(_) => ErrorKind::Invalid,
             Self::Geo(_) => ErrorKind::Invalid,
-            #[cfg(feature = "zone")]
+            #[cfg(feature = "feed")]
             Self::Geometry(_) => ErrorKind::Invalid,
             #[cfg(feature = "grib")]
             Self::Grib(error) => kind_of_grib(error),
@@ -240,11 +240,11 @@ impl Error {
             Self::Lookback(_) => ErrorKind::Refused,
             #[cfg(feature = "feed")]
             Self::Metar(_) => ErrorKind::Invalid,
-            #[cfg(feature = "model-delivery")]
+            #[cfg(all(feature = "grib", feature = "model"))]
             Self::ModelCatalogue(_) => ErrorKind::Invalid,
             Self::NativeGrid(_) => ErrorKind::Invalid,
             Self::Plan(_) => ErrorKind::Invalid,
-            #[cfg(feature = "zone-files")]
+            #[cfg(feature = "feed")]
             Self::Projection(_) => ErrorKind::Invalid,
             Self::Quality(_) => ErrorKind::Invalid,
             #[cfg(feature = "raster")]
@@ -254,9 +254,9 @@ impl Error {
             Self::RotationLength(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStamp(_) => ErrorKind::Invalid,
-            #[cfg(feature = "intake")]
+            #[cfg(all(feature = "store", feature = "checks"))]
             Self::Network(error) => kind_of_network(error),
-            #[cfg(feature = "query")]
+            #[cfg(feature = "store")]
             Self::Ragged(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStore(error) => kind_of_run_store(error),
@@ -268,25 +268,25 @@ impl Error {
             Self::StoreCopy(error) => kind_of_copy(error),
             Self::Tile(_) => ErrorKind::Invalid,
             Self::Time(_) => ErrorKind::Invalid,
-            #[cfg(feature = "query")]
+            #[cfg(feature = "store")]
             Self::TimeGridLength(_) => ErrorKind::Invalid,
             Self::Unit(_) => ErrorKind::Invalid,
             Self::Variable(_) => ErrorKind::Invalid,
-            #[cfg(feature = "alert")]
+            #[cfg(feature = "feed")]
             Self::Vtec(_) => ErrorKind::Invalid,
-            #[cfg(feature = "zone")]
+            #[cfg(feature = "feed")]
             Self::ZoneBundle(error) => kind_of_zone_bundle(error),
-            #[cfg(feature = "zone")]
+            #[cfg(feature = "feed")]
             Self::ZoneCode(_) => ErrorKind::Invalid,
-            #[cfg(feature = "zone-files")]
+            #[cfg(feature = "feed")]
             Self::ZoneFile(_) => ErrorKind::Invalid,
-            #[cfg(feature = "zone")]
+            #[cfg(feature = "feed")]
             Self::ZoneKind(_) => ErrorKind::Invalid,
         }
     }
 }
 
-#[cfg(feature = "model-delivery")]
+#[cfg(all(feature = "grib", feature = "model"))]
 fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
     use model::DeliveryError as E;
     match error {
@@ -309,7 +309,7 @@ fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
     }
 }
 
-#[cfg(feature = "export")]
+#[cfg(all(feature = "store", feature = "arrow"))]
 fn kind_of_export(error: &export::ExportError) -> ErrorKind {
     use export::ExportError as E;
     match error {
@@ -334,7 +334,7 @@ fn kind_of_feed(error: &feed::FeedError) -> ErrorKind {
     }
 }
 
-#[cfg(all(feature = "feed", feature = "intake"))]
+#[cfg(all(feature = "feed", feature = "store", feature = "checks"))]
 fn kind_of_feed_file(error: &intake::FileError) -> ErrorKind {
     use intake::FileError as E;
     match error {
@@ -427,7 +427,7 @@ fn kind_of_copy(error: &store::copy::CopyError) -> ErrorKind {
     }
 }
 
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 fn kind_of_network(error: &intake::NetworkError) -> ErrorKind {
     use intake::NetworkError as E;
     match error {
@@ -436,7 +436,7 @@ fn kind_of_network(error: &intake::NetworkError) -> ErrorKind {
     }
 }
 
-#[cfg(feature = "zone")]
+#[cfg(feature = "feed")]
 fn kind_of_zone_bundle(error: &zone::ZoneBundleError) -> ErrorKind {
     use zone::ZoneBundleError as E;
     match error {

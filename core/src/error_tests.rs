@@ -40,7 +40,13 @@ fn visit(folder: &std::path::Path, of_file: &mut impl FnMut(&str)) {
     }
 }
 
-#[cfg(all(feature = "raster", feature = "model-delivery", feature = "export"))]
+#[cfg(all(
+    feature = "raster",
+    feature = "grib",
+    feature = "model",
+    feature = "store",
+    feature = "arrow"
+))]
 #[test]
 fn a_failed_write_and_damaged_data_are_not_the_callers_fault() {
     use ErrorKind::{Damaged, Internal, Unavailable, Unsupported};

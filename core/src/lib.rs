@@ -3,7 +3,7 @@
 //!
 //! # Quick start
 //! ```
-//! # #[cfg(all(feature = "feed", feature = "intake", feature = "query"))] {
+//! # #[cfg(all(feature = "feed", feature = "store", feature = "checks"))] {
 //! use mesonet::{ClosedWindow, Intake, LonLat, MemoryStore, Variable, feed, query};
 //!
 //! let bulletin = "METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK CU1 SLP125=";
@@ -81,39 +81,38 @@
 //! | What went wrong, in seven kinds | [`Error`], [`ErrorKind`] |
 //!
 //! # Features
-//! Every combination builds. On by default are `serde`, `feed`, `encodings`, `intake` and `query`.
-//! - `serde`: the wire shapes.
-//! - `check`: the quality checks. Brings `serde`, because their limits are TOML.
-//! - `zone`, `zone-files`: polygons and zones of alerts; readers of their GeoJSON and shapefiles.
-//! - `alert`: alerts. Brings `zone`.
-//! - `feed`, `feed-table`: readers of published feeds, and their readings as Arrow tables. Brings `alert`.
-//! - `encodings`: feeds in XML of any encoding, not only UTF-8.
-//! - `store`, `embedded`: the store trait and the store in memory; the store on disk.
-//! - `conformance`: what every store must do, as a suite for stores of other crates.
-//! - `intake`: the way into a store. Brings `store` and `check`.
-//! - `query`, `json`, `export`: the queries of endpoints; answers as JSON, piece by piece; bulk
-//!   export as CSV, Arrow stream and Parquet.
-//! - `grib`, `raster`: fields of GRIB edition 2; products as Cloud Optimized GeoTIFFs.
-//! - `model`, `model-delivery`: runs of models on disk; their sources and their GRIB2 files.
+//! Every combination builds. On by default are `checks`, `feed` and `store`.
+//! - `checks`: the quality checks.
+//! - `feed`: readers of published feeds; alerts, and the zones that they are issued for.
+//! - `store`: the store trait, the store in memory, and the queries of endpoints. With `checks`, also
+//!   the way into a store: [`intake`].
+//! - `arrow`: with `feed`, readings as Arrow tables; with `store`, bulk export as CSV, Arrow stream
+//!   and Parquet.
+//! - `embedded`: the store on disk. Brings `feed` and `store`.
+//! - `grib`: fields of GRIB edition 2.
+//! - `model`: runs of models on disk. With `grib`, also their sources, and the way from GRIB2 files to
+//!   runs.
+//! - `raster`: products as Cloud Optimized GeoTIFFs. Brings `grib`.
+//! - `conformance`: for authors of stores, what every store must do as a suite of tests.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 /// The examples of the front page are tested too.
-#[cfg(all(doctest, feature = "feed", feature = "intake", feature = "query"))]
+#[cfg(all(doctest, feature = "feed", feature = "store", feature = "checks"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
 pub mod access;
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 pub mod alert;
-#[cfg(feature = "check")]
+#[cfg(feature = "checks")]
 pub mod check;
 pub mod derived;
 pub mod durable;
 mod error;
-#[cfg(feature = "export")]
+#[cfg(all(feature = "store", feature = "arrow"))]
 pub mod export;
 #[cfg(feature = "feed")]
 pub mod feed;
@@ -121,28 +120,28 @@ pub mod geo;
 #[cfg(feature = "grib")]
 pub mod grib;
 pub mod grid;
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 pub mod intake;
 mod lengths;
 #[cfg(feature = "model")]
 pub mod model;
 pub mod observation;
-#[cfg(feature = "query")]
+#[cfg(feature = "store")]
 pub mod query;
 #[cfg(feature = "raster")]
 pub mod raster;
-#[cfg(any(feature = "check", feature = "model-delivery", feature = "raster"))]
+#[cfg(any(feature = "checks", all(feature = "grib", feature = "model"), feature = "raster"))]
 mod settings;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod time;
 pub mod unit;
-#[cfg(feature = "zone")]
+#[cfg(feature = "feed")]
 pub mod zone;
 
 pub use error::{Error, ErrorKind};
 pub use geo::{BBox, LonLat};
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 pub use intake::Intake;
 pub use observation::{
     BaseQuality, Batch, IntervalType, Quality, Reading, ReasonQuality, Report, Series, SeriesKey,

@@ -1,6 +1,6 @@
 //! Settings in TOML, with the line of an error.
 
-#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 pub(crate) use catalogue::{Fault, check_label, from_optional_text, from_text, read_over};
 use serde::de::DeserializeOwned;
 
@@ -29,7 +29,7 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// Catalogues: named tables, with values that are written as strings.
-#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 mod catalogue {
     use std::collections::BTreeMap;
     use std::fmt;

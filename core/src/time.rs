@@ -158,14 +158,12 @@ impl fmt::Display for Iso8601 {
     }
 }
 
-#[cfg(feature = "serde")]
 impl serde::Serialize for Iso8601 {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-#[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Iso8601 {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -321,7 +319,7 @@ impl Step {
 
     /// Returns a whole multiple of the step. It may exceed the largest step that can be requested;
     /// it is capped at the longest whose milliseconds fit an `i64`.
-    #[cfg(feature = "query")]
+    #[cfg(feature = "store")]
     pub(crate) fn times(self, factor: i64) -> Self {
         Self { minutes: self.minutes.saturating_mul(factor).min(i64::MAX / MINUTE_MS) }
     }

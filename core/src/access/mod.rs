@@ -2,12 +2,12 @@
 
 mod plan;
 mod product;
-#[cfg(feature = "model-delivery")]
+#[cfg(all(feature = "grib", feature = "model"))]
 mod rule;
 
 pub use self::plan::{
     GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback, check_moment,
 };
 pub use self::product::{Capabilities, Product, ProductAccess};
-#[cfg(feature = "model-delivery")]
+#[cfg(all(feature = "grib", feature = "model"))]
 pub use self::rule::{ModelCaller, ModelCapabilities, ModelUse, Refusal, Rule};

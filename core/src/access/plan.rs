@@ -18,9 +18,10 @@ pub const GRACE_MS: i64 = HOUR_MS;
 /// assert_eq!("pro".parse(), Ok(Plan::Pro));
 /// assert_eq!("Pro".parse::<Plan>(), Err(PlanError("Pro".to_owned())));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Plan {
     /// No account.
     None,
@@ -77,9 +78,8 @@ impl FromStr for Plan {
 /// assert_eq!(Limits::of(Plan::Pro).max_reach_ms, Some(30 * DAY_MS));
 /// assert_eq!(Limits::of(Plan::Commercial).max_reach_ms, None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Limits {
     /// The maximum of end − start.
     pub max_window_ms: Option<i64>,

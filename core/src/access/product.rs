@@ -81,8 +81,7 @@ impl Product {
 /// assert!(!view.products["historical.bulk"].allowed);
 /// assert_eq!(view.limits.max_window_ms, Some(604_800_000));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Capabilities {
     /// The products offered by the deployment, by id.
     pub products: BTreeMap<&'static str, ProductAccess>,
@@ -99,9 +98,8 @@ pub struct Capabilities {
 ///     ProductAccess { allowed: false, requires: Plan::Commercial, requires_standing: "none" };
 /// assert_eq!(view.products["historical.bulk"], access);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ProductAccess {
     /// Whether the caller may use it.
     pub allowed: bool,
@@ -154,7 +152,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "serde")]
     #[test]
     fn the_wire_shape_is_that_of_the_interface() {
         let offered = [Product::HISTORICAL_BULK, Product::STATIONS_MAP];

@@ -275,14 +275,12 @@ fn written(ts_ms: Option<i64>) -> String {
 }
 
 /// In JSON, a code is its text.
-#[cfg(feature = "serde")]
 impl serde::Serialize for Vtec {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-#[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Vtec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

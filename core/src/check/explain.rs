@@ -126,7 +126,7 @@ impl Explanation {
     }
 
     /// Sets aside the result of the jump check, because the stations around agree with the value.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn clear_jump(&mut self) {
         for report in self.checks.iter_mut().filter(|report| report.check == Check::Jump) {
             if !matches!(report.outcome, None | Some(Quality::GOOD)) {
@@ -138,7 +138,7 @@ impl Explanation {
     }
 
     /// Whether the value is beyond a physical limit.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn is_impossible(&self) -> bool {
         let tripped = self.checks.iter().filter(|report| report.check == Check::Range);
         tripped

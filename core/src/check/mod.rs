@@ -13,7 +13,7 @@ mod explain;
 mod interpolation;
 mod jump;
 mod limits;
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 mod neighbour_change;
 mod neighbours;
 mod one_series;
@@ -22,7 +22,7 @@ mod persistence;
 mod physical;
 mod range;
 mod relation;
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 mod single;
 mod station;
 mod step;
@@ -31,21 +31,21 @@ mod witness;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(crate) use neighbour_change::{ChangeInput, ChangeRule, Difference, Unshared, lasting};
 pub use neighbours::Surroundings;
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(crate) use neighbours::{
     Comparison, DISAGREE, NeighbourValue, Spot, combined, compared, counts,
 };
 pub(crate) use one_series::OneSeries;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(crate) use outcome::{Own, Tally};
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(crate) use value::without_value;
 
 use std::borrow::Cow;

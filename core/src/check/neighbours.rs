@@ -95,25 +95,25 @@ impl Spot {
     }
 
     /// The same place with another altitude; this saves computing the place again.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn at_altitude(self, altitude_m: Option<f64>) -> Self {
         Self { altitude_m, ..self }
     }
 
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn has_altitude(self) -> bool {
         self.altitude_m.is_some()
     }
 
     /// A vector from one place to another: a place on the side of the vector is surely nearer to
     /// the other.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn towards(self, other: Self) -> [f64; 3] {
         [0, 1, 2].map(|i| other.place_km[i] - self.place_km[i])
     }
 
     /// The position relative to the centre of the Earth, in km.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn place_km(self) -> [f64; 3] {
         self.place_km
     }
@@ -121,7 +121,7 @@ impl Spot {
     /// Whether a place lies on the side of a vector between two places, and so is surely nearer to
     /// the second than to the first: on a sphere, a plane through the centre divides the places
     /// nearer to one from the places nearer to the other.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn is_on_side(self, towards: [f64; 3]) -> bool {
         /// A margin greater than the rounding error, in km².
         const SURE: f64 = 1e-3;
@@ -394,7 +394,7 @@ pub(super) fn tally(
 }
 
 /// A value compared with what its neighbours say about it.
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Comparison {
     /// The value minus what the neighbours say, both in the form in which they are compared.
@@ -405,7 +405,7 @@ pub(crate) struct Comparison {
     pub is_unlike: bool,
 }
 
-#[cfg(feature = "intake")]
+#[cfg(feature = "store")]
 pub(super) fn comparison(
     config: &Config,
     variable: Variable,

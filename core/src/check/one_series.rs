@@ -30,7 +30,7 @@ pub(crate) trait OneSeries {
     }
 
     /// The number of readings at or before a moment.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     fn until(&self, ts_ms: i64) -> usize {
         ts_ms.checked_add(1).map_or(self.len(), |after_ms| self.before(after_ms))
     }

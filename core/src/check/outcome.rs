@@ -289,7 +289,7 @@ pub(crate) struct Own {
 
 impl Own {
     /// The verdict on a calculated value: the worst of its inputs, unless the value is impossible.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn of_calculated(self, worst_input: Quality) -> Quality {
         if self.is_impossible { worst_input.worse(self.verdict) } else { worst_input }
     }
@@ -320,7 +320,7 @@ impl Tally {
     }
 
     /// Whether a check ran that tells more than that the value is a number.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn ran(self) -> bool {
         self.ran
     }

@@ -123,7 +123,7 @@ impl<'a, R: OneSeries> Pass<'a, R> {
 
     /// The first moment whose verdict may change if readings from a moment on change: the moment of
     /// the usable reading before them. That reading may become a spike or stop being one.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn changed_from_ms(&self, first_ms: i64) -> i64 {
         let series = self.series.iter().zip(&self.plans).enumerate();
         let before = series.filter_map(|(which, (of, plan))| {
@@ -136,7 +136,7 @@ impl<'a, R: OneSeries> Pass<'a, R> {
 
     /// Whether other series explain a change of one series between two moments, in the way they
     /// explain a jump.
-    #[cfg(feature = "intake")]
+    #[cfg(feature = "store")]
     pub(crate) fn is_explained(&self, which: usize, before_ms: i64, after_ms: i64) -> bool {
         let latest = |series, ts_ms| self.latest(series, ts_ms);
         let explains = |by: &Witness| by.explains(latest, before_ms, after_ms);

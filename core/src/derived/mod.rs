@@ -22,17 +22,17 @@ pub use humidity::{
     stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into,
 };
 pub use inputs::DERIVED_INPUTS;
-#[cfg(feature = "check")]
+#[cfg(feature = "checks")]
 pub(crate) use pressure::altimeter_hpa;
 pub use pressure::{
     mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, station_pressure_hpa,
     station_pressure_hpa_into,
 };
 pub use quality::derive_with_quality;
-#[cfg(feature = "check")]
+#[cfg(feature = "checks")]
 pub(crate) use report::MSLP_ALTITUDE_MAX_M;
 pub use report::derive_report;
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 pub(crate) use report::is_input_of;
 pub use resolution::to_reported_resolution;
 pub use slices::DerivedLengthError;

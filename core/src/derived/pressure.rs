@@ -98,7 +98,7 @@ fn reduction(altitude_m: f64) -> f64 {
 
 /// The altimeter setting of a station pressure, both in hPa: the inverse of
 /// [`station_pressure_hpa`]. `None` outside 300 to 1100 hPa and −500 to 9000 m.
-#[cfg(feature = "check")]
+#[cfg(feature = "checks")]
 pub(crate) fn altimeter_hpa(station_pressure_hpa: f64, altitude_m: f64) -> Option<f64> {
     if !STATION_HPA.contains(&station_pressure_hpa) || !ALTITUDE_M.contains(&altitude_m) {
         return None;
@@ -125,7 +125,7 @@ mod tests {
             prop_assert!(mean_sea_level_pressure_hpa(a, b, c).is_none_or(f64::is_finite));
         }
 
-        #[cfg(feature = "check")]
+        #[cfg(feature = "checks")]
         #[test]
         fn an_altimeter_setting_comes_back(
             altimeter in 900.0_f64..1080.0,

@@ -201,7 +201,7 @@ fn interval(reading: &Reading) -> (IntervalType, i32) {
 
 /// Whether a derived value may have been computed from the readings of a series: the series has the
 /// same interval, or counts as the moment.
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 pub(crate) fn is_input_of(input: &SeriesKey, derived: &SeriesKey) -> bool {
     let interval = |key: &SeriesKey| (key.interval_type, key.interval_minutes);
     is_canonical(input)

@@ -125,21 +125,19 @@ impl Request {
 /// assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), [row]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 pub struct Entry {
     /// The series.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub series: SeriesFilter,
     /// Which of their rows; the same in all entries of a request.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub rows: RowFilter,
 }
 
 /// Which rows pass. Both bounds of a range are included.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RowFilter {
     /// The least value.
     pub lower_value_bound: Option<f64>,
@@ -150,8 +148,7 @@ pub struct RowFilter {
 }
 
 /// Verdicts from a worst to a best in the order of the ranking; an absent side is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct QualityRange {
     /// The worst that passes.
     pub worst: Option<BaseQuality>,

@@ -53,7 +53,6 @@ mod columns;
 mod eccc;
 mod item;
 mod kind;
-#[cfg(feature = "known-stations")]
 mod known;
 pub mod metar;
 mod ncei;
@@ -62,7 +61,7 @@ mod nws;
 mod plausible;
 mod sign;
 mod summary;
-#[cfg(feature = "feed-table")]
+#[cfg(feature = "arrow")]
 mod table;
 mod text;
 
@@ -72,10 +71,9 @@ pub use self::eccc::geomet::read_geomet_swob;
 pub use self::eccc::hourly::{ECCC_HOURLY_NETWORK, read_eccc_hourly};
 pub use self::eccc::swob::read_swob;
 pub use self::item::{FeedReport, FeedStation, FileContext, Item};
-#[cfg(feature = "intake")]
+#[cfg(all(feature = "store", feature = "checks"))]
 pub(crate) use self::kind::all_names as all_kind_names;
 pub use self::kind::{DETECT_BYTES, FeedKindError, Kind};
-#[cfg(feature = "known-stations")]
 pub use self::known::known_stations;
 pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
@@ -95,5 +93,5 @@ pub use self::summary::{
     FeedError, FilePlace, MAX_REFUSALS, MAX_TALLY_NAMES, MetarItem, Refusal, RefusalReason,
     Summary, Tally,
 };
-#[cfg(feature = "feed-table")]
+#[cfg(feature = "arrow")]
 pub use self::table::FeedTable;

@@ -1,6 +1,6 @@
 //! Positions, bounding boxes and the index of stations by place.
 
-#[cfg(feature = "zone")]
+#[cfg(feature = "feed")]
 mod polygon;
 
 use rstar::primitives::GeomWithData;
@@ -8,9 +8,9 @@ use rstar::{AABB, RTree};
 
 #[cfg(feature = "feed")]
 pub(crate) use self::polygon::mended_geojson;
-#[cfg(feature = "zone-files")]
+#[cfg(feature = "feed")]
 pub(crate) use self::polygon::outline_of_geojson;
-#[cfg(feature = "zone")]
+#[cfg(feature = "feed")]
 pub use self::polygon::{
     COORDINATE_DECIMALS, GeometryError, MAX_RING_POSITIONS, MultiPolygon, Polygon,
 };
@@ -85,7 +85,7 @@ impl LonLat {
     }
 
     /// A position whose coordinates are known to be in range.
-    #[cfg(feature = "zone")]
+    #[cfg(feature = "feed")]
     pub(crate) const fn unchecked(lon: f64, lat: f64) -> Self {
         Self { lon, lat }
     }
@@ -119,7 +119,7 @@ impl LonLat {
 
     /// The point on the globe, in kilometres from its centre: straight-line distances between
     /// nearby points are their great-circle distances.
-    #[cfg(feature = "check")]
+    #[cfg(feature = "checks")]
     pub(crate) fn place_km(self) -> [f64; 3] {
         self.on_unit_sphere().map(|at| at * EARTH_RADIUS_KM)
     }
@@ -136,14 +136,12 @@ impl LonLat {
 pub(crate) const EARTH_RADIUS_KM: f64 = 6371.0088;
 
 /// On the wire a position is `[longitude, latitude]`.
-#[cfg(feature = "serde")]
 impl serde::Serialize for LonLat {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.lon, self.lat].serialize(serializer)
     }
 }
 
-#[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for LonLat {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let [lon, lat] = <[f64; 2]>::deserialize(deserializer)?;

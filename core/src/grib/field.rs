@@ -368,7 +368,7 @@ impl<'a> Field<'a> {
     }
 
     /// Returns the steps in which its values are packed; `None` if it has none.
-    #[cfg(feature = "model-delivery")]
+    #[cfg(feature = "model")]
     pub(crate) fn steps(&self) -> Result<Option<packing::Steps>, GribError> {
         packing::steps(self.section(5))
     }

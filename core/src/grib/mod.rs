@@ -40,7 +40,7 @@ mod scan;
 mod sentinel;
 
 pub use axes::LatLonAxes;
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "model")]
 pub(crate) use cf::attributes as cf_attributes;
 pub use earth::Earth;
 pub use error::GribError;
@@ -48,7 +48,7 @@ pub use field::{Field, Fields, MAX_POINTS, fields};
 pub use grid::{Grid, GridGeometry};
 pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
 pub use names::ParameterName;
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "model")]
 pub(crate) use packing::Steps;
 pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 

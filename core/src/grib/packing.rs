@@ -7,7 +7,7 @@ use super::{GribError, codec};
 
 /// The steps in which the values of a field are packed: every value is (`reference` + n · `binary`)
 /// / `decimal` with a whole number n.
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "model")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Steps {
     /// The reference value R.
@@ -19,7 +19,7 @@ pub(crate) struct Steps {
 }
 
 /// Returns the steps of a field; `None` if it packs no numbers, or packs them in another way.
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "model")]
 pub(super) fn steps(section: Octets<'_>) -> Result<Option<Steps>, GribError> {
     if !matches!(section.u16(10)?, 0 | 2 | 3 | 40 | 41 | 42) || is_of_one_value(section)? {
         return Ok(None);

@@ -32,15 +32,14 @@ pub const MAX_CELLS: usize = 1 << 26;
 ///
 /// The first cell is at row 0 and column 0; rows may run north or south, columns east or west,
 /// according to the signs of the steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Definition {
     /// Number of rows, ny.
     pub rows: usize,
     /// Number of columns, nx.
     pub columns: usize,
     /// The map or globe on which its axes are straight.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub projection: GridProjection,
     /// Longitude of the cell at row 0, column 0; on a globe whose poles were moved, the longitude
     /// on that globe.
@@ -57,9 +56,8 @@ pub struct Definition {
 }
 
 /// The map or globe on which the axes of a grid are straight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(untagged))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
 pub enum GridProjection {
     /// A map of an ellipsoid, in metres.
     Ellipsoid(EllipsoidMap),
@@ -95,11 +93,10 @@ pub enum GridProjection {
 /// assert!((grid.first_xy().0 + 387_049.26759484794).abs() < 1e-6, "{:?}", grid.first_xy());
 /// # Ok::<(), mesonet::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EllipsoidMap {
     /// The projection; its `radius_m` is the semi-axis to the equator.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub projection: Projection,
     /// How much shorter the semi-axis to a pole is, as a fraction of the semi-axis to the equator:
     /// 1/298.257223563 for WGS 84. Latitudes are geodetic.
@@ -107,9 +104,8 @@ pub struct EllipsoidMap {
 }
 
 /// Latitudes and longitudes as axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(tag = "projection", rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "projection", rename_all = "snake_case")]
 pub enum LatLonGlobe {
     /// The latitudes and longitudes of the Earth.
     LatLon,

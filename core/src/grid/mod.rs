@@ -51,7 +51,7 @@ pub(crate) use self::proj_string::GLOBE_RADIUS_M;
 pub(crate) use self::map::Map;
 #[cfg(not(feature = "grib"))]
 use self::map::Map;
-#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 pub(crate) use self::packing::PackingLoss;
 pub use self::packing::{Encoding, EncodingError};
 pub use self::rotation::{Rotation, RotationLengthError, rotate_field};
@@ -72,9 +72,8 @@ pub use self::tile::{
 /// let (x, y) = lambert.forward(-97.5, 38.5);
 /// assert!(x.abs() < 1e-6 && y.abs() < 1e-6);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(tag = "projection", rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "projection", rename_all = "snake_case")]
 pub enum Projection {
     /// Lambert's conformal conic (Snyder's equations 15-1 to 15-5), with its origin at a latitude
     /// on the central meridian.

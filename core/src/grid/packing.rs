@@ -13,9 +13,8 @@
 /// assert_eq!(kelvin.encode(263.15), -1000);
 /// # Ok::<(), mesonet::grid::EncodingError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct Encoding {
     scale: f64,
     offset: f64,
@@ -23,7 +22,6 @@ pub struct Encoding {
 }
 
 /// An encoding as read, not yet checked.
-#[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 struct Parts {
     scale: f64,
@@ -31,7 +29,6 @@ struct Parts {
     nodata: i16,
 }
 
-#[cfg(feature = "serde")]
 impl TryFrom<Parts> for Encoding {
     type Error = EncodingError;
 
@@ -79,7 +76,7 @@ impl Encoding {
 
     /// The packing of a product of a catalogue: values ascend with the integers, and the smallest
     /// integer stands for "no value".
-    #[cfg(any(feature = "raster", feature = "model-delivery"))]
+    #[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
     pub(crate) fn of_product(scale: f64, offset: f64) -> Result<Self, String> {
         if scale <= 0.0 {
             return Err(format!("scale must be above 0; got {scale}"));
@@ -228,7 +225,7 @@ impl Encoding {
 }
 
 /// The errors that packing made.
-#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PackingLoss {
     /// The number of values beyond the integers.
@@ -237,7 +234,7 @@ pub(crate) struct PackingLoss {
     pub max_error: f64,
 }
 
-#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 impl PackingLoss {
     /// Packs a value.
     #[inline]

@@ -20,8 +20,7 @@ use crate::lengths::check_lengths;
 /// let (u, v) = lean.inverse().apply(u, v);
 /// assert!((u - 3.0).abs() < 1e-12 && (v - 4.0).abs() < 1e-12);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rotation {
     /// Cosine of the angle.
     pub cos: f64,

@@ -44,10 +44,10 @@
 //! # Ok::<(), model::RunStoreError>(())
 //! ```
 
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "grib")]
 mod catalogue;
 mod cell;
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "grib")]
 mod delivery;
 mod point;
 mod query;
@@ -55,12 +55,12 @@ mod stamp;
 mod store;
 mod tile;
 
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "grib")]
 pub use self::catalogue::{
     Catalogue, DEFAULT_MODELS_TOML, MadeSource, ModelCatalogueError, Source, SourceProduct,
 };
 pub use self::cell::Winds;
-#[cfg(feature = "model-delivery")]
+#[cfg(feature = "grib")]
 pub use self::delivery::{
     Delivery, DeliveryError, DeliveryLimits, DeliveryReport, Refusal, WrittenProduct, WrittenRun,
 };

@@ -16,9 +16,8 @@ use crate::observation::{IntervalType, SeriesKey, Variable};
 /// let two_minute = SeriesFilter { interval_minutes: Some(2), ..any_wind };
 /// assert!(!two_minute.matches(&wind));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SeriesFilter {
     /// Name of the variable.
     pub name: Option<String>,
@@ -31,7 +30,7 @@ pub struct SeriesFilter {
     /// Unit of the values.
     pub reported_unit: Option<String>,
     /// Label of the bucket; an empty label selects series that are not grouped.
-    #[cfg_attr(feature = "serde", serde(rename = "groupBucketName"))]
+    #[serde(rename = "groupBucketName")]
     pub bucket: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub use self::canonical::{Canonical, to_canonical};
 pub use self::crosswalk::{
     BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
 };
-#[cfg(all(feature = "feed", feature = "intake"))]
+#[cfg(all(feature = "feed", feature = "store", feature = "checks"))]
 pub(crate) use self::earlier_place::is_other_place;
 pub use self::earlier_place::{EarlierPlace, EarlierPlaces};
 pub use self::filter::SeriesFilter;

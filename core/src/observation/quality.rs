@@ -21,8 +21,9 @@ use crate::lengths::check_lengths;
 /// assert_eq!("Good".parse(), Ok(BaseQuality::Good));
 /// assert_eq!(BaseQuality::ALL.map(BaseQuality::name)[..2], ["Suppressed", "Missing"]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[repr(u8)]
 pub enum BaseQuality {
     /// Withheld by the source.
@@ -49,8 +50,7 @@ pub enum BaseQuality {
 /// use mesonet::ReasonQuality;
 /// assert_eq!(ReasonQuality::ALL.map(ReasonQuality::name)[3..5], ["Range", "Inert"]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[repr(u8)]
 pub enum ReasonQuality {
     /// No check tripped.
@@ -112,15 +112,14 @@ pub enum QualityError {
 }
 
 /// The verdict on a value. It is exactly two bytes, so a column of verdicts is a flat array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Quality {
     /// How far the value can be trusted.
-    #[cfg_attr(feature = "serde", serde(rename = "baseQuality"))]
+    #[serde(rename = "baseQuality")]
     pub base: BaseQuality,
     /// Why.
-    #[cfg_attr(feature = "serde", serde(rename = "reasonQuality"))]
+    #[serde(rename = "reasonQuality")]
     pub reason: ReasonQuality,
 }
 

@@ -78,7 +78,6 @@ fn a_verdict_is_two_bytes() {
     assert_eq!(size_of::<Quality>(), 2);
 }
 
-#[cfg(feature = "serde")]
 #[test]
 fn a_verdict_has_the_wire_shape_of_the_interface() {
     let wire = serde_json::to_string(&Quality::UNCHECKED).unwrap();

@@ -15,8 +15,9 @@ use crate::observation::{Variable, VariableError};
 /// use mesonet::IntervalType;
 /// assert!(IntervalType::ALL.iter().all(|kind| kind.name().parse() == Ok(*kind)));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[allow(missing_docs, reason = "the names are the meaning")]
 pub enum IntervalType {
     Instantaneous,
@@ -258,9 +259,10 @@ const SERIES_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5473_8572_6965_7
 pub struct SeriesPreference([bool; 2], bool, i32, u8, bool, SeriesId);
 
 /// Id of a series, `typeId` on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
 pub struct SeriesId(
     /// The number.
     pub i32,

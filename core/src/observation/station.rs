@@ -17,9 +17,10 @@ use crate::observation::{EarlierPlaces, IdScheme, Identifiers};
 /// assert_eq!(toronto, StationId::new("METAR", "CYYZ"));
 /// assert_eq!(toronto.to_string().parse(), Ok(toronto));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
 pub struct StationId(Uuid);
 
 /// Namespace of the station UUIDs. It must never change, because all ids would.
@@ -79,8 +80,7 @@ impl FromStr for StationId {
 }
 
 /// Exposure class of a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs, reason = "the names are the meaning")]
 pub enum StationType {
     OpenCountry,

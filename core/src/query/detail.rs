@@ -139,7 +139,6 @@ fn of_records(
 }
 
 /// The wire shapes of the interface.
-#[cfg(feature = "serde")]
 mod wire {
     use std::borrow::Cow;
 
@@ -321,5 +320,4 @@ mod wire {
     }
 }
 
-#[cfg(feature = "serde")]
 pub use wire::{StationMarker, StationMarkers};

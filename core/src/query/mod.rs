@@ -11,7 +11,6 @@
 //! | The readings of one variable at one station | [`observation_series`] |
 
 mod detail;
-#[cfg(feature = "json")]
 pub mod json;
 mod keyed;
 mod readings;

@@ -398,7 +398,6 @@ impl Answer {
 }
 
 /// The JSON form defined by the interface.
-#[cfg(feature = "serde")]
 mod wire {
     use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 

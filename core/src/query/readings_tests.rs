@@ -243,7 +243,6 @@ fn the_cells_of_a_coarsened_grid_satisfy_the_cap() {
     assert_eq!((coarsening.factor, coarsening.cells, answer.cells.len()), (15, 10, 10));
 }
 
-#[cfg(feature = "serde")]
 #[test]
 fn the_wire_shape_is_that_of_the_interface() {
     let store = store(vec![station("A", 0.0, 0.0)], vec![report("A", 0, &[(temperature(), -1.5)])]);

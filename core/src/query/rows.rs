@@ -150,7 +150,7 @@ impl StationRows {
 }
 
 /// Methods for the export only.
-#[cfg(feature = "export")]
+#[cfg(feature = "arrow")]
 impl StationRows {
     /// Restricts the walk to rows after a position.
     pub(crate) fn after(mut self, position: RowPosition) -> Self {
@@ -238,6 +238,6 @@ impl Head<'_> {
     }
 }
 
-#[cfg(all(test, feature = "export"))]
+#[cfg(all(test, feature = "arrow"))]
 #[path = "rows_tests.rs"]
 mod tests;

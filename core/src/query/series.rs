@@ -130,7 +130,6 @@ impl ObservationSeries {
 }
 
 /// The wire shape of the interface.
-#[cfg(feature = "serde")]
 mod wire {
     use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 

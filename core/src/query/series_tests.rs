@@ -102,7 +102,6 @@ fn the_worst_reading_is_the_first_with_the_worst_verdict() {
     assert_eq!(ObservationSeries { readings: Vec::new(), ..found }.worst(), None);
 }
 
-#[cfg(feature = "serde")]
 #[test]
 fn only_bucketed_series_have_bucket_metadata() {
     let (store, station) = store(&[(0, bucket("0-1 mm")), (0, bucket("1-2 mm"))]);

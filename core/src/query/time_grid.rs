@@ -89,9 +89,8 @@ impl Positions {
 }
 
 /// The cap that made a grid coarser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LimitedBy {
     /// [`Caps::cells`].
     Cells,
@@ -100,9 +99,8 @@ pub enum LimitedBy {
 }
 
 /// Why an answer has a coarser step than requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Coarsening {
     /// The requested step, in minutes.
     pub requested_step: i64,

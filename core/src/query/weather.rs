@@ -82,7 +82,6 @@ pub fn present_weather(
 }
 
 /// The wire shape.
-#[cfg(feature = "serde")]
 mod wire {
     use serde::ser::{Serialize, SerializeStruct, Serializer};
 

@@ -2,7 +2,7 @@
 //!
 //! The same query code over this trait serves readings from memory, from disk and from a cluster.
 
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 mod alerts;
 mod columns;
 #[cfg(any(test, feature = "conformance"))]
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-#[cfg(feature = "alert")]
+#[cfg(feature = "feed")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
 pub use columns::StationReadings;
 pub use continued::{Continued, Past};

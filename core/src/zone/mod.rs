@@ -1,7 +1,6 @@
 //! Zones that alerts are issued for: their codes, names and areas.
 
 mod bundle;
-#[cfg(feature = "zone-files")]
 mod file;
 mod same;
 
@@ -15,7 +14,6 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::bundle::ZoneBundleError;
-#[cfg(feature = "zone-files")]
 pub use self::file::{
     File, MAX_FILE_BYTES, ProjectionError, Refusal, Shapefile, ZoneFileError, read_geojson,
     read_shapefile,

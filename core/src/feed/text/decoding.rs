@@ -1,11 +1,10 @@
-//! Decoders of encodings other than UTF-8. Their tables are large, so they are behind a feature: a
-//! browser has its own.
+//! Decoders of encodings other than UTF-8. Their tables are large, and a browser has its own.
 
 use std::io;
 
-#[cfg(feature = "encodings")]
+#[cfg(not(target_family = "wasm"))]
 pub(super) use with_tables::Decoding;
-#[cfg(not(feature = "encodings"))]
+#[cfg(target_family = "wasm")]
 pub(super) use without_tables::Decoding;
 
 /// The text is not in the encoding that it declares, or the encoding is not known.
@@ -13,7 +12,7 @@ pub(super) use without_tables::Decoding;
 pub(super) enum EncodingError {
     #[error("its encoding \"{0}\" is not known")]
     Unknown(String),
-    #[cfg(feature = "encodings")]
+    #[cfg(not(target_family = "wasm"))]
     #[error("bytes that are not {0}")]
     Malformed(&'static str),
 }
@@ -24,7 +23,7 @@ impl From<EncodingError> for io::Error {
     }
 }
 
-#[cfg(feature = "encodings")]
+#[cfg(not(target_family = "wasm"))]
 mod with_tables {
     use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 
@@ -85,7 +84,7 @@ mod with_tables {
     }
 }
 
-#[cfg(not(feature = "encodings"))]
+#[cfg(target_family = "wasm")]
 mod without_tables {
     use super::EncodingError;
 

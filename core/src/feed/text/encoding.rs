@@ -145,6 +145,6 @@ impl<R: BufRead> Read for Unicode<R> {
     }
 }
 
-#[cfg(all(test, feature = "encodings"))]
+#[cfg(all(test, not(target_family = "wasm")))]
 #[path = "encoding_tests.rs"]
 mod tests;

@@ -54,7 +54,6 @@ impl<'de> Deserialize<'de> for Position {
 }
 
 /// The rings of each polygon of a GeoJSON geometry, outer ring first, as given.
-#[cfg(feature = "zone-files")]
 pub(crate) fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, serde_json::Error> {
     let geometry: Geometry<Position> = serde_json::from_str(text)?;
     let rings = |rings: Vec<Vec<Position>>| {
@@ -65,7 +64,6 @@ pub(crate) fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, se
 
 /// The area of a GeoJSON geometry that may break the rules, as [`MultiPolygon::mended`] reads each of
 /// its polygons, and whether all of it could be read.
-#[cfg(feature = "feed")]
 pub(crate) fn mended_geojson<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<(Option<MultiPolygon>, bool), D::Error> {

@@ -405,9 +405,7 @@ mod overlay;
 mod ring;
 mod touch;
 
-#[cfg(feature = "feed")]
 pub(crate) use json::mended_geojson;
-#[cfg(feature = "zone-files")]
 pub(crate) use json::outline_of_geojson;
 
 #[cfg(test)]
