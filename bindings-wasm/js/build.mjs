@@ -20,13 +20,13 @@ import { clientTypes } from "./openapi.mjs";
 // Those of neighbours bring a store and weigh as much again, so they are a module of their own.
 // A third of the alerts is the cutting of polygons at ±180°. A single report is for pages that show one.
 const MODULES = [
-  { name: "mesonet", features: "values", optLevel: "s", budget: 60 * 1024 },
-  { name: "checks", features: "checks", optLevel: "s", budget: 184 * 1024 },
-  { name: "network", features: "network", optLevel: "s", budget: 284 * 1024 },
-  { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
-  { name: "alerts", features: "alerts", optLevel: "s", budget: 270 * 1024 },
-  { name: "report", features: "report", optLevel: "z", budget: 42 * 1024 },
-  { name: "metar", features: "metar", optLevel: "s", budget: 122 * 1024 },
+  { name: "mesonet", features: "values", optLevel: '"s"', budget: 60 * 1024 },
+  { name: "checks", features: "checks", optLevel: '"s"', budget: 184 * 1024 },
+  { name: "network", features: "network", optLevel: '"s"', budget: 284 * 1024 },
+  { name: "grids", features: "grids", optLevel: 3, budget: 40 * 1024 },
+  { name: "alerts", features: "alerts", optLevel: '"s"', budget: 270 * 1024 },
+  { name: "report", features: "report", optLevel: '"z"', budget: 42 * 1024 },
+  { name: "metar", features: "metar", optLevel: '"s"', budget: 122 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -44,9 +44,14 @@ const target = resolve(workspace, process.env.CARGO_TARGET_DIR ?? "target");
 /** Builds a module and its glue; gives its bytes and what the glue exports. */
 async function build({ name, features, optLevel }) {
   const only = ["--no-default-features", "--features", features];
+  const ours = ["mesonet", "mesonet-wasm", "libm"];
+  const levels = ours.flatMap((name) => ["--config", `profile.release.package.${name}.opt-level=${optLevel}`]);
   run(
     "cargo",
-    ["build", "--release", "-p", "mesonet-wasm", ...only, "--target", "wasm32-unknown-unknown", ...flags],
+    [
+      ...["build", "--release", "-p", "mesonet-wasm", ...only, ...levels],
+      ...["--target", "wasm32-unknown-unknown", ...flags],
+    ],
     {
       cwd: workspace,
       env: {
@@ -56,7 +61,8 @@ async function build({ name, features, optLevel }) {
         CARGO_PROFILE_RELEASE_CODEGEN_UNITS: "1",
         CARGO_PROFILE_RELEASE_DEBUG: "false",
         CARGO_PROFILE_RELEASE_PANIC: "abort",
-        CARGO_PROFILE_RELEASE_OPT_LEVEL: optLevel,
+        // All else goes for size, so that it is built once for all modules.
+        CARGO_PROFILE_RELEASE_OPT_LEVEL: "s",
       },
     },
   );

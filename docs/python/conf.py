@@ -10,7 +10,7 @@ project = "mesonet"
 author = copyright = "The mesonet developers"
 version = release = mesonet.__version__
 root_doc = "python/index"
-include_patterns = ["python/**", "recipes/**", "engines/**", "performance.md", "scale.md"]
+include_patterns = ["python/**", "recipes/**", "engines/**", "performance.md", "scale.md", "operate/archive-queries.md", "operate/engines.md"]
 exclude_patterns = ["recipes/images/**"]
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.viewcode", "myst_parser"]
 html_theme = "alabaster"

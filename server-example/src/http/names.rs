@@ -1,5 +1,7 @@
 //! Names of parameters and members that are almost right.
 
+use strsim::osa_distance;
+
 use super::parameter::Parameter;
 use crate::http::error::ApiError;
 
@@ -60,26 +62,12 @@ pub fn is_almost(got: &str, known: &str) -> bool {
     if got.len() > 2 * known.len() + SHORTEST {
         return false;
     }
-    let folded = |name: &str| -> Vec<char> {
+    let folded = |name: &str| -> String {
         let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.'));
         letters.flat_map(char::to_lowercase).collect()
     };
     let (got, known) = (folded(got), folded(known));
-    got == known || known.len() >= SHORTEST && is_one_off(&got, &known)
-}
-
-/// Whether two names differ only in one letter more, one less, one changed, or two neighbours
-/// swapped.
-fn is_one_off(one: &[char], other: &[char]) -> bool {
-    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (&one[same..], &other[same..]);
-    match (one, other) {
-        ([_, one @ ..], [_, other @ ..]) if one == other => true,
-        ([a, b, one @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && one == other => true,
-        ([_, one @ ..], other) if one == other => true,
-        (one, [_, other @ ..]) => one == other,
-        _ => false,
-    }
+    got == known || known.len() >= SHORTEST && osa_distance(&got, &known) == 1
 }
 
 #[cfg(test)]
