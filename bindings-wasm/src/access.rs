@@ -22,7 +22,7 @@ pub fn check_lookback(start_ms: f64, end_ms: f64, now_ms: f64, plan: &str) -> Re
 pub fn products(plan: &str, staff: bool) -> Result<Vec<String>, JsError> {
     let view = Capabilities::new(&Product::OF_OBSERVATIONS, plan.parse()?, staff);
     let told = view.products.into_iter().flat_map(|(id, access)| {
-        let (requires, standing) = (access.requires.name(), access.requires_standing);
+        let (requires, standing) = (access.requires.name(), access.requires_standing.name());
         [id.to_owned(), access.allowed.to_string(), requires.to_owned(), standing.to_owned()]
     });
     Ok(told.collect())

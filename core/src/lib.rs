@@ -93,6 +93,7 @@
 //! - `model`: runs of models on disk. With `grib`, also their sources, and the way from GRIB2 files to
 //!   runs.
 //! - `raster`: products as Cloud Optimized GeoTIFFs. Brings `grib`.
+//! - `openapi`: the forms of answers and requests as schemas of OpenAPI (`utoipa::ToSchema`).
 //! - `conformance`: for authors of stores, what every store must do as a suite of tests.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -103,6 +104,9 @@
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "checks"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+#[macro_use]
+mod openapi;
 
 pub mod access;
 #[cfg(feature = "feed")]

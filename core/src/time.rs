@@ -145,6 +145,7 @@ fn parse_plain(text: &[u8]) -> Option<i64> {
 /// assert_eq!(Iso8601(-1).to_string(), "1969-12-31T23:59:59.999Z");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String, format = DateTime))]
 pub struct Iso8601(
     /// Milliseconds since 1970 (UTC).
     pub i64,

@@ -22,6 +22,7 @@ pub const GRACE_MS: i64 = HOUR_MS;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Plan {
     /// No account.
     None,

@@ -92,21 +92,51 @@ pub struct Capabilities {
 /// A caller's access to one product.
 ///
 /// ```
-/// use mesonet::access::{Capabilities, Plan, Product, ProductAccess};
+/// use mesonet::access::{Capabilities, Plan, Product, ProductAccess, Standing};
 /// let view = Capabilities::new(&[Product::HISTORICAL_BULK], Plan::Pro, false);
 /// let access =
-///     ProductAccess { allowed: false, requires: Plan::Commercial, requires_standing: "none" };
+///     ProductAccess { allowed: false, requires: Plan::Commercial, requires_standing: Standing::None };
 /// assert_eq!(view.products["historical.bulk"], access);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProductAccess {
     /// Whether the caller may use it.
     pub allowed: bool,
     /// The lowest plan that may use it.
     pub requires: Plan,
-    /// `staff` if it is reserved for the operator's staff, else `none`.
-    pub requires_standing: &'static str,
+    /// What it requires besides a plan.
+    pub requires_standing: Standing,
+}
+
+/// What a product requires besides a plan. No plan grants it.
+///
+/// ```
+/// use mesonet::access::Standing;
+/// assert_eq!(Standing::Organization.name(), "organization");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Standing {
+    /// Nothing.
+    None,
+    /// It is reserved for the operator's staff.
+    Staff,
+    /// It is reserved for members of some organisations.
+    Organization,
+}
+
+impl Standing {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Staff => "staff",
+            Self::Organization => "organization",
+        }
+    }
 }
 
 impl Capabilities {
@@ -115,7 +145,7 @@ impl Capabilities {
         let access = |product: &Product| ProductAccess {
             allowed: product.allows(plan, staff),
             requires: product.requires,
-            requires_standing: if product.staff_only { "staff" } else { "none" },
+            requires_standing: if product.staff_only { Standing::Staff } else { Standing::None },
         };
         Self {
             products: offered.iter().map(|product| (product.id, access(product))).collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Plan, ProductAccess};
+use crate::access::{Plan, ProductAccess, Standing};
 
 /// A caller of the model service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub enum Refusal {
     Lacking,
 }
 
-/// What a caller may do, in the form of the interface.
+/// What a caller may do, in the form of the interface. A product that is not named is not offered.
 ///
 /// ```
 /// use mesonet::access::{ModelCaller, ModelCapabilities, Plan};
@@ -75,11 +75,13 @@ pub enum Refusal {
 /// assert!(!view.products["models.nam211.lifted_index"].allowed);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Capabilities))]
 pub struct ModelCapabilities {
-    /// The access by product id: `models.MODEL` for a source, `models.MODEL.PRODUCT` for tiles and
-    /// series of a product that has its own rule.
+    /// The access by product id; of models, `models.MODEL` for a source, `models.MODEL.PRODUCT` for
+    /// tiles and series of a product that has its own rule.
     pub products: BTreeMap<String, ProductAccess>,
-    /// The limits by name; null in JSON means unlimited.
+    /// The limits by name; null means unlimited. Unknown names are to be ignored.
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, Option<i64>>))]
     pub limits: BTreeMap<&'static str, Option<u64>>,
 }
 
@@ -110,7 +112,8 @@ impl Rule {
 
     /// Returns the rule as it appears in the capabilities of a caller.
     pub(crate) fn shown(&self, allowed: bool) -> ProductAccess {
-        let requires_standing = if self.organisations.is_empty() { "none" } else { "organization" };
+        let is_open = self.organisations.is_empty();
+        let requires_standing = if is_open { Standing::None } else { Standing::Organization };
         ProductAccess { allowed, requires: self.plan, requires_standing }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::alert::{Alert, Message, State, geometry, missing_zones};
-use crate::geo::MultiPolygon;
+use crate::geo::{FeatureType, MultiPolygon};
 use crate::zone::Zones;
 
 /// An alert with the outlines of its areas, as the service returns it.
@@ -31,9 +31,13 @@ use crate::zone::Zones;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = AlertFeature))]
 pub struct Feature<'a> {
-    r#type: &'static str,
+    r#type: FeatureType,
+    /// Id of the alert.
     id: &'a str,
+    /// Null if no outline is known.
+    #[cfg_attr(feature = "openapi", schema(required = true, value_type = Option<MultiPolygon>))]
     geometry: Option<Cow<'a, MultiPolygon>>,
     properties: Alert<'a>,
 }
@@ -67,6 +71,6 @@ impl<'a> Feature<'a> {
     ) -> Self {
         let mut properties = Alert::new(message, state, language);
         properties.missing_zones = missing_zones(message, zones);
-        Self { r#type: "Feature", id: &message.id, geometry, properties }
+        Self { r#type: FeatureType::Feature, id: &message.id, geometry, properties }
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use self::chain::{Clock, State, next_change_ms, resolve};
 pub use self::feature::Feature;
 pub use self::query::{Query, geometry, missing_zones, outlines};
-pub use self::view::{Alert, AlertArea, AlertStorm, LatLon, Own};
+pub use self::view::{Alert, AlertArea, AlertStorm, Own};
 pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
 use crate::geo::{LonLat, MultiPolygon};
 use crate::time::DAY_MS;
@@ -30,12 +30,13 @@ pub const UNSTATED_MS: i64 = DAY_MS;
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
-        $(#[$doc])*
         #[derive(
             Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
             Deserialize,
         )]
-                pub enum $name {
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        $(#[$doc])*
+        pub enum $name {
             $($(#[$word_doc])* $word,)*
             /// The source does not say.
             #[default]
@@ -64,6 +65,7 @@ words! {
 }
 words! {
     /// How sure the issuer is (ECCC).
+    #[cfg_attr(feature = "openapi", schema(as = AlertConfidence))]
     Confidence {
         /// Low.
         Low,
@@ -76,8 +78,9 @@ words! {
     }
 }
 words! {
-    /// How severe the impact is: on ECCC's own scale, or on that of CAP's [`Severity`] if the
+    /// How severe the impact is: on ECCC's own scale, or on that of CAP's severity if the
     /// issuer has no scale of its own.
+    #[cfg_attr(feature = "openapi", schema(as = AlertImpact))]
     Impact {
         /// Low.
         Low,
@@ -91,6 +94,7 @@ words! {
 }
 words! {
     /// Colour of the alert, from impact and confidence (ECCC). Other issuers do not give one.
+    #[cfg_attr(feature = "openapi", schema(as = AlertColour))]
     Colour {
         /// Yellow.
         Yellow,
@@ -103,6 +107,7 @@ words! {
 words! {
     /// How severe the event is (CAP). Unknown is a value of CAP too: the issuer says that it does
     /// not know.
+    #[cfg_attr(feature = "openapi", schema(as = AlertSeverity))]
     Severity {
         /// An extraordinary threat to life or property.
         Extreme,
@@ -116,6 +121,7 @@ words! {
 }
 words! {
     /// How soon people should act (CAP).
+    #[cfg_attr(feature = "openapi", schema(as = AlertUrgency))]
     Urgency {
         /// At once.
         Immediate,
@@ -129,6 +135,7 @@ words! {
 }
 words! {
     /// How certain the event is (CAP).
+    #[cfg_attr(feature = "openapi", schema(as = AlertCertainty))]
     Certainty {
         /// It has occurred or is going on.
         Observed,
@@ -142,6 +149,7 @@ words! {
 }
 words! {
     /// Kind of alert.
+    #[cfg_attr(feature = "openapi", schema(as = AlertType))]
     Type {
         /// Worth knowing about.
         Statement,
@@ -159,6 +167,7 @@ words! {
     /// The variants are ordered by how an alert takes the state of its areas: if it is active
     /// anywhere, it is active. During a replay, an alert that lies in the future of the clock is
     /// Unknown.
+    #[cfg_attr(feature = "openapi", schema(as = AlertStatus))]
     Status {
         /// In force.
         Active,

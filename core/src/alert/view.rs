@@ -8,7 +8,7 @@ use crate::alert::{
     AreaKind, Certainty, Colour, Confidence, Impact, Message, MessageArea, MessageType, Part,
     Severity, State, Status, Storm, Text, ThreatStatus, Type, Urgency,
 };
-use crate::geo::{LonLat, MultiPolygon};
+use crate::geo::{LatLon, MultiPolygon};
 use crate::time::Iso8601;
 use crate::zone;
 
@@ -37,6 +37,7 @@ use crate::zone;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Alert<'a> {
     /// Identifier of the message.
     pub id: &'a str,
@@ -76,10 +77,10 @@ pub struct Alert<'a> {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<&'a str>,
-    /// Language of the text; absent if there is none.
+    /// Language of the text, such as `en-CA`; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<&'a str>,
-    /// The state of the alert.
+    /// The state of the alert as of the time of the request, over the whole chain of messages.
     pub status: Status,
     /// When it was sent.
     pub sent: Iso8601,
@@ -115,10 +116,13 @@ pub struct Alert<'a> {
     pub storm: Option<AlertStorm<'a>>,
     /// Codes of its places for Specific Area Message Encoding, sorted.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub same_codes: BTreeSet<&'a str>,
     /// The places that the geometry lacks: codes of zones whose outlines are not known, and names
-    /// of areas without a code or an outline. Empty until the caller puts
-    /// [`missing_zones`](crate::alert::missing_zones) here: a message does not know the zones.
+    /// of areas without a code or an outline.
+    ///
+    /// Empty until the caller puts [`missing_zones`](crate::alert::missing_zones) here: a message
+    /// does not know the zones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_zones: Vec<&'a str>,
     /// The areas.
@@ -129,6 +133,7 @@ pub struct Alert<'a> {
 /// A storm.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AlertStorm<'a> {
     /// When it was observed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,6 +162,8 @@ pub struct AlertStorm<'a> {
 
 /// An area of an alert.
 ///
+/// `status`, `ugcCode`, `zoneKind` and the fields of [`Own`] are additions to the interface.
+///
 /// ```
 /// use mesonet::alert::{self, Alert, AlertArea, AlertStorm, Status};
 /// let text = alert::Text { areas: vec!["Sarnia".into()], ..alert::Text::default() };
@@ -180,6 +187,7 @@ pub struct AlertStorm<'a> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AlertArea<'a> {
     /// Its name.
     pub description: &'a str,
@@ -187,23 +195,24 @@ pub struct AlertArea<'a> {
     pub kind: AreaKind,
     /// What the message does to it, if it is a threat area.
     pub threat_status: ThreatStatus,
-    /// The state of the alert there: an addition to the interface.
+    /// The state of the alert there.
     pub status: Status,
-    /// Code of its zone, in either country.
+    /// Code of its zone: CLC in Canada, UGC in the United States.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clc_code: Option<zone::Code>,
-    /// Code of its zone, only in the United States: an addition to the interface.
+    /// The same code, only in the United States.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ugc_code: Option<zone::Code>,
     /// `fire` if the code is that of a fire weather zone, which differs from the forecast zone of
-    /// the same code: an addition to the interface.
+    /// the same code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone_kind: Option<zone::Kind>,
     /// The rings that the message itself draws; holes are rings of their own.
     pub polygons: Vec<Vec<LatLon>>,
-    /// What the message says for this area, if it differs from the alert as a whole: an addition to
-    /// the interface. Its fields become fields of the area.
+    /// What the message says for this area, if it differs from the alert as a whole. Its fields become
+    /// fields of the area.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub own: Option<Own<'a>>,
 }
 
@@ -225,8 +234,9 @@ pub struct AlertArea<'a> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Own<'a> {
-    /// What is expected.
+    /// What is expected. With the fields below: only where it is not what the alert says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<&'a str>,
     /// Kind of alert.
@@ -286,21 +296,6 @@ impl<'a> Own<'a> {
             alert_description: text.map_or("", |text| &text.description),
             instruction: text.and_then(|text| text.instruction.as_deref()),
         }
-    }
-}
-
-/// A position as an object.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LatLon {
-    /// Latitude.
-    pub lat: f64,
-    /// Longitude.
-    pub lon: f64,
-}
-
-impl From<LonLat> for LatLon {
-    fn from(at: LonLat) -> Self {
-        Self { lat: at.lat(), lon: at.lon() }
     }
 }
 

@@ -34,6 +34,7 @@ use crate::time::Iso8601;
 /// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// Name of the variable.
     pub variable: &'static str,
@@ -42,6 +43,7 @@ pub struct Explanation {
     /// Time of the reading.
     pub timestamp: Iso8601,
     /// The value; null if it is not a number.
+    #[cfg_attr(feature = "openapi", schema(required = true, value_type = Option<f64>))]
     pub value: f64,
     /// The source's verdict. Good is kept and not checked again. Unknown is not a verdict. Any
     /// other verdict is kept unless a check finds worse.
@@ -59,6 +61,7 @@ pub struct Explanation {
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CheckReport {
     /// The check.
     pub check: Check,

@@ -4,15 +4,19 @@ use std::fmt;
 
 use crate::observation::{BaseQuality, Quality, StationId};
 
-/// A check. The order of the variants is the order in which the checks run; it also decides which
-/// check gives the verdict if two find the same base quality.
+/// A quality check, in the order in which the checks run.
+///
+/// The order of the variants also decides which check gives the verdict if two find the same base
+/// quality.
 ///
 /// ```
 /// use mesonet::check::Check;
 /// assert!(Check::Range < Check::Neighbours);
 /// assert_eq!(Check::ALL.map(Check::name)[..3], ["value", "range", "record"]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Check {
     /// The value is a number and does not stand for a missing value.
     Value,
@@ -106,12 +110,6 @@ impl fmt::Display for Check {
     }
 }
 
-impl serde::Serialize for Check {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// Why a check did not run on a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRun {
@@ -192,10 +190,12 @@ impl From<Option<Quality>> for Outcome {
 /// A value that a check looked at.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = CheckInput))]
 pub struct Input {
     /// The name of a variable, or of a computed quantity.
     pub name: &'static str,
     /// The value.
+    #[cfg_attr(feature = "openapi", schema(required = true, value_type = Option<f64>))]
     pub value: f64,
     /// Its unit.
     pub unit: String,
@@ -207,6 +207,7 @@ pub struct Input {
 /// A limit that a check applied to the inputs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = CheckLimit))]
 pub struct Limit {
     /// The name of the limited quantity.
     pub name: &'static str,
@@ -225,6 +226,7 @@ pub struct Limit {
 /// A station that a value was compared with.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbour {
     /// Its position in the given columns.
     #[serde(skip)]

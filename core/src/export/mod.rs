@@ -126,22 +126,26 @@ impl Request {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = BulkEntry))]
 pub struct Entry {
     /// The series.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub series: SeriesFilter,
     /// Which of their rows; the same in all entries of a request.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub rows: RowFilter,
 }
 
 /// Which rows pass. Both bounds of a range are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RowFilter {
-    /// The least value.
+    /// The least value, included.
     pub lower_value_bound: Option<f64>,
-    /// The greatest value.
+    /// The greatest value, included.
     pub upper_value_bound: Option<f64>,
     /// The verdicts.
     pub quality_range: Option<QualityRange>,
@@ -149,6 +153,7 @@ pub struct RowFilter {
 
 /// Verdicts from a worst to a best in the order of the ranking; an absent side is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QualityRange {
     /// The worst that passes.
     pub worst: Option<BaseQuality>,

@@ -138,8 +138,42 @@ pub(crate) const EARTH_RADIUS_KM: f64 = 6371.0088;
 /// On the wire a position is `[longitude, latitude]`.
 impl serde::Serialize for LonLat {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        [self.lon, self.lat].serialize(serializer)
+        Position([self.lon, self.lat]).serialize(serializer)
     }
+}
+
+/// Longitude and latitude, degrees.
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>, min_items = 2, max_items = 2))]
+struct Position([f64; 2]);
+
+described_as!(LonLat, Position);
+
+/// A position as an object.
+#[cfg(feature = "feed")]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LatLon {
+    /// Latitude.
+    pub lat: f64,
+    /// Longitude.
+    pub lon: f64,
+}
+
+#[cfg(feature = "feed")]
+impl From<LonLat> for LatLon {
+    fn from(at: LonLat) -> Self {
+        Self { lat: at.lat(), lon: at.lon() }
+    }
+}
+
+/// The word by which a GeoJSON Feature is known.
+#[cfg(any(feature = "feed", feature = "store"))]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub(crate) enum FeatureType {
+    Feature,
 }
 
 impl<'de> serde::Deserialize<'de> for LonLat {

@@ -15,6 +15,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Parts")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Encoding {
     scale: f64,
     offset: f64,

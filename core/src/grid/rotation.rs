@@ -2,11 +2,11 @@
 
 use crate::lengths::check_lengths;
 
-/// The angle between a grid's axes and true north at one cell, as its cosine and sine.
+/// The angle between a grid's axes and true north at one cell, as its cosine and sine: earth-relative
+/// u = cos · u + sin · v, and v = −sin · u + cos · v.
 ///
-/// With `u` and `v` the components along the grid's axes, the earth-relative components are
-/// `u_true = cos·u + sin·v` and `v_true = −sin·u + cos·v`. The factors depend only on the cell, so
-/// they apply at every level. Arithmetic is in `f64` and rounded once.
+/// `u` and `v` on the right are the components along the grid's axes. The factors depend only on the
+/// cell, so they apply at every level. Arithmetic is in `f64` and rounded once.
 ///
 /// ```
 /// use mesonet::grid::Rotation;
@@ -21,6 +21,7 @@ use crate::lengths::check_lengths;
 /// assert!((u - 3.0).abs() < 1e-12 && (v - 4.0).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = WindRotation))]
 pub struct Rotation {
     /// Cosine of the angle.
     pub cos: f64,

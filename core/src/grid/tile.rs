@@ -37,7 +37,9 @@ pub struct TileAddress {
 }
 
 /// How a pixel gets its value from the cells of the grid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Sampling))]
 pub enum TileSampling {
     /// The value of the cell that contains its centre: for categories, directions and patchy
     /// fields.

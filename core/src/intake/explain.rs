@@ -9,7 +9,9 @@ use crate::check::{Explanation, OneSeries};
 use crate::observation::{BaseQuality, Qualifier, Quality, SeriesId, StationId};
 use crate::store::{Reader, StoreError};
 
-/// Why a reading has its verdict. It is serialized as an object with camelCase keys.
+/// Why a reading has its verdict.
+///
+/// It is serialized as an object with camelCase keys.
 ///
 /// ```
 /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
@@ -30,6 +32,7 @@ use crate::store::{Reader, StoreError};
 /// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Explanation))]
 pub struct ReadingExplanation {
     /// The station.
     pub station_id: StationId,
@@ -40,6 +43,7 @@ pub struct ReadingExplanation {
     pub qualifier: Option<Qualifier>,
     /// What the checks found.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub explanation: Explanation,
     /// The inputs of a calculated reading, whose verdict is the worst of theirs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -49,6 +53,7 @@ pub struct ReadingExplanation {
 /// An input of a calculated reading.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InputVerdict {
     /// Name of the variable.
     #[serde(rename = "type")]

@@ -10,9 +10,12 @@ use crate::observation::{Quality, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};
 use crate::time::{ClosedWindow, DAY_MS, Iso8601};
 
-/// The quality of a station in a window. It is serialized as an object with camelCase keys.
+/// The verdicts on a station in a window, and the comparison with its neighbours.
+///
+/// It is serialized as an object with camelCase keys.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StationQuality {
     /// The station.
     pub station_id: StationId,
@@ -29,6 +32,7 @@ pub struct StationQuality {
 /// The quality of one variable.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VariableQuality {
     /// Name of the variable.
     #[serde(rename = "type")]
@@ -43,8 +47,10 @@ pub struct VariableQuality {
 /// The verdicts of a month.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MonthOfVerdicts {
     /// Year and month in UTC, as in `2024-08`.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^[0-9]{4}-[0-9]{2}$"))]
     pub month: String,
     /// The number of readings.
     pub readings: u64,
@@ -55,12 +61,14 @@ pub struct MonthOfVerdicts {
 /// The number of times that a verdict was given.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VerdictRate {
     /// The verdict.
     pub quality: Quality,
     /// The number of readings.
     pub readings: u64,
     /// Their share of the readings of the month, from 0 to 1.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub share: f64,
 }
 
@@ -69,6 +77,7 @@ pub struct VerdictRate {
 /// settings.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgainstNeighbours {
     /// The unit of the differences.
     pub unit: &'static str,
@@ -84,6 +93,7 @@ pub struct AgainstNeighbours {
     /// is unlike its neighbours, not its weather.
     pub median_standardized_difference: f64,
     /// The share that the neighbour check calls Doubtful, from 0 to 1.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub share_flagged: f64,
     /// The same for each day in UTC that has readings.
     pub days: Vec<DayAgainstNeighbours>,
@@ -92,8 +102,10 @@ pub struct AgainstNeighbours {
 /// Differences of one day.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DayAgainstNeighbours {
     /// The day, as in `2024-08-03`.
+    #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub day: String,
     /// The number of readings that were compared.
     pub compared: u64,
@@ -102,6 +114,7 @@ pub struct DayAgainstNeighbours {
     /// Their median.
     pub median_difference: f64,
     /// The share that the neighbour check calls Doubtful, from 0 to 1.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub share_flagged: f64,
 }
 

@@ -13,46 +13,63 @@ use crate::model::{
 };
 use crate::time::Iso8601;
 
+/// Exact values of one cell of the native grid at one hour.
+///
 /// The answer to a [`PointQuery`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ModelPoint))]
 pub struct Point {
     /// The run.
     pub run: RunStamp,
     /// The index into the hours of the run.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub hour: usize,
     /// The valid time of the hour.
     pub valid_time: Iso8601,
     /// When the newest part of the hour was published.
     #[serde(rename = "availableAt")]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub available_at: Option<Iso8601>,
     /// The number of hours of the run.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub forecast_hours: usize,
     /// The row of the native grid.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub row: usize,
     /// The column of the native grid.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub col: usize,
     /// The centre of the cell; null if the definition of the grid extends beyond a pole there.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub centre: CellCentre,
-    /// The entry of each field, in the requested order.
+    /// The entry of each field by its name, in the requested order.
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, PointEntry>))]
     pub fields: Fields<PointEntry>,
     /// The rotation of the winds in the answer towards true north.
     pub wind_rotation: Rotation,
 }
 
+/// Values of one cell over the hours of a run.
+///
 /// The answer to a [`SeriesQuery`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ModelSeries))]
 pub struct Series {
     /// The run.
     pub run: RunStamp,
     /// The row of the native grid.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub row: usize,
     /// The column of the native grid.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub col: usize,
     /// The centre of the cell; null if the definition of the grid extends beyond a pole there.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub centre: CellCentre,
     /// The number of hours of the run.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub forecast_hours: usize,
     /// The first valid time of the whole run.
     pub valid_from: Iso8601,
@@ -60,19 +77,24 @@ pub struct Series {
     pub valid_to: Iso8601,
     /// When the newest part of the run was published.
     #[serde(rename = "availableAt")]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub available_at: Option<Iso8601>,
     /// The rotation of the winds in the answer towards true north.
     pub wind_rotation: Rotation,
-    /// The entry of each field, in the requested order.
+    /// The entry of each field by its name, in the requested order.
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, SeriesEntry>))]
     pub fields: Fields<SeriesEntry>,
 }
 
 /// The latitude and longitude of the centre of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellCentre {
-    /// The latitude.
+    /// The latitude of the centre; null if the definition of the grid extends beyond a pole there.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub lat: Option<f64>,
-    /// The longitude, −180 to just below 180.
+    /// Its longitude, −180 to just below 180, or null.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub lon: Option<f64>,
 }
 
@@ -90,18 +112,22 @@ impl<T> Fields<T> {
     }
 }
 
-/// A field at a point. Missing values are null.
+/// A field at a point: `value` of a single level, else `values` in the order of `levels_hpa`.
+/// Missing values are null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PointEntry {
     /// A single-level field.
     Single {
         /// The unit of the value.
         unit: String,
-        /// The value.
+        /// The value; null if it is missing.
+        #[cfg_attr(feature = "openapi", schema(required = true))]
         value: Option<f64>,
         /// Further facts about the value.
         #[serde(flatten)]
+        #[cfg_attr(feature = "openapi", schema(inline))]
         about: About,
     },
     /// A pressure-level field.
@@ -114,12 +140,14 @@ pub enum PointEntry {
         values: Vec<Option<f64>>,
         /// Further facts about the values.
         #[serde(flatten)]
+        #[cfg_attr(feature = "openapi", schema(inline))]
         about: About,
     },
 }
 
 /// Facts that apply only to some fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct About {
     /// The ensemble member.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +167,7 @@ pub struct About {
 /// assert_eq!(interval.statistic, "accumulation");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerInterval {
     /// Its start.
     pub start: Iso8601,
@@ -168,10 +197,12 @@ impl AnswerInterval {
 
 /// A field over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SeriesEntry {
     /// The unit of the values.
     pub unit: String,
-    /// The levels of a pressure-level product: the requested one, or all.
+    /// The levels of a pressure-level product: the requested one, or all; null for a single level.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub levels_hpa: Option<Vec<f64>>,
     /// The ensemble member.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,15 +211,18 @@ pub struct SeriesEntry {
     pub series: Vec<SeriesItem>,
 }
 
-/// A field at an hour.
+/// A field at an hour: `value` of a single level, else `values` in the order of `levels_hpa`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SeriesItem {
     /// The index into the hours of the run.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub hour: usize,
     /// The valid time of the hour.
     pub valid_time: Iso8601,
     /// The value, or the values of all levels.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub value: SeriesValue,
     /// The interval, for a statistic over an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,6 +231,7 @@ pub struct SeriesItem {
 
 /// The values of a series at an hour. Missing values are null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SeriesValue {
     /// For a single-level field, or for the requested level.
     #[serde(rename = "value")]
@@ -226,12 +261,14 @@ impl fmt::Display for SeriesValue {
 
 /// A product as the products endpoint lists it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Product {
     /// Its name.
     pub name: String,
     /// The unit of its values.
     pub unit: String,
     /// Its levels; null for a single-level product.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub levels_hpa: Option<Vec<f64>>,
     /// Its ensemble members; 0 is the control.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -240,15 +277,20 @@ pub struct Product {
     pub encoding: ProductEncoding,
 }
 
-/// The size and packing of a product's grid.
+/// The size and packing of a product's grid. A value of a tile is raw · scale + offset, and missing
+/// if raw is nodata.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProductEncoding {
     /// The number of rows.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub height: usize,
     /// The number of columns.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub width: usize,
     /// The packing: `scale`, `offset` and `nodata`.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(inline))]
     pub encoding: Encoding,
 }
 

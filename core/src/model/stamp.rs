@@ -21,6 +21,7 @@ use chrono::{DateTime, NaiveDateTime};
 /// # Ok::<(), mesonet::model::RunStampError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String, pattern = "^[0-9]{8}T[0-9]{6}Z$"))]
 pub struct RunStamp(i64);
 
 /// The error for a text or an instant that is not a run.

@@ -18,6 +18,7 @@ use crate::observation::{IntervalType, SeriesKey, Variable};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SeriesFilter {
     /// Name of the variable.
     pub name: Option<String>,

@@ -24,6 +24,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Qualifier {
     /// There was some, but less than can be measured; the value is 0.
     Trace = 1,

@@ -25,6 +25,7 @@ use crate::lengths::check_lengths;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[repr(u8)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = BaseQualityCode))]
 pub enum BaseQuality {
     /// Withheld by the source.
     Suppressed = 0,
@@ -52,6 +53,7 @@ pub enum BaseQuality {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[repr(u8)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReasonQualityCode))]
 pub enum ReasonQuality {
     /// No check tripped.
     None = 0,
@@ -111,9 +113,12 @@ pub enum QualityError {
     Lengths(String),
 }
 
-/// The verdict on a value. It is exactly two bytes, so a column of verdicts is a flat array.
+/// The verdict on a value.
+///
+/// It is exactly two bytes, so a column of verdicts is a flat array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Quality {
     /// How far the value can be trusted.
     #[serde(rename = "baseQuality")]

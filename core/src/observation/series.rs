@@ -19,6 +19,7 @@ use crate::observation::{Variable, VariableError};
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[allow(missing_docs, reason = "the names are the meaning")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum IntervalType {
     Instantaneous,
     Average,
@@ -263,6 +264,7 @@ pub struct SeriesPreference([bool; 2], bool, i32, u8, bool, SeriesId);
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SeriesId(
     /// The number.
     pub i32,

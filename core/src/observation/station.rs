@@ -21,6 +21,7 @@ use crate::observation::{EarlierPlaces, IdScheme, Identifiers};
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Uuid, value_type = String, format = "uuid"))]
 pub struct StationId(Uuid);
 
 /// Namespace of the station UUIDs. It must never change, because all ids would.
@@ -82,6 +83,7 @@ impl FromStr for StationId {
 /// Exposure class of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs, reason = "the names are the meaning")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StationType {
     OpenCountry,
     Suburban,

@@ -146,7 +146,7 @@ mod wire {
     use serde::ser::Serializer;
 
     use super::BaseQuality;
-    use crate::geo::LonLat;
+    use crate::geo::{FeatureType, LonLat};
     use crate::observation::{
         EarlierPlace, IdScheme, Identifiers, IntervalType, SeriesId, StationId, StationType,
     };
@@ -156,28 +156,42 @@ mod wire {
 
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = StationDetail))]
     struct Detail<'a> {
+        /// Data provider, as the source feed names it.
         network: &'a str,
+        /// Unique only within a network.
         name: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         station_type: Option<StationType>,
+        /// What the most recent report says of the weather.
         #[serde(skip_serializing_if = "Option::is_none")]
         present_weather: Option<&'a [String]>,
+        /// Where it is now.
         coordinates: LonLat,
+        /// Height of the sensor above ground in metres; 0 where the network gives none.
         elevation: f64,
+        /// When the station last reported.
         #[serde(skip_serializing_if = "Option::is_none")]
         update_time: Option<Iso8601>,
+        /// The series that it reports.
         types: Vec<ObservationType<'a>>,
+        /// Distinct verdicts on its latest readings of map variables over 12 hours, worst first.
         qualities: &'a [BaseQuality],
-        /// An addition to the interface: the ids by scheme.
+        /// Its ids by scheme: `icao`, `wmo`, the provider's own and others.
+        #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, Vec<String>>))]
         identifiers: Ids,
-        /// Another addition: the places before the station moved.
+        /// Where it was before it moved, the oldest first, at most 64; absent if it has not.
+        /// Readings before `until` are from there.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         earlier_places: Vec<Earlier>,
     }
 
+    /// A place where a station was before it moved.
     #[derive(Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = EarlierPlace))]
     struct Earlier {
+        /// The first moment at which it was elsewhere.
         until: Iso8601,
         coordinates: LonLat,
     }
@@ -188,16 +202,24 @@ mod wire {
         }
     }
 
+    /// A series: one variable at one station, measured in one way.
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     struct ObservationType<'a> {
+        /// Readings name it as `typeId`.
         id: SeriesId,
+        /// Name of the variable.
         name: &'a str,
         pretty_name: &'a str,
+        /// Label of the group that it belongs to, such as a layer of clouds; else empty.
         group_bucket_name: &'a str,
+        /// Unit of its values.
         reported_unit: &'a str,
+        /// Whether the service derives its values.
         calculated: bool,
         interval_type: IntervalType,
+        /// Length of averaging or accumulation; 0 if instantaneous.
         interval_minutes: i32,
         first_appearance: Iso8601,
     }
@@ -233,6 +255,8 @@ mod wire {
         }
     }
 
+    described_as!(StationDetail, Detail<'static>);
+
     impl Serialize for StationDetail {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let StationRecord { station, update_time_ms, present_weather, series } = &*self.record;
@@ -263,18 +287,29 @@ mod wire {
     }
 
     #[derive(Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PointGeometry))]
     struct Point {
-        r#type: &'static str,
+        r#type: PointType,
         coordinates: LonLat,
     }
 
+    #[derive(Clone, Copy, Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    enum PointType {
+        Point,
+    }
+
+    /// Always empty.
     #[derive(Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = NoProperties, max_properties = 0))]
     struct Empty {}
 
     /// A station as a GeoJSON Feature.
     #[derive(Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub struct StationMarker {
-        r#type: &'static str,
+        r#type: FeatureType,
+        /// Id of the station.
         id: StationId,
         geometry: Point,
         properties: Empty,
@@ -300,22 +335,32 @@ mod wire {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[derive(Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub struct StationMarkers {
-        r#type: &'static str,
+        r#type: CollectionType,
         features: Vec<StationMarker>,
+    }
+
+    #[derive(Clone, Copy, Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    enum CollectionType {
+        FeatureCollection,
     }
 
     impl StationMarkers {
         /// The markers of stations, in their order.
         pub fn new<'a>(records: impl IntoIterator<Item = &'a StationRecord>) -> Self {
             let marker = |record: &StationRecord| StationMarker {
-                r#type: "Feature",
+                r#type: FeatureType::Feature,
                 id: record.station.id,
-                geometry: Point { r#type: "Point", coordinates: record.station.coordinates },
+                geometry: Point {
+                    r#type: PointType::Point,
+                    coordinates: record.station.coordinates,
+                },
                 properties: Empty {},
             };
             let features = records.into_iter().map(marker).collect();
-            Self { r#type: "FeatureCollection", features }
+            Self { r#type: CollectionType::FeatureCollection, features }
         }
     }
 }

@@ -399,62 +399,90 @@ impl Answer {
 
 /// The JSON form defined by the interface.
 mod wire {
-    use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+    use serde::ser::{Serialize, Serializer};
 
-    use crate::query::{Cell, Readings};
-    use crate::time::Iso8601;
+    use crate::observation::{Qualifier, Quality, SeriesId};
+    use crate::query::{Cell, Coarsening, Readings};
+    use crate::time::{Iso8601, Step};
+
+    /// Readings by station.
+    #[derive(serde::Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Readings))]
+    struct Answer<'a> {
+        /// By station id; stations without readings are left out.
+        #[cfg_attr(
+            feature = "openapi",
+            schema(value_type = std::collections::BTreeMap<String, StationReadings<'static>>)
+        )]
+        stations: Stations<'a>,
+        /// The step of the grid in minutes, as used; only where one was requested.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<i64>,
+        /// Why the step is not the requested one; only where it is not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        coarsening: Option<&'a Coarsening>,
+    }
+
+    described_as!(Readings, Answer<'static>);
 
     struct Stations<'a>(&'a Readings);
-    struct Station<'a>(&'a Readings, &'a [Cell]);
-    struct Reading<'a>(&'a Readings, &'a Cell);
+
+    #[derive(serde::Serialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    struct StationReadings<'a> {
+        /// By time, then in the order of the names, then by series.
+        readings: Vec<Reading<'a>>,
+    }
+
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    struct Reading<'a> {
+        timestamp: Iso8601,
+        /// Name of the variable.
+        r#type: &'a str,
+        /// The series: an id among the `types` of the station.
+        type_id: SeriesId,
+        /// In the unit of the series.
+        value: f64,
+        quality: Quality,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        qualifier: Option<Qualifier>,
+        /// Seconds between the time of the grid and the reading; only of grids.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<i32>))]
+        age: Option<u32>,
+    }
+
+    impl<'a> Reading<'a> {
+        fn new(answer: &'a Readings, cell: &Cell) -> Self {
+            let series = &answer.series[cell.series as usize];
+            Self {
+                timestamp: Iso8601(cell.ts_ms),
+                r#type: series.key.variable.name(),
+                type_id: series.id,
+                value: cell.value,
+                quality: cell.quality,
+                qualifier: cell.qualifier,
+                age: answer.step.map(|_| cell.age_s),
+            }
+        }
+    }
 
     impl Serialize for Readings {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut answer = serializer.serialize_struct("Readings", 3)?;
-            answer.serialize_field("stations", &Stations(self))?;
-            if let Some(step) = self.step {
-                answer.serialize_field("step", &step.minutes())?;
-            }
-            if let Some(coarsening) = &self.coarsening {
-                answer.serialize_field("coarsening", coarsening)?;
-            }
-            answer.end()
+            let step = self.step.map(Step::minutes);
+            let coarsening = self.coarsening.as_ref();
+            Answer { stations: Stations(self), step, coarsening }.serialize(serializer)
         }
     }
 
     impl Serialize for Stations<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let cells = self.0.by_station();
-            serializer.collect_map(cells.map(|(id, cells)| (id, Station(self.0, cells))))
-        }
-    }
-
-    impl Serialize for Station<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut station = serializer.serialize_map(Some(1))?;
-            let readings: Vec<_> = self.1.iter().map(|cell| Reading(self.0, cell)).collect();
-            station.serialize_entry("readings", &readings)?;
-            station.end()
-        }
-    }
-
-    impl Serialize for Reading<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let Self(answer, cell) = self;
-            let series = &answer.series[cell.series as usize];
-            let mut reading = serializer.serialize_struct("Reading", 7)?;
-            reading.serialize_field("timestamp", &Iso8601(cell.ts_ms))?;
-            reading.serialize_field("type", series.key.variable.name())?;
-            reading.serialize_field("typeId", &series.id)?;
-            reading.serialize_field("value", &cell.value)?;
-            reading.serialize_field("quality", &cell.quality)?;
-            if let Some(qualifier) = &cell.qualifier {
-                reading.serialize_field("qualifier", qualifier)?;
-            }
-            if answer.step.is_some() {
-                reading.serialize_field("age", &cell.age_s)?;
-            }
-            reading.end()
+            let of_station = |cells: &[Cell]| StationReadings {
+                readings: cells.iter().map(|cell| Reading::new(self.0, cell)).collect(),
+            };
+            serializer.collect_map(self.0.by_station().map(|(id, cells)| (id, of_station(cells))))
         }
     }
 }

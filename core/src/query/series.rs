@@ -131,78 +131,119 @@ impl ObservationSeries {
 
 /// The wire shape of the interface.
 mod wire {
-    use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+    use std::collections::BTreeMap;
 
+    use serde::ser::{Serialize, Serializer};
+
+    use crate::observation::{IntervalType, Qualifier, Quality, StationId};
     use crate::query::{ObservationSeries, SeriesReading};
+    use crate::store::StationSeries;
     use crate::time::Iso8601;
 
-    struct Buckets<'a>(Vec<&'a str>);
+    /// Readings of one variable at one station. Where several series match, the description is that
+    /// of the first.
     #[derive(serde::Serialize)]
     #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ObservationSeries))]
+    struct Answer<'a> {
+        station_id: StationId,
+        #[serde(flatten)]
+        #[cfg_attr(feature = "openapi", schema(inline, value_type = First<'static>))]
+        first: Option<First<'a>>,
+        /// By name of the bucket; only of series that have one.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        bucket_metadata: BTreeMap<&'a str, Bucket<'a>>,
+        /// By time, then by series.
+        // The last field, so that a writer can put the readings of a long answer in its place.
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<Reading<'static>>))]
+        readings: Items<'a>,
+    }
+
+    described_as!(ObservationSeries, Answer<'static>);
+
+    /// What is said of the first series.
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    struct First<'a> {
+        name: &'a str,
+        pretty_name: &'a str,
+        reported_unit: &'a str,
+        interval_type: IntervalType,
+        interval_minutes: i32,
+        first_appearance: Iso8601,
+    }
+
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     struct Bucket<'a> {
         pretty_name: &'a str,
     }
-    struct Items<'a>(&'a ObservationSeries);
-    struct Reading<'a>(&'a ObservationSeries, &'a SeriesReading);
 
-    impl Serialize for ObservationSeries {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut answer = serializer.serialize_struct("ObservationSeries", 9)?;
-            answer.serialize_field("stationId", &self.station)?;
-            if let Some(first) = self.series.first() {
-                let key = &first.series.key;
-                answer.serialize_field("name", key.variable.name())?;
-                answer.serialize_field("prettyName", key.variable.pretty_name())?;
-                answer.serialize_field("reportedUnit", &key.reported_unit)?;
-                answer.serialize_field("intervalType", &key.interval_type)?;
-                answer.serialize_field("intervalMinutes", &key.interval_minutes)?;
-                answer.serialize_field("firstAppearance", &Iso8601(first.first_appearance_ms))?;
+    struct Items<'a>(&'a ObservationSeries);
+
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SeriesReading))]
+    struct Reading<'a> {
+        timestamp: Iso8601,
+        value: f64,
+        quality: Quality,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        qualifier: Option<Qualifier>,
+        calculated: bool,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(required = false))]
+        group_bucket_name: &'a str,
+    }
+
+    impl<'a> First<'a> {
+        fn new(first: &'a StationSeries) -> Self {
+            let key = &first.series.key;
+            Self {
+                name: key.variable.name(),
+                pretty_name: key.variable.pretty_name(),
+                reported_unit: &key.reported_unit,
+                interval_type: key.interval_type,
+                interval_minutes: key.interval_minutes,
+                first_appearance: Iso8601(first.first_appearance_ms),
             }
-            let buckets = self.series.iter().map(|known| &*known.series.key.bucket);
-            let mut buckets: Vec<&str> = buckets.filter(|bucket| !bucket.is_empty()).collect();
-            buckets.sort_unstable();
-            buckets.dedup();
-            if !buckets.is_empty() {
-                answer.serialize_field("bucketMetadata", &Buckets(buckets))?;
-            }
-            // The last field, so that a writer can put the readings of a long answer in its place.
-            answer.serialize_field("readings", &Items(self))?;
-            answer.end()
         }
     }
 
-    impl Serialize for Buckets<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut map = serializer.serialize_map(Some(self.0.len()))?;
-            for &name in &self.0 {
-                map.serialize_entry(name, &Bucket { pretty_name: name })?;
+    impl<'a> Reading<'a> {
+        fn new(answer: &'a ObservationSeries, reading: &SeriesReading) -> Self {
+            let key = &answer.series_of(reading).key;
+            Self {
+                timestamp: Iso8601(reading.ts_ms),
+                value: reading.value,
+                quality: reading.quality,
+                qualifier: reading.qualifier,
+                calculated: key.calculated,
+                group_bucket_name: &key.bucket,
             }
-            map.end()
+        }
+    }
+
+    impl Serialize for ObservationSeries {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let buckets = self.series.iter().map(|known| &*known.series.key.bucket);
+            let named = buckets.filter(|bucket| !bucket.is_empty());
+            let answer = Answer {
+                station_id: self.station,
+                first: self.series.first().map(First::new),
+                bucket_metadata: named.map(|name| (name, Bucket { pretty_name: name })).collect(),
+                readings: Items(self),
+            };
+            answer.serialize(serializer)
         }
     }
 
     impl Serialize for Items<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.readings.iter().map(|reading| Reading(self.0, reading)))
-        }
-    }
-
-    impl Serialize for Reading<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let Self(answer, reading) = self;
-            let key = &answer.series_of(reading).key;
-            let mut item = serializer.serialize_struct("SeriesReading", 6)?;
-            item.serialize_field("timestamp", &Iso8601(reading.ts_ms))?;
-            item.serialize_field("value", &reading.value)?;
-            item.serialize_field("quality", &reading.quality)?;
-            if let Some(qualifier) = &reading.qualifier {
-                item.serialize_field("qualifier", qualifier)?;
-            }
-            item.serialize_field("calculated", &key.calculated)?;
-            if !key.bucket.is_empty() {
-                item.serialize_field("groupBucketName", &key.bucket)?;
-            }
-            item.end()
+            serializer
+                .collect_seq(self.0.readings.iter().map(|reading| Reading::new(self.0, reading)))
         }
     }
 }

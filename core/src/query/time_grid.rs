@@ -91,6 +91,7 @@ impl Positions {
 /// The cap that made a grid coarser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum LimitedBy {
     /// [`Caps::cells`].
     Cells,
@@ -101,6 +102,7 @@ pub enum LimitedBy {
 /// Why an answer has a coarser step than requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Coarsening {
     /// The requested step, in minutes.
     pub requested_step: i64,

@@ -1,8 +1,10 @@
 //! The query behind the weather endpoint: the present weather of each report of a station.
 
+use serde::{Serialize, Serializer};
+
 use crate::observation::StationId;
 use crate::store::{Reader, StoreError};
-use crate::time::ClosedWindow;
+use crate::time::{ClosedWindow, Iso8601};
 
 /// The most reports of an answer: ten years of hourly reports, or eleven months of a report every
 /// five minutes.
@@ -29,20 +31,29 @@ pub const MAX_WEATHER_REPORTS: usize = 100_000;
 /// assert!(weather.is_whole);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StationWeather {
     /// The station.
+    #[serde(rename = "stationId")]
     pub station: StationId,
-    /// The reports that say anything about the weather, at most [`MAX_WEATHER_REPORTS`].
+    /// The reports that say anything about the weather.
+    ///
+    /// At most [`MAX_WEATHER_REPORTS`].
     pub reports: Vec<WeatherReport>,
     /// Whether these are all reports of the window.
+    #[serde(skip)]
     pub is_whole: bool,
 }
 
-/// One report of [`StationWeather`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What one report says of the weather.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WeatherReport {
-    /// Time of the report, milliseconds since 1970.
+    /// Time of the report.
+    #[serde(rename = "timestamp", serialize_with = "instant")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = DateTime))]
     pub ts_ms: i64,
     /// The present weather in words, one text for each group of the report; empty if the report
     /// says that there is none.
@@ -81,28 +92,7 @@ pub fn present_weather(
     Ok(Some(found))
 }
 
-/// The wire shape.
-mod wire {
-    use serde::ser::{Serialize, SerializeStruct, Serializer};
-
-    use crate::query::{StationWeather, WeatherReport};
-    use crate::time::Iso8601;
-
-    impl Serialize for StationWeather {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut answer = serializer.serialize_struct("StationWeather", 2)?;
-            answer.serialize_field("stationId", &self.station)?;
-            answer.serialize_field("reports", &self.reports)?;
-            answer.end()
-        }
-    }
-
-    impl Serialize for WeatherReport {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut report = serializer.serialize_struct("WeatherReport", 2)?;
-            report.serialize_field("timestamp", &Iso8601(self.ts_ms))?;
-            report.serialize_field("presentWeather", &self.present_weather)?;
-            report.end()
-        }
-    }
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn instant<S: Serializer>(ts_ms: &i64, to: S) -> Result<S::Ok, S::Error> {
+    Iso8601(*ts_ms).serialize(to)
 }

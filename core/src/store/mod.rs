@@ -299,21 +299,28 @@ pub struct Verdicts {
 }
 
 /// The outcome of appending a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// Readings with a new series and time.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub added: usize,
     /// Readings that replaced an older one.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub replaced: usize,
     /// Readings that were already there, with the same value, qualifier, source verdict and
     /// revision. If a batch has several readings for one time, the last one decides, and the others
     /// count the same way.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub unchanged: usize,
     /// Readings that were already overtaken by a higher revision.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub overtaken: usize,
     /// Readings from before the retention cutoff; they were not taken in.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub expired: usize,
     /// Verdicts that the judge changed, on readings of the batch or on older readings.
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub revised: usize,
 }
 

@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::bundle::ZoneBundleError;
@@ -18,7 +17,7 @@ pub use self::file::{
     File, MAX_FILE_BYTES, ProjectionError, Refusal, Shapefile, ZoneFileError, read_geojson,
     read_shapefile,
 };
-use crate::geo::{BBox, LonLat, MultiPolygon};
+use crate::geo::{BBox, FeatureType, LatLon, LonLat, MultiPolygon};
 
 /// The error for an invalid zone code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +48,7 @@ pub struct ZoneCodeError(pub String);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ZoneCode, value_type = String))]
 pub struct Code([u8; 6]);
 
 impl Code {
@@ -139,6 +139,7 @@ pub struct ZoneKindError(pub String);
 /// different outline, so the code alone does not determine the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ZoneKind))]
 pub enum Kind {
     /// A base zone of Canadian forecasts and alerts.
     Base,
@@ -283,27 +284,6 @@ impl Zone {
 
 impl Serialize for Zone {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Place {
-            lat: f64,
-            lon: f64,
-        }
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Properties<'a> {
-            clc_code: Code,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            ugc_code: Option<Code>,
-            kind: Kind,
-            name_en: &'a str,
-            name_fr: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            area_km2: Option<f64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            centroid: Option<Place>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            retired: Option<bool>,
-        }
         let (english, french) = (self.name_en.as_deref(), self.name_fr.as_deref());
         let code = self.code.as_str();
         let properties = Properties {
@@ -313,16 +293,47 @@ impl Serialize for Zone {
             name_en: english.or(french).unwrap_or(code),
             name_fr: french.or(english).unwrap_or(code),
             area_km2: self.area_km2,
-            centroid: self.centroid.map(|at| Place { lat: at.lat(), lon: at.lon() }),
+            centroid: self.centroid.map(LatLon::from),
             retired: self.is_retired.then_some(true),
         };
-        let mut feature = serializer.serialize_struct("Feature", 4)?;
-        feature.serialize_field("type", "Feature")?;
-        feature.serialize_field("id", &self.code)?;
-        feature.serialize_field("geometry", &self.geometry)?;
-        feature.serialize_field("properties", &properties)?;
-        feature.end()
+        let (r#type, geometry) = (FeatureType::Feature, self.geometry.as_ref());
+        Feature { r#type, id: self.code, geometry, properties }.serialize(serializer)
     }
+}
+
+/// A zone as a GeoJSON Feature.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ZoneFeature))]
+struct Feature<'a> {
+    r#type: FeatureType,
+    /// The code.
+    id: Code,
+    #[cfg_attr(feature = "openapi", schema(value_type = MultiPolygon))]
+    geometry: Option<&'a MultiPolygon>,
+    properties: Properties<'a>,
+}
+
+described_as!(Zone, Feature<'static>);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Zone))]
+struct Properties<'a> {
+    /// CLC in Canada, UGC in the United States.
+    clc_code: Code,
+    /// The same, only in the United States.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ugc_code: Option<Code>,
+    kind: Kind,
+    name_en: &'a str,
+    name_fr: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    area_km2: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    centroid: Option<LatLon>,
+    /// Whether it is in use no longer; only if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retired: Option<bool>,
 }
 
 /// A set of zones, searchable by code, box and point.

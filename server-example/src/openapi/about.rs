@@ -18,6 +18,7 @@ use utoipa::openapi::{
 use super::answers::Common;
 use super::endpoint::Endpoint;
 use super::examples::example;
+use super::written::{Writer, written};
 use crate::http::parameter::Parameter;
 
 /// The part of the service that an endpoint belongs to.
@@ -158,7 +159,7 @@ impl About {
     /// Its body in JSON, with an example that the sample has an answer for.
     pub fn json_body<T: ToSchema>(mut self, example: Value) -> Self {
         let content = ContentBuilder::new()
-            .schema(Some(self.reference::<T>()))
+            .schema(Some(self.reference::<T>(Writer::Caller)))
             .example(Some(example))
             .build();
         let body = RequestBodyBuilder::new().required(Some(Required::True));
@@ -176,14 +177,14 @@ impl About {
 
     /// Answers in JSON.
     pub fn json<T: ToSchema>(mut self, description: &'static str) -> Self {
-        let content = Content::new(Some(self.reference::<T>()));
+        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
         self.ok("200", description, "application/json", content);
         self
     }
 
     /// Answers 201 in JSON.
     pub fn created<T: ToSchema>(mut self, description: &'static str) -> Self {
-        let content = Content::new(Some(self.reference::<T>()));
+        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
         self.ok("201", description, "application/json", content);
         self
     }
@@ -203,7 +204,7 @@ impl About {
 
     /// Answers 503 in JSON with further members.
     pub fn not_ready<T: ToSchema>(mut self, description: &'static str) -> Self {
-        let content = Content::new(Some(self.reference::<T>()));
+        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
         self.ok("503", description, "application/json", content);
         self
     }
@@ -337,9 +338,10 @@ impl About {
         self.ok[at].1.content.insert(media_type.to_owned(), content.into());
     }
 
-    fn reference<T: ToSchema>(&mut self) -> Ref {
-        self.schemas.push((T::name().into_owned(), T::schema()));
-        T::schemas(&mut self.schemas);
+    fn reference<T: ToSchema>(&mut self, writer: Writer) -> Ref {
+        let mut schemas = vec![(T::name().into_owned(), T::schema())];
+        T::schemas(&mut schemas);
+        self.schemas.extend(written(schemas, writer));
         Ref::from_schema_name(Cow::into_owned(T::name()))
     }
 }

@@ -7,7 +7,7 @@
 //! | What an endpoint is for and what it answers | `about.rs`, beside the handlers in `routes/` |
 //! | Answers that several endpoints give | `answers.rs` |
 //! | Examples of answers | `examples.rs`, `examples.json` |
-//! | The shapes of bodies that the library writes | `shapes/` |
+//! | The forms of bodies | at the types that are served, narrowed in `written.rs`; without a type, `shapes.rs` |
 //! | The page at `/swagger` | `routes/explorer.rs` |
 
 mod about;
@@ -15,6 +15,7 @@ mod answers;
 mod endpoint;
 mod examples;
 mod shapes;
+mod written;
 
 pub use about::{About, Credentials, Part};
 pub use answers::Common;

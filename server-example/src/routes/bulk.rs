@@ -10,8 +10,9 @@ use axum::routing::post;
 use mesonet::access::Product;
 use mesonet::export::{ExportError, MAX_PAGE_ROWS};
 use mesonet::store::{Continued, Watched};
-use mesonet::{HalfOpenWindow, Reader, Variable, export};
+use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
@@ -26,7 +27,7 @@ use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, BulkRequest as DescribedRequest, Credentials, Part};
+use crate::openapi::{About, Credentials, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::archive::Archive;
@@ -98,7 +99,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
                    accepted chooses the format. Without rows, 200 with the header row.",
             )
             .credentials(Credentials::Commercial)
-            .json_body::<DescribedRequest>(serde_json::json!({
+            .json_body::<BulkRequest>(serde_json::json!({
                 "stationId": "700f7e18-e84e-51b2-90bd-f054766d1ec5",
                 "requests": [{ "name": "airTemperature" }],
             }))
@@ -120,10 +121,13 @@ impl Gate for HistoricalBulk {
     const PRODUCT: Product = Product::HISTORICAL_BULK;
 }
 
-#[derive(Deserialize)]
+/// Which readings of a station are exported.
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
+    #[schema(value_type = StationId)]
     station_id: String,
+    /// The series; all if left out or empty. All entries must have the same bounds and range.
     requests: Option<Vec<export::Entry>>,
 }
 

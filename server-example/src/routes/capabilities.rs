@@ -7,14 +7,13 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::access::{Capabilities, Limits, Product, ProductAccess};
+use mesonet::access::{Capabilities, Limits, ModelCapabilities, Product, ProductAccess};
 use serde::Serialize;
 
 use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::{PER_CALLER, json_value};
-use crate::openapi;
 use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -28,7 +27,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     about: || {
         About::new("getCapabilities", Part::Access, "What the caller may do")
             .text("An anonymous caller gets the free view.")
-            .json::<openapi::Capabilities>("Products of both services, and limits of this one.")
+            .json::<ModelCapabilities>("Products of both services, and limits of this one.")
             .cached("`no-store`: the answer is per caller.")
     },
 }];

@@ -173,3 +173,15 @@ fn types_of_one_name_are_the_same() {
         }
     }
 }
+
+/// Links between items of the library lead nowhere here.
+#[test]
+fn descriptions_have_no_links_to_items_of_the_library() {
+    let text = described().to_string();
+    let links: Vec<&str> = text
+        .split("[`")
+        .skip(1)
+        .map(|rest| rest.split(char::is_whitespace).next().unwrap())
+        .collect();
+    assert_eq!(links, [] as [&str; 0]);
+}

@@ -6,6 +6,7 @@ use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_moment;
+use mesonet::intake::ReadingExplanation;
 use mesonet::observation::SeriesId;
 use mesonet::{Iso8601, StationId};
 
@@ -19,7 +20,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Explanation, Part};
+use crate::openapi::{About, Common, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -39,7 +40,9 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     handler: || get(explain),
     about: || {
         About::new("explainReading", Part::Observations, "Why a reading has its verdict")
-            .json::<Explanation>("The checks that ran, with what they looked at and their limits.")
+            .json::<ReadingExplanation>(
+                "The checks that ran, with what they looked at and their limits.",
+            )
             .with(Common::NotFound)
             .cached("`no-cache`")
     },

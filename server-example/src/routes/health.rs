@@ -57,20 +57,16 @@ struct Readiness {
     /// What keeps the server from being ready.
     reasons: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     newest_reading: Option<Iso8601>,
     /// How old that reading is, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     newest_age_s: Option<i64>,
     /// Of a server that reads the record of another one: all that the other had acknowledged before is
     /// served.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     as_of: Option<Iso8601>,
     /// How long ago that is, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     behind_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,

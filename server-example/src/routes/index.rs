@@ -66,16 +66,13 @@ struct Index {
     version: &'static str,
     /// The data is recorded: this is the time of the answers. Absent on a live server.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     replay: Option<Iso8601>,
     /// The demonstration replays the alerts of each country at a time of their own. Absent where they are
     /// at that of the readings.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     replay_alerts: Option<ReplayAlerts>,
     /// For development: callers without a credential count as having this plan.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
     assumed_plan: Option<&'static str>,
     endpoints: Vec<String>,
 }
@@ -85,10 +82,8 @@ struct Index {
 #[serde(rename_all = "camelCase")]
 struct ReplayAlerts {
     /// Of those of Canada.
-    #[schema(value_type = String, format = DateTime)]
     canada: Iso8601,
     /// Of those of the United States.
-    #[schema(value_type = String, format = DateTime)]
     united_states: Iso8601,
 }
 

@@ -319,7 +319,6 @@ struct ProductEntry {
     /// The value that stands for "no echo" where a radar sees, of products that have one; a place that no radar
     /// sees is nodata.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     no_echo: Option<f32>,
     durations: Vec<Times>,
 }
@@ -330,7 +329,6 @@ struct ProductEntry {
 struct Times {
     /// Absent of an instant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     duration: Option<String>,
     #[schema(value_type = Vec<String>)]
     timestamps: Vec<String>,

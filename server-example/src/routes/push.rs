@@ -13,13 +13,13 @@ use mesonet::store::StoreError;
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::{Bounds, shown_name};
 use mesonet_service::ingest::{
-    Input, Label, ModelFiles, NoModel, Options, PushKey, Scope, Summary, model_named,
+    Input, Label, ModelFiles, NoModel, Options, Outcome, PushKey, Scope, Summary, model_named,
 };
 
 use crate::http::error::{ApiError, no_disk};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::openapi::{About, Common, Credentials, Part, Pushed};
+use crate::openapi::{About, Common, Credentials, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -44,7 +44,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         About::new("pushFile", Part::Server, "Pushes a feed file")
             .credentials(Credentials::Pusher)
             .bytes_body("A file or an archive, packed or not.")
-            .json::<Pushed>("What was taken of it.")
+            .json::<Outcome<'_>>("What was taken of it.")
             .with(Common::InsufficientStorage)
     },
 }];

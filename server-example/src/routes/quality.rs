@@ -6,7 +6,7 @@ use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
-use mesonet::intake::STATION_QUALITY_MAX_MS;
+use mesonet::intake::{STATION_QUALITY_MAX_MS, StationQuality};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
@@ -19,7 +19,7 @@ use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part, StationQuality};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 

@@ -9,10 +9,11 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
-use mesonet::query::{Cell, ReadingsQuery, Scope, readings};
+use mesonet::query::{Cell, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::parameters::{BOX, END, START};
 use crate::auth::access::Caller;
@@ -27,7 +28,7 @@ use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part, Readings, ReadingsRequest};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -85,7 +86,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         about: || {
             About::new("getReadingsOfStations", Part::Observations, "Readings of named stations")
                 .text(WINDOW)
-                .json_body::<ReadingsRequest>(serde_json::json!({
+                .json_body::<StationIds>(serde_json::json!({
                     "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],
                 }))
                 .json::<Readings>("Readings by station.")
@@ -106,9 +107,12 @@ async fn of_box(
     answer(state, client_addr, query, accepted.fastest()).await
 }
 
-#[derive(Deserialize)]
+/// The stations whose readings are wanted. Unknown ones are left out.
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ReadingsRequest)]
 struct StationIds {
+    #[schema(value_type = Vec<StationId>, max_items = 5000)]
     station_ids: Vec<String>,
 }
 

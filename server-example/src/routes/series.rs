@@ -9,7 +9,7 @@ use axum::routing::post;
 use mesonet::access::check_lookback;
 use mesonet::observation::SeriesFilter;
 use mesonet::query::json::SeriesWriter;
-use mesonet::query::{SeriesReading, observation_series};
+use mesonet::query::{ObservationSeries, SeriesReading, observation_series};
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
@@ -26,7 +26,7 @@ use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, ObservationSeries, Part, SeriesRequest as DescribedRequest};
+use crate::openapi::{About, Common, Part, SeriesRequest as DescribedRequest};
 use crate::routes::Endpoint;
 use crate::state::State;
 

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
-use mesonet::query::detail;
+use mesonet::query::{StationDetail, StationMarkers, detail};
 use mesonet::time::parse_window;
 
 use super::parameters::STATION;
@@ -18,7 +18,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part, StationDetail, StationDetails, StationMarkers};
+use crate::openapi::{About, Part, StationDetails};
 use crate::routes::Endpoint;
 use crate::state::State;
 

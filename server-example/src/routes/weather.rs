@@ -6,7 +6,7 @@ use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
-use mesonet::query::{MAX_WEATHER_REPORTS, present_weather};
+use mesonet::query::{MAX_WEATHER_REPORTS, StationWeather, present_weather};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
@@ -19,7 +19,7 @@ use crate::http::extract::{Query, missing};
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Part, StationWeather};
+use crate::openapi::{About, Common, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 

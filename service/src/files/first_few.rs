@@ -8,7 +8,7 @@ use super::shown::shown_fault;
 const MAX_LISTED: usize = 100;
 
 /// What went wrong with a file, or with a report in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct FileFault {
     /// The file.
     pub file: String,
@@ -21,6 +21,15 @@ impl FileFault {
     pub fn new(file: String, error: &str) -> Self {
         Self { file, error: shown_fault(error) }
     }
+}
+
+/// How many there are, and the first of them: the form of [`FirstFew`] under a name of its own.
+#[derive(utoipa::ToSchema)]
+#[schema(description = "How many there are, and the first of them.")]
+#[expect(dead_code, reason = "only its form is used")]
+pub struct Faults {
+    count: u64,
+    first: Vec<FileFault>,
 }
 
 /// The first few items, and how many there are.

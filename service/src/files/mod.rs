@@ -15,7 +15,7 @@ mod same;
 mod shown;
 
 pub use budget::{Bound, Bounds, Budget, OverBudget, Unpacked, Work};
-pub use first_few::{FileFault, FirstFew};
+pub use first_few::{Faults, FileFault, FirstFew};
 pub use found::found;
 pub use same::are_the_same;
 pub use shown::{shown_name, shown_path};

@@ -40,7 +40,7 @@ pub use packing::SourceError;
 pub use push_key::{KeyHash, PushKey, Scope};
 pub use source::{Input, Label};
 pub use source::{Source, SourceFile, Visitor};
-pub use summary::{KindSummary, Summary};
+pub use summary::{KindSummary, Outcome, Summary};
 
 pub use crate::files::{Bound, Bounds, Budget, FileFault, FirstFew, OverBudget, Work};
 use crate::products;

@@ -9,23 +9,25 @@ use mesonet::model::WrittenRun;
 use mesonet::store::{Receipt, StoreError};
 use mesonet::{Iso8601, feed, model};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::Serializer;
 
-use crate::files::{FileFault, FirstFew};
+use crate::files::{Faults, FileFault, FirstFew};
 use crate::products::ProductSummary;
 
 /// Number of names of a tally that a table shows.
 const MAX_SHOWN: usize = 10;
 
 /// The result of reading files.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     /// By kind of file.
     #[serde(serialize_with = "by_name")]
+    #[schema(value_type = BTreeMap<String, KindSummary>)]
     pub kinds: BTreeMap<feed::Kind, KindSummary>,
     /// The result of GRIB2 files.
     #[serde(skip_serializing_if = "ProductSummary::is_empty")]
+    #[schema(required = false)]
     pub products: ProductSummary,
     /// The result of GRIB2 files of a model.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,9 +38,11 @@ pub struct Summary {
     pub copies: u64,
     /// Files that could not be read to the end: what was read before is kept. Also readings that
     /// retention refused.
+    #[schema(value_type = Faults)]
     pub faults: FirstFew<FileFault>,
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub place_unknown: Tally,
     /// Stations whose place or altitude came only after reports of them, so that their reports were
     /// read a second time.
@@ -46,28 +50,34 @@ pub struct Summary {
     pub late_stations: u64,
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub in_the_future: Tally,
     /// Reports that are more than a kilometre from their stations, by network and station. The
     /// place of a station changes only when another report or a table confirms the new one.
     #[serde(serialize_with = "tally", skip_serializing_if = "is_empty")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub placed_elsewhere: Tally,
     /// The cutoff of retention, if any readings are from before it. They were not stored.
     #[serde(serialize_with = "instant", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub expired_before: Option<i64>,
     /// Why the store failed, if it did. What it took before is kept.
     #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub store_error: Option<StoreError>,
     /// Why the push key was not enough, if it was not.
     #[serde(skip)]
     pub denied: Option<String>,
     /// How long it took.
     #[serde(rename = "seconds", serialize_with = "seconds")]
+    #[schema(value_type = f64)]
     pub took: Duration,
 }
 
 /// The result of reading files of one kind.
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PushedKind)]
 pub struct KindSummary {
     /// Files that were read to the end.
     pub files: u64,
@@ -79,19 +89,35 @@ pub struct KindSummary {
     #[serde(skip)]
     pub newest_ms: Option<i64>,
     /// What the store did with the readings and the values derived from them.
-    #[serde(flatten, serialize_with = "receipt")]
+    #[serde(flatten)]
+    #[schema(inline)]
     pub receipt: Receipt,
     /// Reports that could not be read.
+    #[schema(value_type = Faults)]
     pub refused: FirstFew<FileFault>,
     /// Readings kept in their reported unit, by variable and unit.
     #[serde(serialize_with = "tally")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub kept_as_reported: Tally,
     /// Values without a variable in the service, by the feed's own name.
     #[serde(serialize_with = "tally")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub without_variable: Tally,
     /// Values that are invalid for their field, by the feed's own name.
     #[serde(serialize_with = "tally")]
+    #[schema(value_type = BTreeMap<String, u64>)]
     pub unread_values: Tally,
+}
+
+/// The result of reading files, as it is written.
+#[derive(Serialize, utoipa::ToSchema)]
+#[schema(as = Pushed)]
+pub struct Outcome<'a> {
+    /// Whether everything was read and stored.
+    whole: bool,
+    #[serde(flatten)]
+    #[schema(inline)]
+    summary: &'a Summary,
 }
 
 impl KindSummary {
@@ -167,13 +193,7 @@ impl Summary {
     /// # Errors
     /// It cannot be serialized.
     pub fn json(&self) -> serde_json::Result<String> {
-        #[derive(Serialize)]
-        struct WithOutcome<'a> {
-            whole: bool,
-            #[serde(flatten)]
-            summary: &'a Summary,
-        }
-        serde_json::to_string(&WithOutcome { whole: self.is_whole(), summary: self })
+        serde_json::to_string(&Outcome { whole: self.is_whole(), summary: self })
     }
 
     /// Says that readings from before the cutoff of retention were not stored.
@@ -201,17 +221,6 @@ impl Summary {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-fn receipt<S: Serializer>(receipt: &Receipt, to: S) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(6))?;
-    map.serialize_entry("added", &receipt.added)?;
-    map.serialize_entry("replaced", &receipt.replaced)?;
-    map.serialize_entry("unchanged", &receipt.unchanged)?;
-    map.serialize_entry("overtaken", &receipt.overtaken)?;
-    map.serialize_entry("expired", &receipt.expired)?;
-    map.serialize_entry("revised", &receipt.revised)?;
-    map.end()
 }
 
 fn by_name<S: Serializer>(

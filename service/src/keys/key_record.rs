@@ -53,19 +53,15 @@ pub struct KeyEntry {
     /// Whose it is, for people.
     pub label: String,
     /// When it was issued.
-    #[schema(value_type = String, format = DateTime)]
     pub issued: Iso8601,
     /// When it expires; absent if never.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     pub expires: Option<Iso8601>,
     /// When it was last used, to a minute or so; absent if never.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     pub last_used: Option<Iso8601>,
     /// When it was revoked; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     pub revoked: Option<Iso8601>,
 }
 

@@ -8,7 +8,7 @@ use mesonet::{Iso8601, grib, raster};
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
-use crate::files::{Budget, FileFault, FirstFew, OverBudget, Work};
+use crate::files::{Budget, Faults, FileFault, FirstFew, OverBudget, Work};
 
 /// Number of parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
@@ -71,22 +71,33 @@ pub struct DiskFailure {
 }
 
 /// The result of reading GRIB2 files.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PushedProducts)]
 pub struct ProductSummary {
     /// Files with at least one field that belongs to a product.
     pub files: u64,
     /// Products that were written.
+    #[schema(value_type = WrittenProducts)]
     pub written: FirstFew<Written>,
     /// Products that were already there, identical byte for byte.
     pub unchanged: u64,
     /// Fields that belong to no product.
     pub other_fields: u64,
     /// Fields that could not be read or written.
+    #[schema(value_type = Faults)]
     pub refused: FirstFew<FileFault>,
     /// The first failure of the disk.
     #[serde(skip)]
     pub failure: Option<DiskFailure>,
+}
+
+/// How many there are, and the first of them.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "only its form is used")]
+struct WrittenProducts {
+    count: u64,
+    first: Vec<Written>,
 }
 
 impl ProductSummary {
@@ -97,18 +108,22 @@ impl ProductSummary {
 }
 
 /// A product that was written.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WrittenFile)]
 pub struct Written {
     /// Its type.
     pub product: String,
     /// The length of time that it covers, or `instant`.
     pub duration: String,
     /// Its valid time.
+    #[schema(format = DateTime)]
     pub timestamp: String,
     /// Number of columns.
+    #[schema(value_type = u32)]
     pub width: usize,
     /// Number of rows.
+    #[schema(value_type = u32)]
     pub height: usize,
     /// Length of the file.
     pub bytes: u64,
@@ -117,6 +132,7 @@ pub struct Written {
     /// The unit.
     pub unit: String,
     /// Values beyond the packing range, which were clamped to it.
+    #[schema(value_type = u64)]
     pub clamped: usize,
 }
 

@@ -97,29 +97,56 @@ impl<'de> Deserialize<'de> for MultiPolygon {
 
 impl Serialize for MultiPolygon {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        shape(self.polygons.iter(), serializer)
+        let outline = if let [one] = &*self.polygons {
+            Outline::One(PolygonGeometry { r#type: PolygonType::Polygon, coordinates: Rings(one) })
+        } else {
+            let coordinates = self.polygons.iter().map(Rings).collect();
+            let r#type = MultiPolygonType::MultiPolygon;
+            Outline::Several(MultiPolygonGeometry { r#type, coordinates })
+        };
+        outline.serialize(serializer)
     }
 }
 
-fn shape<'a, S: Serializer>(
-    polygons: impl Iterator<Item = &'a Polygon>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Shape<T> {
-        r#type: &'static str,
-        coordinates: T,
-    }
-    let mut rings: Vec<_> = polygons.map(Rings).collect();
-    match rings.pop() {
-        Some(one) if rings.is_empty() => {
-            Shape { r#type: "Polygon", coordinates: one }.serialize(serializer)
-        }
-        last => {
-            rings.extend(last);
-            Shape { r#type: "MultiPolygon", coordinates: rings }.serialize(serializer)
-        }
-    }
+/// The outline of an area, as it is written.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Geometry))]
+enum Outline<'a> {
+    One(PolygonGeometry<'a>),
+    Several(MultiPolygonGeometry<'a>),
+}
+
+described_as!(MultiPolygon, Outline<'static>);
+
+/// An outline; its rings are closed, and the first is the outer one.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct PolygonGeometry<'a> {
+    r#type: PolygonType,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<LonLat>>))]
+    coordinates: Rings<'a>,
+}
+
+/// Several outlines.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct MultiPolygonGeometry<'a> {
+    r#type: MultiPolygonType,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Vec<LonLat>>>))]
+    coordinates: Vec<Rings<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+enum PolygonType {
+    Polygon,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+enum MultiPolygonType {
+    MultiPolygon,
 }
 
 /// The rings of a polygon as arrays of positions.

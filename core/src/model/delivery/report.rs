@@ -30,6 +30,7 @@ const MAX_REFUSALS: usize = 100;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PushedModel))]
 pub struct DeliveryReport {
     /// The name of the model.
     pub model: String,
@@ -53,10 +54,12 @@ pub struct DeliveryReport {
     /// The runs that were written, earliest first.
     pub runs: Vec<WrittenRun>,
     /// The runs that were removed because newer ones exist.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub removed: Vec<RunStamp>,
     /// Why the disk took no more, or the first run that someone else was writing. Fields refused
     /// for this reason may be delivered again.
     #[serde(serialize_with = "optional_text", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub failure: Option<DeliveryError>,
     /// Why surplus runs could not be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +75,7 @@ pub struct DeliveryReport {
 
 /// A field, or all fields of a run, that were refused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PushedRefusal))]
 pub struct Refusal {
     /// The file.
     pub file: String,
@@ -80,18 +84,23 @@ pub struct Refusal {
     pub field: String,
     /// The reason.
     #[serde(serialize_with = "text")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub error: DeliveryError,
 }
 
 /// A run that was written to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WrittenRun {
     /// The run.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub run: RunStamp,
     /// The hours that were published, or got products that they lacked.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
     pub hours: Vec<usize>,
     /// The number of hours that the run should have.
     #[serde(rename = "ofHours")]
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub of_hours: usize,
     /// The products that were written.
     pub products: Vec<WrittenProduct>,
@@ -100,12 +109,14 @@ pub struct WrittenRun {
 /// A product that was written to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WrittenProduct {
     /// Its name.
     pub name: String,
     /// The unit of its values.
     pub unit: String,
     /// The hours of the product that were written; the hours of each ensemble member count.
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
     pub hours: usize,
     /// The fields that these hours were made from.
     pub fields: u64,

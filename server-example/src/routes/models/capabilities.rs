@@ -6,13 +6,14 @@ use std::sync::Arc;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::access::ModelCapabilities;
 
 use super::not_stored;
 use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, Capabilities, Part};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -24,7 +25,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     handler: || get(capabilities),
     about: || {
         About::new("getModelCapabilities", Part::Models, "What the caller may do with models")
-            .json::<Capabilities>("Sources of model output, and limits.")
+            .json::<ModelCapabilities>("Sources of model output, and limits.")
             .cached("`no-store`: the answer is per caller.")
     },
 }];

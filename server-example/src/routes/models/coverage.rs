@@ -19,7 +19,7 @@ use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, GridBounds, Part};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -50,7 +50,6 @@ struct ModelCoverage {
     /// Rows and columns of the native grid of the latest run.
     ny: usize,
     nx: usize,
-    #[schema(value_type = GridBounds)]
     bounds: Bounds,
     #[schema(value_type = String)]
     latest_run: RunStamp,
@@ -61,9 +60,10 @@ struct ModelCoverage {
     max_zoom: u32,
 }
 
-/// The box around the cells of a grid; west is greater than east across the antimeridian.
-#[derive(Serialize)]
+/// The box around the cells; minLon is greater than maxLon across the antimeridian.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = GridBounds)]
 pub struct Bounds {
     min_lat: f64,
     min_lon: f64,

@@ -19,7 +19,7 @@ use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, ModelGrid, Part, WindRotation};
+use crate::openapi::{About, GridDefinition, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -34,7 +34,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getModelGrid", Part::Models, "The native grid of a run")
                 .text("By default of the latest run.")
                 .path(&[MODEL])
-                .json::<ModelGrid>("What is needed to convert between cells and places.")
+                .json::<Grid<'_>>("What is needed to convert between cells and places.")
                 .cached(LASTING)
                 .tagged()
         },
@@ -55,21 +55,26 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-/// A grid with everything needed to convert between cells and positions.
-#[derive(Serialize)]
+/// The definition of a native grid, and the same as a PROJ string.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ModelGrid)]
 struct Grid<'a> {
     run: RunStamp,
+    #[schema(value_type = u32)]
     ny: usize,
+    #[schema(value_type = u32)]
     nx: usize,
     #[serde(flatten)]
+    #[schema(inline, value_type = GridDefinition)]
     definition: &'a grid::Definition,
-    /// The PROJ string of the projection, and x and y of row 0 and column 0 in it, from which the
-    /// steps are counted.
+    /// The PROJ string of the projection.
     proj: String,
+    /// Of row 0 and column 0 in the projection; the steps are counted from there.
     x0: f64,
     y0: f64,
     /// Longitude and latitude of the cells at the corners: the first and last of the first row, the
     /// last and first of the last row.
+    #[schema(value_type = Vec<Option<LonLat>>)]
     corners: [Option<LonLat>; 4],
     bounds: Bounds,
 }
@@ -127,7 +132,6 @@ struct Located {
     /// The position in fractional rows and columns.
     fractional_row: f64,
     fractional_col: f64,
-    #[schema(value_type = WindRotation)]
     wind_rotation: Rotation,
 }
 

@@ -14,7 +14,7 @@ use super::parameters::{
 };
 use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
 use crate::http::error::ApiError;
-use crate::openapi::{About, ModelPoint, Part};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -29,7 +29,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .text("Exact values of the native grid. A cell is given by row and col, or by lat and lon; \
                    an hour by run and hour, or by valid.")
             .path(&[MODEL])
-            .json::<ModelPoint>("The values; missing ones are null.")
+            .json::<model::Point>("The values; missing ones are null.")
             .cached(LASTING)
             .tagged()
     },

@@ -11,13 +11,14 @@ use mesonet::grid::TileSampling;
 use mesonet::model;
 use mesonet::model::{RunStamp, SourceProduct};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::lasting::Lasting;
 use super::parameters::{LASTING, MODEL, RUN};
 use super::{ModelRequest, asked_again, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_tagged;
-use crate::openapi::{About, ModelProducts, Part};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -31,7 +32,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         About::new("listModelProducts", Part::Models, "The products of a run")
             .text("By default of the latest run.")
             .path(&[MODEL])
-            .json::<ModelProducts>("The products.")
+            .json::<Products>("The products.")
             .cached(LASTING)
             .tagged()
     },
@@ -40,16 +41,20 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 /// The kind of fields that is not mentioned.
 const PLAIN: &str = "deterministic";
 
-#[derive(Serialize)]
+/// The products of a run.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ModelProducts)]
 struct Products {
     /// The run that has the products.
     run: RunStamp,
     products: Vec<ProductEntry>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ModelProduct)]
 struct ProductEntry {
     #[serde(flatten)]
+    #[schema(inline)]
     product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
@@ -62,17 +67,19 @@ struct ProductEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     statistic: Option<String>,
     /// How the pixels of its tiles are sampled.
-    sampling: &'static str,
-    /// The packing error of a value, in its unit.
+    sampling: TileSampling,
+    /// The packing error of a value, in its unit: half a step of the packing.
     packing_error: f64,
     /// The same for the pixels of its tiles: they are packed once more after they were interpolated
     /// or turned.
     tile_packing_error: f64,
-    /// The value that stands for "no echo" where a radar sees, if it has one.
+    /// The value that stands for "no echo" where a radar sees, if it has one. A place that no radar
+    /// sees is nodata.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_echo: Option<f32>,
-    /// The other component, if it is a wind component.
+    /// Both components of the wind that it is one of.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
     wind: Option<[String; 2]>,
 }
 
@@ -86,10 +93,7 @@ impl ProductEntry {
             field: of_catalogue.map(SourceProduct::field_kind).filter(|kind| kind != PLAIN),
             interval: of_catalogue.and_then(SourceProduct::interval),
             statistic: of_catalogue.and_then(SourceProduct::statistic),
-            sampling: match sampling {
-                TileSampling::Nearest => "nearest",
-                TileSampling::Bilinear => "bilinear",
-            },
+            sampling,
             packing_error: half_step,
             tile_packing_error: half_step
                 * tile_half_steps(sampling, source.wind_of(&product.name).is_some()),

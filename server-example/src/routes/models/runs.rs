@@ -52,7 +52,7 @@ struct RunDetail {
     run: RunStamp,
     /// When its newest part was published.
     #[serde(rename = "availableAt")]
-    #[schema(required = true, value_type = Option<String>, format = DateTime)]
+    #[schema(required = true)]
     available_at: Option<Iso8601>,
     forecast_hours: usize,
     /// The hours of the run, counted from its start.
@@ -61,9 +61,9 @@ struct RunDetail {
     published_hours: Vec<usize>,
     /// Those of them that lack a product or a level, or with a file that broke off.
     partial_hours: Vec<usize>,
-    #[schema(required = true, value_type = Option<String>, format = DateTime)]
+    #[schema(required = true)]
     valid_from: Option<Iso8601>,
-    #[schema(required = true, value_type = Option<String>, format = DateTime)]
+    #[schema(required = true)]
     valid_to: Option<Iso8601>,
 }
 

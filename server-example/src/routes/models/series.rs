@@ -17,7 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, ModelSeries, Part};
+use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -47,7 +47,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         About::new("getModelSeries", Part::Models, "Values of one cell over the hours of a run")
             .text("A cell is given by row and col, or by lat and lon.")
             .path(&[MODEL])
-            .json::<ModelSeries>("The values by hour; missing ones are null.")
+            .json::<model::Series>("The values by hour; missing ones are null.")
             .cached(LASTING)
             .tagged()
     },
