@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::alert::{Clock, Feature, Query, State, resolve};
+use mesonet::alert::{AlertState, Clock, Feature, Query, resolve};
 use mesonet::feed::{FeedError, Summary, read_cap, read_nws_alerts};
 use mesonet::zone::Zones;
 use mesonet::{BBox, LonLat, alert};
@@ -51,7 +51,7 @@ fn read(case: &Value) -> Vec<alert::Message> {
     all
 }
 
-fn states_at(all: &[alert::Message], clock: Clock) -> Vec<State> {
+fn states_at(all: &[alert::Message], clock: Clock) -> Vec<AlertState> {
     resolve(&all.iter().collect::<Vec<_>>(), clock)
 }
 

@@ -1,4 +1,4 @@
-use super::outcome::{Outcome, Tally};
+use super::outcome::{CheckOutcome, Tally};
 use super::*;
 use crate::observation::IntervalType::{Average, Instantaneous, Max, Min};
 use crate::observation::{BaseQuality, IntervalType, ReasonQuality, Variable};
@@ -259,8 +259,8 @@ fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
     let inert = quality(BaseQuality::Instrumentation, ReasonQuality::Inert);
     let change = quality(BaseQuality::Instrumentation, ReasonQuality::Change);
     let mut tally = Tally::default();
-    tally.add(Check::Spike, Outcome::Tripped(change));
-    tally.add(Check::Persistence, Outcome::Tripped(inert));
+    tally.add(Check::Spike, CheckOutcome::Tripped(change));
+    tally.add(Check::Persistence, CheckOutcome::Tripped(inert));
     assert_eq!(tally.verdict(Quality::UNCHECKED), (change, Some(Check::Spike)));
     let said = quality(BaseQuality::Instrumentation, ReasonQuality::Unknown);
     assert_eq!(tally.verdict(said), (said, None));
@@ -268,15 +268,15 @@ fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
     assert_eq!(tally.verdict(better), (better, None));
     tally.add(
         Check::Average,
-        Outcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
+        CheckOutcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
     );
     assert_eq!(tally.verdict(said).1, Some(Check::Average));
     // Being a number says nothing yet.
     let mut tally = Tally::default();
-    tally.add(Check::Value, Outcome::Passed);
-    tally.add(Check::Step, Outcome::NotRun(NotRun::NoPrevious));
+    tally.add(Check::Value, CheckOutcome::Passed);
+    tally.add(Check::Step, CheckOutcome::NotRun(NotRun::NoPrevious));
     assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (false, Quality::UNCHECKED));
-    tally.add(Check::Range, Outcome::Passed);
+    tally.add(Check::Range, CheckOutcome::Passed);
     assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (true, Quality::GOOD));
 }
 

@@ -143,7 +143,7 @@ mod wire {
         pretty_name: &'a str,
     }
     struct Items<'a>(&'a ObservationSeries);
-    struct Reading<'a>(&'a ObservationSeries, &'a SeriesReading);
+    struct SeriesReadingJson<'a>(&'a ObservationSeries, &'a SeriesReading);
 
     impl Serialize for ObservationSeries {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -183,11 +183,13 @@ mod wire {
 
     impl Serialize for Items<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.readings.iter().map(|reading| Reading(self.0, reading)))
+            serializer.collect_seq(
+                self.0.readings.iter().map(|reading| SeriesReadingJson(self.0, reading)),
+            )
         }
     }
 
-    impl Serialize for Reading<'_> {
+    impl Serialize for SeriesReadingJson<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let Self(answer, reading) = self;
             let key = &answer.series_of(reading).key;

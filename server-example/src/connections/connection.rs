@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{Answered, Guest, answer};
-use super::frames::Counted;
+use super::answer::{AcceptedConnection, Answered, answer};
+use super::frames::CountedStream;
 use super::table::{ConnectionState, Leave};
 
 /// Length of the longest head: the longest query string and room for headers.
@@ -53,7 +53,7 @@ pub enum Ending {
 /// connection would have no more time than a slow one. So the table times both.
 pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    guest: Guest,
+    guest: AcceptedConnection,
     app: Router,
     stop: watch::Receiver<bool>,
 ) -> Ending {
@@ -71,7 +71,7 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
 /// Serves HTTP/2 over a stream, with a maximum number of requests at a time.
 pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    guest: Guest,
+    guest: AcceptedConnection,
     app: Router,
     stop: watch::Receiver<bool>,
     max_streams: u32,
@@ -90,7 +90,7 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
         .keep_alive_interval(PING)
         .keep_alive_timeout(PONG)
         .serve_connection(
-            TokioIo::new(Counted::new(stream)),
+            TokioIo::new(CountedStream::new(stream)),
             service_fn(move |request| answer(app.clone(), guest.clone(), request)),
         );
     drive(connection, &connection_state, stop, LAST_WORD).await

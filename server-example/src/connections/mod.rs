@@ -6,7 +6,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The numbers | [`Limits`] |
+//! | The numbers | [`ConnectionLimits`] |
 //! | The open connections, and which one is closed when there is no room | `table.rs` |
 //! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
 //! | Floods of HTTP/2 frames | `frames.rs` |
@@ -39,10 +39,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{ClientAddr, Peer};
-use answer::Guest;
+use answer::AcceptedConnection;
 use connection::{Ending, serve_http1, serve_http2};
-pub use limits::{Limits, raise_file_limit};
-use table::Place;
+pub use limits::{ConnectionLimits, raise_file_limit};
+use table::ConnectionGuard;
 pub use table::Table;
 pub use tls::{Certificate, TlsError};
 use watched::WatchedStream;
@@ -140,7 +140,7 @@ impl Connections {
         self,
         mut stream: TcpStream,
         peer: Peer,
-        place: Place,
+        place: ConnectionGuard,
         stopped: watch::Receiver<bool>,
     ) {
         // Without these options the connection is only slower.
@@ -161,12 +161,12 @@ impl Connections {
         self,
         stream: &mut TcpStream,
         peer: Peer,
-        place: &Place,
+        place: &ConnectionGuard,
         mut stopped: watch::Receiver<bool>,
     ) -> Ending {
         let connection_state = Arc::clone(&place.connection_state);
         let watched = WatchedStream::new(stream, Arc::clone(&connection_state));
-        let guest = Guest { peer, connection_state, has_tls: self.tls.is_some() };
+        let guest = AcceptedConnection { peer, connection_state, has_tls: self.tls.is_some() };
         let Some(tls) = self.tls else {
             return serve_http1(watched, guest, self.app, stopped).await;
         };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::limits::Limits;
+use super::limits::ConnectionLimits;
 use crate::http::body::Pace;
 use crate::limits::ClientAddr;
 
@@ -31,25 +31,25 @@ const STILL_CLOSING: usize = 32;
 /// only if the new client address has [far fewer](MANY_TIMES) connections. Connections whose caller
 /// keeps the server waiting go first.
 pub struct Table {
-    limits: Limits,
-    connection_states: Mutex<Seats>,
+    limits: ConnectionLimits,
+    connection_states: Mutex<ConnectionStates>,
     closed: Notify,
 }
 
 #[derive(Default)]
-struct Seats {
+struct ConnectionStates {
     next: u64,
     /// Open connections: those in the table, and those that were told to close and are still
     /// closing.
     open: usize,
     taken: HashMap<u64, Arc<ConnectionState>>,
     of_client: HashMap<ClientAddr, usize>,
-    counts: Counts,
+    counts: ConnectionCounts,
 }
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub struct ConnectionCounts {
     /// Connections that were accepted.
     pub accepted: u64,
     /// Connections that were refused because there was no room.
@@ -60,7 +60,7 @@ pub struct Counts {
     too_slow: u64,
 }
 
-impl Counts {
+impl ConnectionCounts {
     /// Connections that were refused or closed, by reason.
     pub fn closed(&self) -> [(&'static str, u64); 5] {
         [
@@ -74,7 +74,7 @@ impl Counts {
 }
 
 impl Table {
-    pub fn new(limits: Limits) -> Arc<Self> {
+    pub fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self { limits, connection_states: Mutex::default(), closed: Notify::new() })
     }
 
@@ -88,14 +88,14 @@ impl Table {
 
     /// Returns a place for a connection of a client address; `None` if all other connections are
     /// busy and no client address has many times more.
-    pub fn admit(self: &Arc<Self>, client_addr: ClientAddr) -> Option<Place> {
+    pub fn admit(self: &Arc<Self>, client_addr: ClientAddr) -> Option<ConnectionGuard> {
         let place = self.find_place(client_addr);
         let counts = &mut lock(&self.connection_states).counts;
         *(if place.is_some() { &mut counts.accepted } else { &mut counts.refused }) += 1;
         place
     }
 
-    fn find_place(self: &Arc<Self>, client_addr: ClientAddr) -> Option<Place> {
+    fn find_place(self: &Arc<Self>, client_addr: ClientAddr) -> Option<ConnectionGuard> {
         let mut connection_states = lock(&self.connection_states);
         let has = connection_states.has(client_addr);
         if has >= self.limits.of_client {
@@ -112,7 +112,7 @@ impl Table {
         connection_states.open += 1;
         connection_states.taken.insert(number, Arc::clone(&connection_state));
         *connection_states.of_client.entry(client_addr).or_default() += 1;
-        Some(Place { table: Arc::clone(self), number, connection_state })
+        Some(ConnectionGuard { table: Arc::clone(self), number, connection_state })
     }
 
     /// Closes an idle connection because the process can open no more files.
@@ -140,7 +140,7 @@ impl Table {
     }
 
     /// Counts since the start.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ConnectionCounts {
         lock(&self.connection_states).counts
     }
 
@@ -150,7 +150,7 @@ impl Table {
     }
 }
 
-impl Seats {
+impl ConnectionStates {
     /// Number of connections of a client address.
     fn has(&self, client_addr: ClientAddr) -> usize {
         self.of_client.get(&client_addr).copied().unwrap_or_default()
@@ -221,13 +221,13 @@ impl Seats {
 }
 
 /// A place in the table, freed on drop.
-pub struct Place {
+pub struct ConnectionGuard {
     table: Arc<Table>,
     number: u64,
     pub connection_state: Arc<ConnectionState>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut connection_states = lock(&self.table.connection_states);
         connection_states.open -= 1;
@@ -396,7 +396,7 @@ impl Activity {
         self.streams.as_ref().is_some_and(|streams| streams.behind.is_some())
     }
 
-    fn overdue(&mut self, limits: Limits, now: Instant) -> Option<Leave> {
+    fn overdue(&mut self, limits: ConnectionLimits, now: Instant) -> Option<Leave> {
         let of_streams = self.streams.as_mut().and_then(|streams| streams.behind.as_mut());
         for behind in self.behind.as_mut().into_iter().chain(of_streams) {
             if behind.is_too_slow(limits.pace, now) {

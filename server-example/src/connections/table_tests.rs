@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 
-const LIMITS: Limits = Limits {
+const LIMITS: ConnectionLimits = ConnectionLimits {
     connections: 8,
     of_client: 5,
     head: Duration::from_secs(10),
@@ -14,7 +14,7 @@ fn client_addr(number: u8) -> ClientAddr {
     ClientAddr::of([192, 0, 2, number].into())
 }
 
-fn is_sent_away(place: &Place) -> Option<Leave> {
+fn is_sent_away(place: &ConnectionGuard) -> Option<Leave> {
     place.connection_state.leave.get().copied()
 }
 
@@ -23,7 +23,7 @@ async fn pass(seconds: u64) {
 }
 
 /// Opens a number of connections of a client address, a millisecond apart.
-async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<Place> {
+async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<ConnectionGuard> {
     let mut places = Vec::new();
     for _ in 0..count {
         places.push(table.admit(client_addr(of)).unwrap());
@@ -103,7 +103,7 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
 
 #[tokio::test(start_paused = true)]
 async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
-    let table = Table::new(Limits { connections: 9, ..LIMITS });
+    let table = Table::new(ConnectionLimits { connections: 9, ..LIMITS });
     let less = fill(&table, 1, 4).await;
     let most = fill(&table, 2, 5).await;
     let mut asking = Vec::new();

@@ -23,7 +23,7 @@ use crate::http::extract::{JsonBody, Query, accepted_media_type};
 use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::stream;
-use crate::http::stream::{Pieces, Writer};
+use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
 use crate::openapi::{About, BulkRequest as DescribedRequest, Credentials, Part};
@@ -124,7 +124,7 @@ impl Gate for HistoricalBulk {
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
     station_id: String,
-    requests: Option<Vec<export::Entry>>,
+    requests: Option<Vec<export::BulkEntry>>,
 }
 
 async fn bulk(
@@ -238,7 +238,7 @@ struct PageWriter {
     page_bytes: usize,
 }
 
-impl Writer for PageWriter {
+impl BodyWriter for PageWriter {
     fn held_bytes(&self) -> usize {
         self.page_bytes
     }

@@ -95,7 +95,7 @@ pub struct Object {
 
 /// Where backups, or the files of an archive, are.
 #[derive(Debug)]
-pub struct Place {
+pub struct ObjectPlace {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     /// The folder, unless the place is a bucket.
@@ -137,7 +137,7 @@ impl Drop for Background {
     }
 }
 
-impl Place {
+impl ObjectPlace {
     /// Opens a place that exists.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub struct Inlet<'a> {
     /// The files, and the catalogue by which fields are recognized.
     pub files: &'a ProductFiles,
     /// The only product to take fields for. If it is absent, the catalogue recognizes fields.
-    pub only: Option<&'a raster::Product>,
+    pub only: Option<&'a raster::RasterProduct>,
 }
 
 /// Why a field did not become a file.
@@ -77,7 +77,7 @@ pub struct ProductSummary {
     /// Files with at least one field that belongs to a product.
     pub files: u64,
     /// Products that were written.
-    pub written: FirstFew<Written>,
+    pub written: FirstFew<WrittenRaster>,
     /// Products that were already there, identical byte for byte.
     pub unchanged: u64,
     /// Fields that belong to no product.
@@ -99,7 +99,7 @@ impl ProductSummary {
 /// A product that was written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Written {
+pub struct WrittenRaster {
     /// Its type.
     pub product: String,
     /// The length of time that it covers, or `instant`.
@@ -120,7 +120,7 @@ pub struct Written {
     pub clamped: usize,
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WrittenRaster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { product, duration, timestamp, width, height, bytes, unit, .. } = self;
         write!(f, "{product} ({duration}) of {timestamp}: {width} × {height}, {bytes} bytes, ")?;
@@ -205,7 +205,7 @@ pub fn take_in(
 enum Taken {
     OfNoProduct,
     Unchanged,
-    Written(Written),
+    Written(WrittenRaster),
 }
 
 impl Inlet<'_> {
@@ -240,7 +240,7 @@ impl Inlet<'_> {
     fn write(
         &self,
         field: &grib::Field<'_>,
-        product: &raster::Product,
+        product: &raster::RasterProduct,
         span: Option<ProductDuration>,
     ) -> Result<Taken, ProductError> {
         // Large fields take hundreds of megabytes, so only one is unpacked at a time.
@@ -250,7 +250,7 @@ impl Inlet<'_> {
         let Some(bytes) = self.files.put(product, span, &raster)? else {
             return Ok(Taken::Unchanged);
         };
-        Ok(Taken::Written(Written {
+        Ok(Taken::Written(WrittenRaster {
             product: product.name().to_owned(),
             duration: span_name(span),
             timestamp: Iso8601(raster.valid_ms()).to_string(),

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::digest::Digest;
 use super::locate::locate;
-use super::walk::{Walk, is_too_long, span_ms};
-use super::{CopyError, Original, Standing};
+use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::{CopyError, Original, ReferenceData};
 use crate::observation::{StationId, Variable};
 use crate::store::Selection;
 use crate::time::{ClosedWindow, Iso8601};
@@ -110,7 +110,7 @@ pub fn compare(
 }
 
 /// Compares everything except the readings.
-fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Comparison) {
+fn compare_standing(original: &ReferenceData, copy: &ReferenceData, comparison: &mut Comparison) {
     if original.retain_from_ms != copy.retain_from_ms {
         let shown = |instant: Option<i64>| {
             instant.map_or("nothing".to_owned(), |ms| format!("everything before {}", Iso8601(ms)))
@@ -120,7 +120,7 @@ fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Compa
             format!("the original has dropped {original}, the copy has dropped {copy}")
         });
     }
-    let with = |standing: &Standing| -> BTreeMap<_, _> {
+    let with = |standing: &ReferenceData| -> BTreeMap<_, _> {
         let records = standing.directory.stations.iter().cloned();
         records
             .zip(standing.weather_of.iter().copied())
@@ -161,13 +161,13 @@ fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Compa
 fn digests(
     side: &'static str,
     reader: &dyn Original,
-    standing: &Standing,
+    standing: &ReferenceData,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BTreeMap<StationId, Digest>, CopyError> {
     let ids: Vec<StationId> =
         standing.directory.stations.iter().map(|record| record.station.id).collect();
     let mut digests = vec![Digest::default(); ids.len()];
-    Walk::new(span_ms(standing), CONTENT).each(&mut |window| {
+    WindowWalk::new(span_ms(standing), CONTENT).each(&mut |window| {
         let found = digest_window(side, reader, &ids, window, &mut digests)?;
         progress(found.unwrap_or(0));
         Ok(found)

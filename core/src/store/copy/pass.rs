@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::chunk::Chunk;
 use super::compare::Comparison;
-use super::mark::{Mark, NOTE, Position, Unfinished};
+use super::mark::{CopyPosition, Mark, NOTE, Unfinished};
 use super::sums::Fnv;
-use super::walk::{Walk, is_too_long, span_ms};
-use super::{CopyError, Duplicate, Original, Standing};
+use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::{CopyError, Duplicate, Original, ReferenceData};
 use crate::observation::{Batch, Report, StationId, Variable};
 use crate::store::{Damage, Selection, no_verdicts};
 use crate::time::ClosedWindow;
@@ -28,11 +28,11 @@ pub struct Copying<'a> {
     to: &'a dyn Duplicate,
     /// The name of the original.
     of: String,
-    standing: Standing,
+    standing: ReferenceData,
     /// A number that identifies this state of the original.
     state: u64,
     has_changed: bool,
-    at: Position,
+    at: CopyPosition,
     chunk: Chunk,
     chunk_content: u64,
 }
@@ -60,8 +60,8 @@ impl<'a> Copying<'a> {
                 return Err(CopyError::OtherCopy { of: known.of });
             }
             Some(Mark::Unfinished(known)) if known.state == state => (known.at, known.has_changed),
-            Some(Mark::Unfinished(_)) => (Position::default(), true),
-            None if stations == 0 => (Position::default(), false),
+            Some(Mark::Unfinished(_)) => (CopyPosition::default(), true),
+            None if stations == 0 => (CopyPosition::default(), false),
             None => return Err(CopyError::Occupied { stations }),
             Some(Mark::Verified { of, .. }) => return Err(CopyError::Finished { of }),
         };
@@ -92,7 +92,7 @@ impl<'a> Copying<'a> {
         let directory = Arc::clone(&self.standing.directory);
         let ids: Vec<StationId> =
             directory.stations.iter().map(|record| record.station.id).collect();
-        let walk = Walk::new(span_ms(&self.standing), self.chunk_content);
+        let walk = WindowWalk::new(span_ms(&self.standing), self.chunk_content);
         let walk = match self.at.window {
             // The window that was begun is ended first.
             Some((start_ms, end_ms)) => {
@@ -137,7 +137,7 @@ impl<'a> Copying<'a> {
     /// Describes the stations, with the times and the weather of their last reports, which may be
     /// older than all readings.
     fn copy_stations(&self) -> Result<(), CopyError> {
-        let Standing { directory, weather_of, retain_from_ms, .. } = &self.standing;
+        let ReferenceData { directory, weather_of, retain_from_ms, .. } = &self.standing;
         // A station's last weather stays known after retention has deleted its report, even if the
         // cutoff has gone back since. If its time is before the cutoff, it does not become a report
         // here. Reports on record come with their windows.
@@ -267,7 +267,7 @@ fn intact(damage: &Damage) -> Result<(), CopyError> {
 
 /// A number that identifies the state of a record, from its generation, the cutoff, and the
 /// stations with the time of their last report.
-fn state_of(standing: &Standing) -> u64 {
+fn state_of(standing: &ReferenceData) -> u64 {
     let mut hasher = Fnv::default();
     hasher.write_u64(standing.directory.generation);
     hasher.write_i64(standing.retain_from_ms.unwrap_or(i64::MIN));

@@ -209,7 +209,7 @@ impl Store for Failing<'_> {
 }
 
 impl Original for Failing<'_> {
-    fn standing(&self) -> Result<Standing, StoreError> {
+    fn standing(&self) -> Result<ReferenceData, StoreError> {
         (**self.copy).standing()
     }
 

@@ -70,7 +70,7 @@ pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 pub use unwritten::share_folder;
 use view::View;
-use write::State;
+use write::WriterState;
 
 /// Options of an [`EmbeddedStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +248,7 @@ pub struct EmbeddedStore {
     /// The view that readers clone and hold, without waiting.
     view: ArcSwap<View>,
     faults: Arc<Faults>,
-    state: Mutex<State>,
+    state: Mutex<WriterState>,
     /// Locked while segments are written.
     maintenance: Mutex<()>,
     /// Declared last, so that the folder is unlocked after everything else is closed.
@@ -407,11 +407,11 @@ impl EmbeddedStore {
     }
 
     // If a panic poisoned the lock, the next writer undoes what it left behind.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish(&self, state: &mut State) {
+    fn publish(&self, state: &mut WriterState) {
         state.publish();
         self.view.store(Arc::clone(&state.view));
     }

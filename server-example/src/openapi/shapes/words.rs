@@ -32,7 +32,7 @@ words! {
     Check: check::Check::ALL.map(check::Check::name), "A quality check, in the order of running.";
     Qualifier: observation::Qualifier::ALL.map(observation::Qualifier::name),
         "What a report says beside a value.";
-    ZoneKind: zone::Kind::ALL.map(zone::Kind::name), "A kind of zones.";
+    ZoneKind: zone::ZoneKind::ALL.map(zone::ZoneKind::name), "A kind of zones.";
 }
 
 /// A UUID.

@@ -51,7 +51,7 @@ struct ModelCoverage {
     ny: usize,
     nx: usize,
     #[schema(value_type = GridBounds)]
-    bounds: Bounds,
+    bounds: CoverageBounds,
     #[schema(value_type = String)]
     latest_run: RunStamp,
     /// The hours of the latest run, counted from its start.
@@ -64,14 +64,14 @@ struct ModelCoverage {
 /// The box around the cells of a grid; west is greater than east across the antimeridian.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Bounds {
+pub struct CoverageBounds {
     min_lat: f64,
     min_lon: f64,
     max_lat: f64,
     max_lon: f64,
 }
 
-impl Bounds {
+impl CoverageBounds {
     pub fn of(grid: &NativeGrid) -> Self {
         let bounds = grid.bounds();
         Self {
@@ -91,7 +91,7 @@ impl ModelCoverage {
             attribution: source.attribution().to_owned(),
             ny: run.grid().rows(),
             nx: run.grid().columns(),
-            bounds: Bounds::of(run.grid()),
+            bounds: CoverageBounds::of(run.grid()),
             latest_run: run.definition().run,
             forecast_hour_axis: forecast_hour_axis(run),
             products: run.definition().products.len(),

@@ -13,7 +13,7 @@ use mesonet::{LonLat, grid, model};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::coverage::Bounds;
+use super::coverage::CoverageBounds;
 use super::lasting::Lasting;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
@@ -57,7 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 
 /// A grid with everything needed to convert between cells and positions.
 #[derive(Serialize)]
-struct Grid<'a> {
+struct GridAnswer<'a> {
     run: RunStamp,
     ny: usize,
     nx: usize,
@@ -71,10 +71,10 @@ struct Grid<'a> {
     /// Longitude and latitude of the cells at the corners: the first and last of the first row, the
     /// last and first of the last row.
     corners: [Option<LonLat>; 4],
-    bounds: Bounds,
+    bounds: CoverageBounds,
 }
 
-impl<'a> Grid<'a> {
+impl<'a> GridAnswer<'a> {
     fn new(run: &'a model::Run) -> Self {
         let grid = run.grid();
         let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
@@ -89,7 +89,7 @@ impl<'a> Grid<'a> {
             x0,
             y0,
             corners: corners.map(|(row, column)| grid.position(row, column).ok()),
-            bounds: Bounds::of(grid),
+            bounds: CoverageBounds::of(grid),
         }
     }
 }
@@ -101,7 +101,7 @@ async fn grid(
     let answer = move |state: &State| {
         let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
-        let grid = Grid::new(&run);
+        let grid = GridAnswer::new(&run);
         if run_stamp(&request.query)?.is_none() {
             // The next run may have a different grid.
             return json_value(request.accepted(), &grid).map(not_stored);
