@@ -15,8 +15,8 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::connection_state::{ConnectionState, InFlight, PIECE_BYTES};
 use super::host;
-use super::table::{ConnectionState, InFlight, PIECE_BYTES};
 use crate::http::{NO_SNIFFING, NOSNIFF};
 use crate::limits::Peer;
 
