@@ -450,6 +450,10 @@ mod reader_tests;
 #[cfg(test)]
 mod rebuild_tests;
 #[cfg(test)]
+mod retention_tests;
+#[cfg(test)]
+mod set_aside_tests;
+#[cfg(test)]
 mod start_tests;
 #[cfg(test)]
 pub(in crate::store) mod testing;
