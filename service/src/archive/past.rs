@@ -17,10 +17,14 @@ use mesonet::store::{Damage, Past, SeriesSlice, StationReadings, StationRecord, 
 use super::manifest::{ArchiveManifest, ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use super::write::may_have;
-use crate::place::{ObjectPlace, PlaceError, RANGE_PATIENCE, hex_sha256};
+use crate::place::{ObjectPlace, PlaceError, hex_sha256};
 
 /// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
+
+/// How long reading bytes of an object may take, since a caller waits for them. It is the time of 4
+/// MiB at 4 Mbit/s.
+const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the result of the last look is used.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(600);

@@ -39,10 +39,6 @@ const PART_BYTES: usize = 8 << 20;
 /// How many parts are sent at once.
 const PARTS_AT_ONCE: usize = 4;
 
-/// How long reading bytes of an object may take, since a caller waits for them. It is the time of 4
-/// MiB at 4 Mbit/s.
-pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
-
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -316,7 +312,7 @@ impl ObjectPlace {
     /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
     pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
         let path = self.path(name);
-        let got = self.read(RANGE_PATIENCE, self.store.get_range(&path, bytes))?;
+        let got = self.read(self.patience, self.store.get_range(&path, bytes))?;
         got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
