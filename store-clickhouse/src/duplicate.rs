@@ -13,7 +13,7 @@ use crate::view::RecordView;
 use crate::write::{Additions, BatchWriter};
 
 impl RecordView {
-    fn standing(&self) -> ReferenceData {
+    fn reference_data(&self) -> ReferenceData {
         let weather_of = |state: &Arc<StationState>| {
             state.record.present_weather.as_ref().map(|_| state.weather_of)
         };
@@ -28,8 +28,8 @@ impl RecordView {
 }
 
 impl Original for ClickHouseReader {
-    fn standing(&self) -> Result<ReferenceData, StoreError> {
-        Ok(self.view().standing())
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
+        Ok(self.view().reference_data())
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -38,8 +38,8 @@ impl Original for ClickHouseReader {
 }
 
 impl Original for ClickHouseStore {
-    fn standing(&self) -> Result<ReferenceData, StoreError> {
-        Ok(self.view().standing())
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
+        Ok(self.view().reference_data())
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

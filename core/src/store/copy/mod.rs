@@ -54,8 +54,8 @@ use super::{Directory, Reader, StationRecord, Store, StoreError};
 /// ```
 /// use mesonet::MemoryStore;
 /// use mesonet::store::copy::{Original, ReferenceData};
-/// let standing: ReferenceData = MemoryStore::default().standing()?;
-/// assert_eq!((standing.directory.stations.len(), standing.retain_from_ms), (0, None));
+/// let reference: ReferenceData = MemoryStore::default().reference_data()?;
+/// assert_eq!((reference.directory.stations.len(), reference.retain_from_ms), (0, None));
 /// # Ok::<(), mesonet::store::StoreError>(())
 /// ```
 pub trait Original: Reader {
@@ -63,7 +63,7 @@ pub trait Original: Reader {
     ///
     /// # Errors
     /// The store cannot be read.
-    fn standing(&self) -> Result<ReferenceData, StoreError>;
+    fn reference_data(&self) -> Result<ReferenceData, StoreError>;
 
     /// Returns a small text that is kept with the readings; `None` if there is none.
     ///

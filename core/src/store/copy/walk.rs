@@ -82,12 +82,12 @@ impl WindowWalk {
 
 /// The time when the first series that may have readings appeared, and the time of the last report;
 /// `None` if there is no series.
-pub(super) fn span_ms(standing: &ReferenceData) -> Option<(i64, i64)> {
-    let records = &standing.directory.stations;
+pub(super) fn span_ms(reference: &ReferenceData) -> Option<(i64, i64)> {
+    let records = &reference.directory.stations;
     let series = records.iter().flat_map(|record| &record.series);
     let first_ms = series.map(|series| series.first_appearance_ms).min()?;
     let last_ms = records.iter().filter_map(|record| record.update_time_ms).max();
-    let first_ms = first_ms.max(standing.retain_from_ms.unwrap_or(i64::MIN));
+    let first_ms = first_ms.max(reference.retain_from_ms.unwrap_or(i64::MIN));
     Some((first_ms, last_ms.unwrap_or(i64::MAX)))
 }
 

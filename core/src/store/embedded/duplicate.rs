@@ -11,7 +11,7 @@ use crate::store::{StationRecord, StoreError};
 
 impl Stations {
     /// What is known of the stations apart from their readings; the readings are in the view.
-    pub(super) fn standing(&self, view: &View) -> ReferenceData {
+    pub(super) fn reference_data(&self, view: &View) -> ReferenceData {
         let weather_of = |state: &super::stations::StationState| {
             state.record.present_weather.as_ref().map(|_| state.weather_of)
         };
@@ -26,9 +26,9 @@ impl Stations {
 }
 
 impl Original for EmbeddedStore {
-    fn standing(&self) -> Result<ReferenceData, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let state = self.state();
-        Ok(state.stations.standing(&state.view))
+        Ok(state.stations.reference_data(&state.view))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -269,9 +269,9 @@ impl ReadState {
 }
 
 impl Original for EmbeddedReader {
-    fn standing(&self) -> Result<ReferenceData, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.stations.standing(&self.view.load()))
+        Ok(known.stations.reference_data(&self.view.load()))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -5,7 +5,7 @@ use crate::store::copy::{Original, ReferenceData};
 use crate::store::{Reader, StoreError};
 
 impl Original for MemoryStore {
-    fn standing(&self) -> Result<ReferenceData, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let record = self.read();
         let directory = MemoryView { store: self, record: &record }.directory()?;
         let weather_of = |&place: &usize| {
