@@ -337,15 +337,16 @@ impl<'a> Chains<'a> {
         let named = &self.named_by[of.message];
         let is_cancel = |next: &usize| self.messages[*next].message_type == MessageType::Cancel;
         let is_withdrawn = named.iter().copied().filter(is_cancel).any(|next| {
-            let said = self.said(next, of, vtec);
-            said.map_or(self.is_for_all(next, of, vtec), |said| said == Outcome::Cancelled)
+            let stated = self.stated_outcome(next, of, vtec);
+            stated.map_or(self.is_for_all(next, of, vtec), |stated| stated == Outcome::Cancelled)
         });
         if is_withdrawn {
             return Some(Outcome::Cancelled);
         }
         let event = vtec.and_then(|vtec| self.next_step(of, vtec));
-        let said = named.iter().find_map(|&next| Some((next, self.said(next, of, vtec)?)));
-        let first = event.into_iter().chain(said).min_by_key(|&(next, _)| self.order(next));
+        let stated =
+            named.iter().find_map(|&next| Some((next, self.stated_outcome(next, of, vtec)?)));
+        let first = event.into_iter().chain(stated).min_by_key(|&(next, _)| self.order(next));
         if let Some((_, outcome)) = first {
             return Some(outcome);
         }
@@ -358,15 +359,20 @@ impl<'a> Chains<'a> {
 
     /// What a message says about the zone of an area, or about one of its events there; `None` if
     /// the message does not name both.
-    fn said(&self, next: usize, of: AskedArea<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+    fn stated_outcome(
+        &self,
+        next: usize,
+        of: AskedArea<'_>,
+        vtec: Option<Vtec>,
+    ) -> Option<Outcome> {
         let code = of.code?;
-        let said = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
+        let stated = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
             let place = AskedArea { message: next, part, area: Some(area), code: Some(code) };
             let events = part.vtec.iter().filter(move |one| is_about(**one, vtec));
             let whole = part.vtec.is_empty().then_some(None);
             events.map(|vtec| Some(*vtec)).chain(whole).map(move |vtec| self.outcome(place, vtec))
         });
-        said.min()
+        stated.min()
     }
 
     /// Whether a message with a reference applies to an area that it does not name.
