@@ -9,7 +9,7 @@
 //! - `damaged/`: segments that were found damaged and set aside.
 //! - `orphaned/`: segments that are not in the catalogue.
 //!
-//! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::Run) of
+//! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::SortedRun) of
 //! columns by station, series and time. For readings of the same time, the newer run wins; a
 //! reading overtaken by a higher revision never gets into a run. Readers hold an immutable view of
 //! the runs. Sealing and merging write a new file, ensure that it is on disk, and swap it for its
