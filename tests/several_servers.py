@@ -80,15 +80,15 @@ class Server:
         return self
 
     def listens(self):
-        assert self.process.poll() is None, self.said()
-        return "listening on http" in self.said()
+        assert self.process.poll() is None, self.log_text()
+        return "listening on http" in self.log_text()
 
-    def said(self):
+    def log_text(self):
         return self.log.read_text()
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE_S) == 0, self.said()
+        assert self.process.wait(PATIENCE_S) == 0, self.log_text()
 
     def ask(self, method, path, body=None, headers=()):
         return ask(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S), method, path, body, headers)
@@ -407,7 +407,7 @@ def test_rolling_restart(servers, balancer):
     for server in servers:
         time.sleep(2)
         server.stop()
-        assert "cut off" not in server.said(), server.said()
+        assert "cut off" not in server.log_text(), server.log_text()
         server.start()
         wait_until("it is ready", lambda server=server: server.ready()["ready"])
     time.sleep(2)

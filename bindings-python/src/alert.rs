@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mesonet::alert::{Clock, Feature, Message, Query, State, Status, resolve};
+use mesonet::alert::{AlertState, Clock, Feature, Message, Query, Status, resolve};
 use mesonet::feed::{FileContext, Item, Kind, Summary};
 use mesonet::store::AlertStore;
 use mesonet::zone::Zones;
@@ -88,7 +88,7 @@ impl AlertMessages {
 
 /// Messages with their states as GeoJSON, the latest sent first.
 pub fn collection(
-    found: &[(&Message, State)],
+    found: &[(&Message, AlertState)],
     zones: &Zones,
     language: &str,
 ) -> Result<String, String> {

@@ -11,7 +11,7 @@ use crate::error::refused;
 
 /// One series from Python: contiguous columns, and the verdicts of the source, if any.
 #[derive(FromPyObject)]
-struct Columns<'py> {
+struct SeriesColumns<'py> {
     variable: String,
     interval_type: String,
     interval_minutes: i32,
@@ -26,7 +26,7 @@ struct Columns<'py> {
 /// Base and reason codes of one series.
 type Verdicts<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<u8>>);
 
-impl Columns<'_> {
+impl SeriesColumns<'_> {
     fn key(&self) -> PyResult<SeriesKey> {
         let parts = SeriesParts {
             variable: &self.variable,
@@ -54,12 +54,12 @@ fn site(lon: f64, lat: f64, altitude_m: Option<f64>) -> PyResult<StationSite> {
 fn with_checker<R: Send>(
     py: Python<'_>,
     limits: Option<&str>,
-    columns: &[Columns<'_>],
+    columns: &[SeriesColumns<'_>],
     run: impl FnOnce(&Checker, &[SeriesReadings<'_>]) -> Result<R, check::CheckError> + Send,
 ) -> PyResult<R> {
     let checker = Checker::with_limits(limits).map_err(refused)?;
-    let keys = columns.iter().map(Columns::key).collect::<PyResult<Vec<_>>>()?;
-    let sources = columns.iter().map(Columns::source).collect::<PyResult<Vec<_>>>()?;
+    let keys = columns.iter().map(SeriesColumns::key).collect::<PyResult<Vec<_>>>()?;
+    let sources = columns.iter().map(SeriesColumns::source).collect::<PyResult<Vec<_>>>()?;
     let mut series = Vec::with_capacity(columns.len());
     for ((columns, key), source) in columns.iter().zip(&keys).zip(&sources) {
         let (ts_ms, value) = (columns.ts_ms.as_slice()?, columns.value.as_slice()?);
@@ -77,7 +77,7 @@ fn check_station<'py>(
     lon: f64,
     lat: f64,
     altitude_m: Option<f64>,
-    series: Vec<Columns<'py>>,
+    series: Vec<SeriesColumns<'py>>,
     limits: Option<&str>,
 ) -> PyResult<Vec<Verdicts<'py>>> {
     let site = site(lon, lat, altitude_m)?;
@@ -94,7 +94,7 @@ fn check_station<'py>(
 }
 
 /// A station from Python: place, altitude and series.
-type Site<'py> = (f64, f64, Option<f64>, Vec<Columns<'py>>);
+type Site<'py> = (f64, f64, Option<f64>, Vec<SeriesColumns<'py>>);
 
 /// See `mesonet.check_network`.
 #[pyfunction]
@@ -124,8 +124,9 @@ fn with_network<R: Send>(
     let owned = stations
         .iter()
         .map(|(lon, lat, altitude_m, columns)| {
-            let keys = columns.iter().map(Columns::key).collect::<PyResult<Vec<_>>>()?;
-            let sources = columns.iter().map(Columns::source).collect::<PyResult<Vec<_>>>()?;
+            let keys = columns.iter().map(SeriesColumns::key).collect::<PyResult<Vec<_>>>()?;
+            let sources =
+                columns.iter().map(SeriesColumns::source).collect::<PyResult<Vec<_>>>()?;
             Ok((site(*lon, *lat, *altitude_m)?, keys, sources))
         })
         .collect::<PyResult<Vec<_>>>()?;
@@ -174,7 +175,7 @@ fn explain(
     lon: f64,
     lat: f64,
     altitude_m: Option<f64>,
-    series: Vec<Columns<'_>>,
+    series: Vec<SeriesColumns<'_>>,
     which_series: usize,
     which_reading: usize,
     limits: Option<&str>,

@@ -6,13 +6,13 @@ use std::ffi::CStr;
 use pyo3::prelude::*;
 
 use crate::error::refused;
-use crate::ufunc::{Input, Output, forget_float_errors, inner_loop, register as register_ufunc};
+use crate::ufunc::{Operand, Output, forget_float_errors, inner_loop, register as register_ufunc};
 
 /// Adds a formula of the core as a ufunc of the same name. Where the formula is not defined, the
 /// result is NaN.
 macro_rules! formula {
     ($module:ident, $name:ident($($input:ident),+) -> $output:ident, $doc:literal) => {{
-        fn each($($input: Input<'_, f64>,)+ mut output: Output<'_, f64>) -> Result<(), Infallible> {
+        fn each($($input: Operand<'_, f64>,)+ mut output: Output<'_, f64>) -> Result<(), Infallible> {
             $(let mut $input = $input;)+
             while let ($(Some($input),)+) = ($($input.next(),)+) {
                 output.push(mesonet::derived::$name($($input),+).unwrap_or(f64::NAN));

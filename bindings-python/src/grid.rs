@@ -129,19 +129,19 @@ impl NativeGrid {
     }
 }
 
-fn member(of: &Bound<'_, PyDict>, name: &str) -> grid::Member {
-    let Ok(Some(value)) = of.get_item(name) else { return grid::Member::Missing };
+fn member(of: &Bound<'_, PyDict>, name: &str) -> grid::MemberValue {
+    let Ok(Some(value)) = of.get_item(name) else { return grid::MemberValue::Missing };
     // Python's booleans are numbers too.
     if let Ok(flag) = value.cast::<PyBool>() {
-        grid::Member::Flag(flag.is_true())
+        grid::MemberValue::Flag(flag.is_true())
     } else if let Ok(text) = value.cast::<PyString>() {
-        grid::Member::Text(text.to_string_lossy().into_owned())
+        grid::MemberValue::Text(text.to_string_lossy().into_owned())
     } else if let Ok(number) = value.extract::<f64>() {
-        grid::Member::Number(number)
+        grid::MemberValue::Number(number)
     } else if let Ok(pair) = value.extract::<[f64; 2]>() {
-        grid::Member::Pair(pair)
+        grid::MemberValue::Pair(pair)
     } else {
-        grid::Member::Other
+        grid::MemberValue::Other
     }
 }
 

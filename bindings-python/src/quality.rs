@@ -11,15 +11,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::error::refused;
-use crate::ufunc::{Element, Input, Output, inner_loop, register as register_ufunc};
+use crate::ufunc::{ArrayElement, Operand, Output, inner_loop, register as register_ufunc};
 
 /// Both kinds of code.
-trait Code {
+trait QualityNumber {
     fn number(self) -> u8;
     fn refused(got: impl Display) -> QualityError;
 }
 
-impl Code for BaseQuality {
+impl QualityNumber for BaseQuality {
     fn number(self) -> u8 {
         self as u8
     }
@@ -29,7 +29,7 @@ impl Code for BaseQuality {
     }
 }
 
-impl Code for ReasonQuality {
+impl QualityNumber for ReasonQuality {
     fn number(self) -> u8 {
         self as u8
     }
@@ -43,10 +43,10 @@ impl Code for ReasonQuality {
 /// code.
 fn byte<C>(value: &Bound<'_, PyAny>) -> PyResult<u8>
 where
-    C: FromStr<Err = QualityError> + Code,
+    C: FromStr<Err = QualityError> + QualityNumber,
 {
     if let Ok(name) = value.cast::<PyString>() {
-        return name.to_str()?.parse::<C>().map(Code::number).map_err(refused);
+        return name.to_str()?.parse::<C>().map(QualityNumber::number).map_err(refused);
     }
     if value.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("a quality code is an integer or a name; got bool"));
@@ -110,21 +110,23 @@ fn ranked<R: Send>(
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn base_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
-    BaseQuality::try_from(byte::<BaseQuality>(value)?).map(Code::number).map_err(refused)
+    BaseQuality::try_from(byte::<BaseQuality>(value)?).map(QualityNumber::number).map_err(refused)
 }
 
 /// The code of a reason given as a number or a name.
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn reason_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
-    ReasonQuality::try_from(byte::<ReasonQuality>(value)?).map(Code::number).map_err(refused)
+    ReasonQuality::try_from(byte::<ReasonQuality>(value)?)
+        .map(QualityNumber::number)
+        .map_err(refused)
 }
 
 /// See `mesonet.worst`.
 #[pyfunction]
 #[pyo3(signature = (codes, /))]
 fn worst(codes: &Bound<'_, PyAny>) -> PyResult<u8> {
-    ranked(codes, worst_code).map(Code::number)
+    ranked(codes, worst_code).map(QualityNumber::number)
 }
 
 /// See `mesonet.distinct_worst_first`.
@@ -132,14 +134,14 @@ fn worst(codes: &Bound<'_, PyAny>) -> PyResult<u8> {
 #[pyo3(signature = (codes, /))]
 fn distinct_worst_first(codes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let distinct = ranked(codes, distinct_codes_worst_first)?;
-    Ok(distinct.into_iter().map(Code::number).collect())
+    Ok(distinct.into_iter().map(QualityNumber::number).collect())
 }
 
 /// Works element by element; `reduce` runs it with the result as first operand. NumPy passes Python
 /// integers as wide integers.
-fn worse<N: Element + Ord + From<u8>>(
-    a: Input<'_, N>,
-    b: Input<'_, N>,
+fn worse<N: ArrayElement + Ord + From<u8>>(
+    a: Operand<'_, N>,
+    b: Operand<'_, N>,
     mut min: Output<'_, u8>,
 ) -> Result<(), QualityError>
 where

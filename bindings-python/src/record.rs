@@ -33,12 +33,12 @@ use crate::table::ArrowTable;
 /// databases, and closing them in the fork would take them from the first process.
 pub struct Open {
     process: u32,
-    files: Option<Files>,
+    files: Option<OpenRecord>,
     pub intake: Intake,
     pub folder: PathBuf,
 }
 
-enum Files {
+enum OpenRecord {
     Read(Box<EmbeddedReader>),
     /// The alerts are closed before the folder is unlocked.
     Written {
@@ -49,23 +49,23 @@ enum Files {
 }
 
 impl Open {
-    fn files(&self) -> &Files {
+    fn files(&self) -> &OpenRecord {
         self.files.as_ref().expect("the files are there until this is dropped")
     }
 
     /// Takes in what another process has written.
     pub fn refresh(&self) -> Result<(), StoreError> {
         match self.files() {
-            Files::Read(reader) => reader.refresh().map(|_| ()),
-            Files::Written { .. } => Ok(()),
+            OpenRecord::Read(reader) => reader.refresh().map(|_| ()),
+            OpenRecord::Written { .. } => Ok(()),
         }
     }
 
     /// The alerts on record, and which of them are damaged.
     pub fn alerts(&self) -> Result<mesonet::store::AlertRecord, StoreError> {
         match self.files() {
-            Files::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
-            Files::Written { alerts, .. } => match alerts.failure() {
+            OpenRecord::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
+            OpenRecord::Written { alerts, .. } => match alerts.failure() {
                 Some(error) => Err(error.clone()),
                 None => Ok((*alerts.record()).clone()),
             },
@@ -76,8 +76,8 @@ impl Open {
 impl ReaderWrapper for Open {
     fn wrapped(&self) -> &dyn Reader {
         match self.files() {
-            Files::Read(reader) => &**reader,
-            Files::Written { store, .. } => &**store,
+            OpenRecord::Read(reader) => &**reader,
+            OpenRecord::Written { store, .. } => &**store,
         }
     }
 }
@@ -129,9 +129,10 @@ impl Record {
         zones: Option<PyBackedBytes>,
     ) -> PyResult<Self> {
         let zones = zones_of(zones.as_ref())?;
-        let open = || -> Result<Files, StoreError> {
+        let open = || -> Result<OpenRecord, StoreError> {
             if !writes {
-                return EmbeddedReader::open(&folder).map(|reader| Files::Read(Box::new(reader)));
+                return EmbeddedReader::open(&folder)
+                    .map(|reader| OpenRecord::Read(Box::new(reader)));
             }
             let store = Box::new(EmbeddedStore::open(&folder, EmbeddedOptions::default())?);
             let (alerts, faults) = match AlertStore::open(&folder) {
@@ -139,7 +140,7 @@ impl Record {
                 Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
                 Err(error) => (AlertStore::unavailable(error), Vec::new()),
             };
-            Ok(Files::Written { alerts: Box::new(alerts), faults, store })
+            Ok(OpenRecord::Written { alerts: Box::new(alerts), faults, store })
         };
         let files = Some(py.detach(open).map_err(refused)?);
         let (process, intake) = (process::id(), Intake::default());
@@ -170,7 +171,7 @@ impl Record {
             given.or_else(|| feed::known_stations().get(&id)).cloned()
         };
         let ingest = || {
-            let Files::Written { alerts, store, .. } = open.files() else {
+            let OpenRecord::Written { alerts, store, .. } = open.files() else {
                 let folder = open.folder.display();
                 return Err(format!(
                     "{folder} is open for reading; to write, open it with write=True"
@@ -199,11 +200,13 @@ impl Record {
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         let open = self.opened()?;
         py.detach(|| match open.files() {
-            Files::Written { store, .. } => {
+            OpenRecord::Written { store, .. } => {
                 let all = Maintenance { seal_all: true, ..Maintenance::default() };
                 store.maintain(&all).map(|_| ()).map_err(text)
             }
-            Files::Read(_) => Err("only a record that is open for writing can seal".to_owned()),
+            OpenRecord::Read(_) => {
+                Err("only a record that is open for writing can seal".to_owned())
+            }
         })
         .map_err(refused)
     }
@@ -218,8 +221,8 @@ impl Record {
         let look = || -> Result<_, StoreError> {
             open.refresh()?;
             let (health, mut faults) = match open.files() {
-                Files::Read(reader) => (reader.health(), AlertStore::read(&open.folder)?.1),
-                Files::Written { store, faults, .. } => (store.health(), faults.clone()),
+                OpenRecord::Read(reader) => (reader.health(), AlertStore::read(&open.folder)?.1),
+                OpenRecord::Written { store, faults, .. } => (store.health(), faults.clone()),
             };
             let stations = open.directory()?.stations.len();
             faults.splice(0..0, health.faults);

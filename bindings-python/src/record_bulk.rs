@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use mesonet::HalfOpenWindow;
-use mesonet::export::{Batches, Entry, Format, Page, Request};
+use mesonet::export::{Batches, BulkEntry, Format, Page, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -38,16 +38,16 @@ impl ArrowStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = self.page.clone().batches();
-        export(py, Rows { batches, open: Arc::clone(&self.open) })
+        export(py, BulkBatches { batches, open: Arc::clone(&self.open) })
     }
 }
 
-struct Rows {
+struct BulkBatches {
     batches: Batches,
     open: Arc<Open>,
 }
 
-impl Iterator for Rows {
+impl Iterator for BulkBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -56,7 +56,7 @@ impl Iterator for Rows {
     }
 }
 
-impl RecordBatchReader for Rows {
+impl RecordBatchReader for BulkBatches {
     fn schema(&self) -> SchemaRef {
         self.batches.schema().clone()
     }
@@ -69,7 +69,7 @@ fn request(
     qualifiers: bool,
 ) -> PyResult<Request> {
     let window = HalfOpenWindow::new(window.0, window.1).map_err(refused)?;
-    let entries: Vec<Entry> = serde_json::from_str(entries).map_err(refused)?;
+    let entries: Vec<BulkEntry> = serde_json::from_str(entries).map_err(refused)?;
     let station = station.parse().map_err(refused)?;
     Ok(Request::new(station, window).entries(entries).qualifiers(qualifiers))
 }

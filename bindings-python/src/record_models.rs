@@ -72,7 +72,7 @@ type Named = (String, Option<String>, Vec<String>);
 
 /// A cell by row and column, or by longitude and latitude.
 #[derive(FromPyObject)]
-enum Place {
+enum CellPlace {
     Cell(usize, usize),
     LonLat(f64, f64),
 }
@@ -97,10 +97,10 @@ impl Model {
         Ok(Self { run: run.map_err(refused)?, catalogue, name: named.0.clone() })
     }
 
-    fn cell(&self, place: &Place) -> PyResult<(usize, usize)> {
+    fn cell(&self, place: &CellPlace) -> PyResult<(usize, usize)> {
         match *place {
-            Place::Cell(row, column) => Ok((row, column)),
-            Place::LonLat(lon, lat) => {
+            CellPlace::Cell(row, column) => Ok((row, column)),
+            CellPlace::LonLat(lon, lat) => {
                 let at = LonLat::new(lon, lat).map_err(refused)?;
                 self.run.grid().nearest(at).map_err(refused)
             }
@@ -129,7 +129,7 @@ fn record_model_point(
     named: Named,
     hour: Option<usize>,
     valid_ms: Option<i64>,
-    place: Place,
+    place: CellPlace,
     which: Which,
 ) -> PyResult<String> {
     let model = Model::open(record, &named, which.3)?;
@@ -167,7 +167,7 @@ fn record_model_series(
     py: Python<'_>,
     record: &Record,
     named: Named,
-    place: Place,
+    place: CellPlace,
     which: Which,
     span_ms: (Option<i64>, Option<i64>),
 ) -> PyResult<String> {

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use mesonet::feed::known_stations;
 use mesonet::observation::{Qualifier, Quality, Series};
-use mesonet::query::{Cell, ObservationSeries, Readings};
+use mesonet::query::{AnswerReading, ObservationSeries, Readings};
 use mesonet::store::Directory;
 use mesonet::{BaseQuality, IntervalType, ReasonQuality, Station};
 
@@ -57,7 +57,7 @@ pub fn readings(of: &Readings) -> Result<RecordBatch, String> {
     let station =
         (0_i32..).zip(counts).flat_map(|(at, count)| std::iter::repeat_n(Some(at), count));
     let cells = || of.cells.iter();
-    let series = |cell: &Cell| &*of.series[cell.series as usize];
+    let series = |cell: &AnswerReading| &*of.series[cell.series as usize];
     let mut columns = vec![("station_id", dictionary::<Int32Type>(station, ids)?, false)];
     columns.push(times(cells().map(|cell| cell.ts_ms)));
     columns.extend(keys(

@@ -81,23 +81,23 @@ pub fn import(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
 }
 
 /// A refused table: a column has a wrong type, or wrong values.
-enum Refusal {
+enum TableRefusal {
     Type(String),
     Value(String),
 }
 
-impl From<Refusal> for PyErr {
-    fn from(refusal: Refusal) -> Self {
+impl From<TableRefusal> for PyErr {
+    fn from(refusal: TableRefusal) -> Self {
         match refusal {
-            Refusal::Type(text) => PyTypeError::new_err(text),
-            Refusal::Value(text) => refused(text),
+            TableRefusal::Type(text) => PyTypeError::new_err(text),
+            TableRefusal::Value(text) => refused(text),
         }
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
-fn value(text: impl ToString) -> Refusal {
-    Refusal::Value(text.to_string())
+fn value(text: impl ToString) -> TableRefusal {
+    TableRefusal::Value(text.to_string())
 }
 
 /// The columns of a table, read as series.
@@ -161,7 +161,7 @@ impl TableColumns {
         time: &str,
         value_name: &str,
         sort: bool,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, TableRefusal> {
         let schema = reader.schema();
         let wanted: Vec<&str> = key.iter().map(String::as_str).chain([time, value_name]).collect();
         let picked = wanted.iter().map(|name| column_index(&schema, name));
@@ -291,10 +291,10 @@ fn zeros<T: Clone + Default>(room: usize) -> Result<Vec<T>, String> {
     Ok(cells)
 }
 
-fn column_index(schema: &SchemaRef, name: &str) -> Result<usize, Refusal> {
+fn column_index(schema: &SchemaRef, name: &str) -> Result<usize, TableRefusal> {
     if matches!(name, AGE | ROW) {
         let text = format!("no column may be named {name}: the result has a column of that name");
-        return Err(Refusal::Value(text));
+        return Err(TableRefusal::Value(text));
     }
     let fields = schema.fields();
     let mut found = (0..fields.len()).filter(|&index| fields[index].name() == name);
@@ -303,30 +303,32 @@ fn column_index(schema: &SchemaRef, name: &str) -> Result<usize, Refusal> {
         (None, _) => {
             let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
             let names = names.join(", ");
-            Err(Refusal::Value(format!("the table has no column {name}; it has {names}")))
+            Err(TableRefusal::Value(format!("the table has no column {name}; it has {names}")))
         }
-        _ => Err(Refusal::Value(format!("the table has several columns {name}"))),
+        _ => Err(TableRefusal::Value(format!("the table has several columns {name}"))),
     }
 }
 
 /// The first null of a column, as an error.
-fn without_nulls(name: &str, column: &ArrayRef) -> Result<(), Refusal> {
+fn without_nulls(name: &str, column: &ArrayRef) -> Result<(), TableRefusal> {
     let Some(nulls) = column.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
         return Ok(());
     };
     let row = nulls.iter().position(|there| !there).unwrap_or_default();
-    Err(Refusal::Value(format!("column {name} must have a value in each row; row {row} has none")))
+    Err(TableRefusal::Value(format!(
+        "column {name} must have a value in each row; row {row} has none"
+    )))
 }
 
 /// The times of a column in milliseconds since 1970; in place if they are.
-fn times(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<i64>, Refusal> {
+fn times(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<i64>, TableRefusal> {
     let unit = match column.data_type() {
         DataType::Timestamp(unit, _) => *unit,
         DataType::Int64 => TimeUnit::Millisecond,
         other => {
             let text =
                 format!("column {name} must hold timestamps, or int64 milliseconds; got {other}");
-            return Err(Refusal::Type(text));
+            return Err(TableRefusal::Type(text));
         }
     };
     without_nulls(name, column)?;
@@ -347,7 +349,7 @@ fn times(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<i64>, Refusal> {
 }
 
 /// The values of a column; in place if they are float64 without nulls. A null is NaN.
-fn numbers(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<f64>, Refusal> {
+fn numbers(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<f64>, TableRefusal> {
     fn of<T: ArrowPrimitiveType>(
         column: &ArrayRef,
         number: impl Fn(T::Native) -> f64,
@@ -370,13 +372,15 @@ fn numbers(name: &str, column: &ArrayRef) -> Result<ScalarBuffer<f64>, Refusal> 
         DataType::UInt32 => of::<UInt32Type>(column, f64::from),
         DataType::UInt64 => of::<UInt64Type>(column, |value| value as f64),
         other => {
-            return Err(Refusal::Type(format!("column {name} must hold numbers; got {other}")));
+            return Err(TableRefusal::Type(format!(
+                "column {name} must hold numbers; got {other}"
+            )));
         }
     })
 }
 
 /// A number for each row: the same for rows whose keys are the same.
-fn row_codes(keys: &RecordBatch) -> Result<Vec<u32>, Refusal> {
+fn row_codes(keys: &RecordBatch) -> Result<Vec<u32>, TableRefusal> {
     let mut codes = vec![0; keys.num_rows()];
     for (place, (field, column)) in
         keys.schema_ref().fields().iter().zip(keys.columns()).enumerate()
@@ -391,7 +395,7 @@ fn row_codes(keys: &RecordBatch) -> Result<Vec<u32>, Refusal> {
     Ok(codes)
 }
 
-fn column_codes(name: &str, column: &ArrayRef) -> Result<Vec<u32>, Refusal> {
+fn column_codes(name: &str, column: &ArrayRef) -> Result<Vec<u32>, TableRefusal> {
     without_nulls(name, column)?;
     match column.data_type() {
         DataType::Utf8 => numbered(column.as_string::<i32>().iter()),
@@ -412,16 +416,16 @@ fn column_codes(name: &str, column: &ArrayRef) -> Result<Vec<u32>, Refusal> {
             let values = dictionary_codes(name, dictionary.values())?;
             Ok(dictionary.normalized_keys().into_iter().map(|key| values[key]).collect())
         }
-        other => Err(Refusal::Type(format!(
+        other => Err(TableRefusal::Type(format!(
             "column {name} must hold texts, categories or integers to be a key; got {other}"
         ))),
     }
 }
 
-fn dictionary_codes(name: &str, values: &ArrayRef) -> Result<Vec<u32>, Refusal> {
+fn dictionary_codes(name: &str, values: &ArrayRef) -> Result<Vec<u32>, TableRefusal> {
     match values.data_type() {
         DataType::Dictionary(..) => {
-            Err(Refusal::Type(format!("column {name} holds categories of categories")))
+            Err(TableRefusal::Type(format!("column {name} holds categories of categories")))
         }
         _ if values.null_count() == 0 => column_codes(name, values),
         DataType::Utf8 => numbered(values.as_string::<i32>().iter()),
@@ -432,7 +436,7 @@ fn dictionary_codes(name: &str, values: &ArrayRef) -> Result<Vec<u32>, Refusal> 
 }
 
 /// Numbers keys by their first occurrence.
-fn numbered<K: Copy + Eq + Hash>(keys: impl Iterator<Item = K>) -> Result<Vec<u32>, Refusal> {
+fn numbered<K: Copy + Eq + Hash>(keys: impl Iterator<Item = K>) -> Result<Vec<u32>, TableRefusal> {
     let mut known: HashMap<K, u32> = HashMap::new();
     let mut last: Option<(K, u32)> = None;
     let mut codes = Vec::with_capacity(keys.size_hint().0);

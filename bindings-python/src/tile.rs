@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::refused;
-use crate::ufunc::{Element, Input, Output, inner_loop, register as register_ufunc, slices};
+use crate::ufunc::{ArrayElement, Operand, Output, inner_loop, register as register_ufunc, slices};
 
 /// A message for Python.
 type Outcome = Result<(), String>;
 
 /// An integer that stands for a packed 16-bit integer.
-trait Packed: Element {
+trait Packed: ArrayElement {
     fn packed(self, what: &str) -> Result<i16, String>;
 }
 
@@ -39,9 +39,9 @@ fn encoding(scale: f64, offset: f64, nodata: impl Packed) -> Result<Encoding, St
 
 /// The encoding of all elements, or of each one.
 struct Encodings<'a, N> {
-    scale: Input<'a, f64>,
-    offset: Input<'a, f64>,
-    nodata: Input<'a, N>,
+    scale: Operand<'a, f64>,
+    offset: Operand<'a, f64>,
+    nodata: Operand<'a, N>,
 }
 
 impl<N: Packed> Encodings<'_, N> {
@@ -61,10 +61,10 @@ impl<N: Packed> Encodings<'_, N> {
 }
 
 fn decode<N: Packed>(
-    raw: Input<'_, i16>,
-    scale: Input<'_, f64>,
-    offset: Input<'_, f64>,
-    nodata: Input<'_, N>,
+    raw: Operand<'_, i16>,
+    scale: Operand<'_, f64>,
+    offset: Operand<'_, f64>,
+    nodata: Operand<'_, N>,
     mut value: Output<'_, f64>,
 ) -> Outcome {
     let encodings = Encodings { scale, offset, nodata };
@@ -77,17 +77,17 @@ fn decode<N: Packed>(
 }
 
 fn decode_wide(
-    raw: Input<'_, i64>,
-    scale: Input<'_, f64>,
-    offset: Input<'_, f64>,
-    nodata: Input<'_, i64>,
+    raw: Operand<'_, i64>,
+    scale: Operand<'_, f64>,
+    offset: Operand<'_, f64>,
+    nodata: Operand<'_, i64>,
     value: Output<'_, f64>,
 ) -> Outcome {
     decode_each(raw, Encodings { scale, offset, nodata }, value)
 }
 
 fn decode_each<R: Packed, N: Packed>(
-    raw: Input<'_, R>,
+    raw: Operand<'_, R>,
     encodings: Encodings<'_, N>,
     mut value: Output<'_, f64>,
 ) -> Outcome {
@@ -98,10 +98,10 @@ fn decode_each<R: Packed, N: Packed>(
 }
 
 fn encode<N: Packed>(
-    value: Input<'_, f64>,
-    scale: Input<'_, f64>,
-    offset: Input<'_, f64>,
-    nodata: Input<'_, N>,
+    value: Operand<'_, f64>,
+    scale: Operand<'_, f64>,
+    offset: Operand<'_, f64>,
+    nodata: Operand<'_, N>,
     mut raw: Output<'_, i16>,
 ) -> Outcome {
     let encodings = Encodings { scale, offset, nodata };

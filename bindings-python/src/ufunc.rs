@@ -2,7 +2,7 @@
 //! unsafe code of this package.
 //!
 //! A ufunc gets scalars, broadcasting, strides, `out=`, `where=`, pandas and pickling from NumPy.
-//! NumPy calls its inner loop with raw pointers; [`inner_loop!`] wraps them in [`Input`] and
+//! NumPy calls its inner loop with raw pointers; [`inner_loop!`] wraps them in [`Operand`] and
 //! [`Output`], so that the loops themselves are safe functions. The wrapping relies on the
 //! following, which NumPy's C interface promises for a loop registered with these types:
 //!
@@ -24,44 +24,44 @@ use pyo3::prelude::*;
 use crate::error::refused;
 
 /// An element type of NumPy arrays for which every bit pattern is a value.
-pub trait Element: Copy {
+pub trait ArrayElement: Copy {
     /// NumPy's number for the type.
     const TYPE: c_char;
 }
 
-impl Element for u8 {
+impl ArrayElement for u8 {
     const TYPE: c_char = NPY_TYPES::NPY_UBYTE as c_char;
 }
-impl Element for i16 {
+impl ArrayElement for i16 {
     const TYPE: c_char = NPY_TYPES::NPY_SHORT as c_char;
 }
-impl Element for i64 {
+impl ArrayElement for i64 {
     const TYPE: c_char = NPY_TYPES::NPY_LONGLONG as c_char;
 }
-impl Element for f32 {
+impl ArrayElement for f32 {
     const TYPE: c_char = NPY_TYPES::NPY_FLOAT as c_char;
 }
-impl Element for f64 {
+impl ArrayElement for f64 {
     const TYPE: c_char = NPY_TYPES::NPY_DOUBLE as c_char;
 }
 
 /// One input operand: an iterator over elements `step` bytes apart.
 #[derive(Clone)]
-pub struct Input<'a, T> {
+pub struct Operand<'a, T> {
     at: *const c_char,
     step: isize,
     left: usize,
     operand: PhantomData<&'a T>,
 }
 
-impl<T: Element> Input<'_, T> {
+impl<T: ArrayElement> Operand<'_, T> {
     /// The value, if all elements are the same one: a scalar that was broadcast.
     pub fn constant(&self) -> Option<T> {
         if self.step == 0 { self.clone().next() } else { None }
     }
 }
 
-impl<T: Element> Iterator for Input<'_, T> {
+impl<T: ArrayElement> Iterator for Operand<'_, T> {
     type Item = T;
 
     #[inline]
@@ -86,7 +86,7 @@ pub struct Output<'a, T> {
     operand: PhantomData<&'a mut T>,
 }
 
-impl<T: Element> Output<'_, T> {
+impl<T: ArrayElement> Output<'_, T> {
     /// Writes the next element. There is room for as many as each input has; further ones are
     /// dropped.
     #[inline]
@@ -101,8 +101,8 @@ impl<T: Element> Output<'_, T> {
 }
 
 /// Both operands as slices, if they are contiguous and share no memory.
-pub fn slices<'a, I: Element, O: Element>(
-    input: &'a Input<'_, I>,
+pub fn slices<'a, I: ArrayElement, O: ArrayElement>(
+    input: &'a Operand<'_, I>,
     output: &'a mut Output<'_, O>,
 ) -> Option<(&'a [I], &'a mut [O])> {
     let (from, to) = (input.at.cast::<I>(), output.at.cast::<O>());
@@ -156,15 +156,15 @@ impl Operands {
 
     /// # Safety
     /// The next operand must be an input of this type.
-    pub unsafe fn input<'a, T: Element>(&mut self) -> Input<'a, T> {
+    pub unsafe fn input<'a, T: ArrayElement>(&mut self) -> Operand<'a, T> {
         // SAFETY: promised by the caller.
         let (at, step) = unsafe { self.next() };
-        Input { at, step, left: self.count, operand: PhantomData }
+        Operand { at, step, left: self.count, operand: PhantomData }
     }
 
     /// # Safety
     /// The next operand must be an output of this type.
-    pub unsafe fn output<'a, T: Element>(&mut self) -> Output<'a, T> {
+    pub unsafe fn output<'a, T: ArrayElement>(&mut self) -> Output<'a, T> {
         // SAFETY: promised by the caller.
         let (at, step) = unsafe { self.next() };
         Output { at, step, left: self.count, operand: PhantomData }
@@ -235,7 +235,7 @@ pub fn register<const LOOPS: usize>(
     module.add(name.to_string_lossy().as_ref(), ufunc)
 }
 
-/// Makes an [`InnerLoop`] of a safe function over [`Input`]s and [`Output`]s that returns a
+/// Makes an [`InnerLoop`] of a safe function over [`Operand`]s and [`Output`]s that returns a
 /// `Result`; an error becomes a `MesonetError`. The types written here are the ones registered,
 /// and the compiler checks them against the function.
 macro_rules! inner_loop {
@@ -244,7 +244,7 @@ macro_rules! inner_loop {
 
         use numpy::npyffi::npy_intp;
 
-        use $crate::ufunc::{Element, InnerLoop, Operands, raise};
+        use $crate::ufunc::{ArrayElement, InnerLoop, Operands, raise};
 
         #[allow(unsafe_code)]
         unsafe extern "C" fn run(
@@ -264,7 +264,7 @@ macro_rules! inner_loop {
 
         InnerLoop {
             run: Some(run),
-            types: vec![$(<$from as Element>::TYPE,)+ $(<$to as Element>::TYPE),+],
+            types: vec![$(<$from as ArrayElement>::TYPE,)+ $(<$to as ArrayElement>::TYPE),+],
             inputs: [$(stringify!($input)),+].len(),
         }
     }};

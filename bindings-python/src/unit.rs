@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 
 use crate::error::refused;
 use crate::ufunc::{
-    Element, Input, Output, forget_float_errors, inner_loop, register as register_ufunc, slices,
+    ArrayElement, Operand, Output, forget_float_errors, inner_loop, register as register_ufunc,
+    slices,
 };
 
 /// Two units, and whether 1 kg/m² is 1 mm, as `convert_numbered` takes them.
@@ -34,11 +35,11 @@ fn numbered(from: u8, to: u8, liquid_water: u8) -> Conversion {
 }
 
 /// Values as stored in memory: `f32` is converted in `f64` and rounded once.
-fn convert<T: Element + Sample>(
-    value: Input<'_, T>,
-    from: Input<'_, u8>,
-    to: Input<'_, u8>,
-    liquid_water: Input<'_, u8>,
+fn convert<T: ArrayElement + Sample>(
+    value: Operand<'_, T>,
+    from: Operand<'_, u8>,
+    to: Operand<'_, u8>,
+    liquid_water: Operand<'_, u8>,
     mut converted: Output<'_, T>,
 ) -> Result<(), String> {
     let shared = match (from.constant(), to.constant(), liquid_water.constant()) {
@@ -67,9 +68,9 @@ fn convert<T: Element + Sample>(
 
 /// Converts strided values, or values in place, through a slice. This is faster than one value at a
 /// time. An element overlaps only itself, so a chunk may be read before it is written.
-fn convert_chunks<T: Element + Sample>(
+fn convert_chunks<T: ArrayElement + Sample>(
     conversion: Conversion,
-    mut value: Input<'_, T>,
+    mut value: Operand<'_, T>,
     mut converted: Output<'_, T>,
 ) {
     while let Some(first) = value.next() {
@@ -89,10 +90,10 @@ fn convert_chunks<T: Element + Sample>(
 /// Integers of any width become float64.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every inner loop")]
 fn convert_integers(
-    value: Input<'_, i64>,
-    from: Input<'_, u8>,
-    to: Input<'_, u8>,
-    liquid_water: Input<'_, u8>,
+    value: Operand<'_, i64>,
+    from: Operand<'_, u8>,
+    to: Operand<'_, u8>,
+    liquid_water: Operand<'_, u8>,
     mut converted: Output<'_, f64>,
 ) -> Result<(), Infallible> {
     for (((value, from), to), liquid) in value.zip(from).zip(to).zip(liquid_water) {

@@ -5,14 +5,14 @@ use std::convert::Infallible;
 use mesonet::grid::Rotation;
 use pyo3::prelude::*;
 
-use crate::ufunc::{Input, Output, inner_loop, register as register_ufunc};
+use crate::ufunc::{Operand, Output, inner_loop, register as register_ufunc};
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every inner loop")]
 fn rotate(
-    cos: Input<'_, f64>,
-    sin: Input<'_, f64>,
-    u: Input<'_, f64>,
-    v: Input<'_, f64>,
+    cos: Operand<'_, f64>,
+    sin: Operand<'_, f64>,
+    u: Operand<'_, f64>,
+    v: Operand<'_, f64>,
     mut u_true: Output<'_, f64>,
     mut v_true: Output<'_, f64>,
 ) -> Result<(), Infallible> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mesonet::alert::{Clock, Feature, Message, Query, State, resolve};
+use mesonet::alert::{AlertState, Clock, Feature, Message, Query, resolve};
 use mesonet::feed::{Summary, read_cap, read_nws_alerts};
 use mesonet::store::AlertStore;
 use mesonet::zone::Zones;
@@ -56,7 +56,7 @@ impl AlertMessages {
         let messages: Vec<&Message> = record.messages.iter().map(AsRef::as_ref).collect();
         let states = resolve(&messages, clock(at_ms, is_replay));
         let summary_of = messages.iter().zip(states).map(|(message, state)| {
-            let State { status, areas, next_ids } = state;
+            let AlertState { status, areas, next_ids } = state;
             let Message { id, message_type, sent_ms, references, .. } = message;
             json!({
                 "id": id,

@@ -37,14 +37,14 @@ extern "C" {
 }
 
 /// One series in this module's memory.
-struct Columns {
+struct OwnedSeries {
     key: SeriesKey,
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     source: Vec<Quality>,
 }
 
-impl Columns {
+impl OwnedSeries {
     fn of(given: &SeriesColumns) -> Result<Self, JsError> {
         let (variable, interval_type) = (given.variable(), given.interval_type());
         let (reported_unit, bucket) = (given.reported_unit(), given.bucket());
@@ -81,8 +81,8 @@ fn with_checker<R>(
     run: impl FnOnce(&Checker, &[SeriesReadings<'_>]) -> Result<R, CheckError>,
 ) -> Result<R, JsError> {
     let checker = Checker::with_limits(limits)?;
-    let columns = series.iter().map(Columns::of).collect::<Result<Vec<_>, _>>()?;
-    let series: Vec<_> = columns.iter().map(Columns::readings).collect();
+    let columns = series.iter().map(OwnedSeries::of).collect::<Result<Vec<_>, _>>()?;
+    let series: Vec<_> = columns.iter().map(OwnedSeries::readings).collect();
     Ok(run(&checker, &series)?)
 }
 
@@ -115,8 +115,8 @@ pub fn check_network(
     limits: Option<String>,
 ) -> Result<Vec<u8>, JsError> {
     let checker = Checker::with_limits(limits.as_deref())?;
-    let columns = series.iter().map(Columns::of).collect::<Result<Vec<_>, _>>()?;
-    let series: Vec<_> = columns.iter().map(Columns::readings).collect();
+    let columns = series.iter().map(OwnedSeries::of).collect::<Result<Vec<_>, _>>()?;
+    let series: Vec<_> = columns.iter().map(OwnedSeries::readings).collect();
     let mut rest = series.as_slice();
     let mut network = Vec::with_capacity(counts.len());
     for (&[lon, lat, altitude_m], &count) in sites.as_chunks().0.iter().zip(counts) {

@@ -13,19 +13,19 @@ extern "C" {
 }
 
 impl Members {
-    fn member(&self, name: &str) -> grid::Member {
+    fn member(&self, name: &str) -> grid::MemberValue {
         let value = self.get(name);
         if value.is_undefined() {
-            return grid::Member::Missing;
+            return grid::MemberValue::Missing;
         }
         if let Some(number) = value.as_f64() {
-            return grid::Member::Number(number);
+            return grid::MemberValue::Number(number);
         }
         if let Some(flag) = value.as_bool() {
-            return grid::Member::Flag(flag);
+            return grid::MemberValue::Flag(flag);
         }
         if let Some(text) = value.as_string() {
-            return grid::Member::Text(text);
+            return grid::MemberValue::Text(text);
         }
         if value.is_array() {
             let list: &Self = value.unchecked_ref();
@@ -33,10 +33,10 @@ impl Members {
             if let (Some(2.0), Some(one), Some(other)) =
                 (number("length"), number("0"), number("1"))
             {
-                return grid::Member::Pair([one, other]);
+                return grid::MemberValue::Pair([one, other]);
             }
         }
-        grid::Member::Other
+        grid::MemberValue::Other
     }
 }
 

@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(&bytes)?;
     fs::write(out, packed.finish()?)?;
-    for kind in zone::Kind::ALL {
+    for kind in zone::ZoneKind::ALL {
         let of_kind = || zones.iter().filter(|zone| zone.kind == kind);
         let outlines = of_kind().filter_map(|zone| zone.geometry.as_ref());
         println!(
@@ -95,7 +95,7 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
             name_fr: Some(row["NOM"].clone()),
             centroid: Some(LonLat::new(number("LON_DD")?, number("LAT_DD")?)?),
             area_km2: Some(number("AREA_KM2")?),
-            ..Zone::new(row["CLC"].parse()?, zone::Kind::Base)
+            ..Zone::new(row["CLC"].parse()?, zone::ZoneKind::Base)
         };
         zones.insert(zone.code, zone);
     }
@@ -161,14 +161,14 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
         let county = all.iter().find(|zone| zone.code == county).ok_or("no county")?;
         let geometry = county.geometry.clone();
         let name = names.get(&county.code).ok_or("no name")?.clone();
-        let zone = Zone::new(code.parse()?, zone::Kind::Public);
+        let zone = Zone::new(code.parse()?, zone::ZoneKind::Public);
         names.insert(zone.code, name);
         all.push(Zone { geometry, is_retired: true, ..zone });
     }
     let of_alerts = names_in_alerts(folder)?;
     let middles: HashMap<zone::Code, LonLat> = all
         .iter()
-        .filter(|zone| zone.kind != zone::Kind::Fire && !zone.is_retired)
+        .filter(|zone| zone.kind != zone::ZoneKind::Fire && !zone.is_retired)
         .filter_map(|zone| Some((zone.code, zone.centroid?)))
         .collect();
     for zone in &mut all {
@@ -177,7 +177,7 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
         // The tables list forecast zones in use. A fire weather zone of the same code is a
         // different zone, unless it is at the same place. If the tables have two names for a code,
         // neither is taken.
-        let is_of_tables = zone.kind != zone::Kind::Fire
+        let is_of_tables = zone.kind != zone::ZoneKind::Fire
             || middles.get(&zone.code).zip(zone.centroid).is_some_and(|(&one, other)| {
                 !zone.is_retired && one.distance_km(other) < SAME_PLACE_KM
             });
@@ -190,7 +190,9 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
 }
 
 /// The names that alerts give to zones, by code and kind.
-fn names_in_alerts(folder: &Path) -> Result<HashMap<(zone::Code, zone::Kind), HashSet<String>>> {
+fn names_in_alerts(
+    folder: &Path,
+) -> Result<HashMap<(zone::Code, zone::ZoneKind), HashSet<String>>> {
     let mut names: HashMap<_, HashSet<String>> = HashMap::new();
     let sample = folder.join("../../../server-example/sample");
     for (folder, name) in [
@@ -204,8 +206,11 @@ fn names_in_alerts(folder: &Path) -> Result<HashMap<(zone::Code, zone::Kind), Ha
             for part in &message.parts {
                 for (area, name) in part.areas.iter().zip(&part.texts[0].areas) {
                     let Some(code) = area.code else { continue };
-                    let kind =
-                        if area.is_fire_zone { zone::Kind::Fire } else { zone::Kind::of(code) };
+                    let kind = if area.is_fire_zone {
+                        zone::ZoneKind::Fire
+                    } else {
+                        zone::ZoneKind::of(code)
+                    };
                     // A name for several zones is not the name of any one of them.
                     if !name.is_empty() && !whole.contains(name) {
                         names.entry((code, kind)).or_default().insert(name.clone());

@@ -68,10 +68,10 @@
 //! | Zones of alerts, by code, box and place; their GeoJSON | [`zone::Zone`], [`zone::Zones`], [`geo::MultiPolygon`] |
 //! | Zones from official files | [`zone::read_geojson`], [`zone::read_shapefile`] |
 //! | Fields of GRIB2 files: grid, parameter, level, times, values | [`grib::fields`], [`grib::Field`] |
-//! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | [`raster::Catalogue`], [`raster::Raster`] |
+//! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | [`raster::RasterCatalogue`], [`raster::Raster`] |
 //! | Tiles: value = raw × scale + offset; their colours | [`grid::Encoding`], [`grid::ColourScale`], [`grid::TileColours`] |
 //! | The native grid of a model: row and column to longitude and latitude and back | [`grid::NativeGrid`], [`grid::Projection`] |
-//! | Its definition from a JSON object | [`grid::Definition`], [`grid::Member`] |
+//! | Its definition from a JSON object | [`grid::Definition`], [`grid::MemberValue`] |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`grid::TilePlan`], [`grid::TileAddress`] |
 //! | Grid-relative winds | [`grid::Rotation`], [`grid::rotate_field`], [`grid::NativeGrid::wind_rotation`] |
 //! | Model runs on disk | [`model::RunStamp`], [`model::RunStore`], [`model::Run`] |

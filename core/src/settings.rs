@@ -1,7 +1,7 @@
 //! Settings in TOML, with the line of an error.
 
 #[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
-pub(crate) use catalogue::{Fault, check_label, from_optional_text, from_text, read_over};
+pub(crate) use catalogue::{SettingsFault, check_label, from_optional_text, from_text, read_over};
 use serde::de::DeserializeOwned;
 
 /// The error for a text that is not TOML, or not in the expected form.
@@ -46,12 +46,12 @@ mod catalogue {
     const MAX_LABEL_BYTES: usize = 200;
 
     /// What is wrong with a catalogue: the place and the reason.
-    pub(crate) struct Fault {
+    pub(crate) struct SettingsFault {
         pub place: String,
         pub reason: String,
     }
 
-    impl Fault {
+    impl SettingsFault {
         /// A fault at a line, with the table that the line belongs to.
         fn at_line(text: &str, line: usize, reason: String) -> Self {
             let headers = text.lines().take(line).filter_map(header);
@@ -76,25 +76,28 @@ mod catalogue {
     }
 
     /// A catalogue as written: tables, and the names of entries to leave out.
-    struct Text<E> {
+    struct SettingsToml<E> {
         without: Vec<String>,
         tables: BTreeMap<String, E>,
     }
 
     /// Reads table by table: errors in values that serde flattens lose their line.
-    impl<'de, E: Deserialize<'de>> Deserialize<'de> for Text<E> {
+    impl<'de, E: Deserialize<'de>> Deserialize<'de> for SettingsToml<E> {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             struct Tables<E>(PhantomData<E>);
 
             impl<'de, E: Deserialize<'de>> Visitor<'de> for Tables<E> {
-                type Value = Text<E>;
+                type Value = SettingsToml<E>;
 
                 fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     f.write_str("tables")
                 }
 
-                fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<E>, A::Error> {
-                    let mut text = Text { without: Vec::new(), tables: BTreeMap::new() };
+                fn visit_map<A: MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<SettingsToml<E>, A::Error> {
+                    let mut text = SettingsToml { without: Vec::new(), tables: BTreeMap::new() };
                     while let Some(name) = map.next_key::<String>()? {
                         if name == "without" {
                             text.without = map.next_value()?;
@@ -118,26 +121,26 @@ mod catalogue {
         what: &str,
         limit: usize,
         make: impl Fn(String, E) -> Result<T, String>,
-    ) -> Result<BTreeMap<String, T>, Fault> {
+    ) -> Result<BTreeMap<String, T>, SettingsFault> {
         let read = read_toml(text);
-        let Text { without, tables } =
-            read.map_err(|TomlFault { line, reason }| Fault::at_line(text, line, reason))?;
+        let SettingsToml { without, tables } =
+            read.map_err(|TomlFault { line, reason }| SettingsFault::at_line(text, line, reason))?;
         for place in without {
             if place == "*" {
                 known.clear();
             } else if known.remove(&place).is_none() {
                 let reason = format!("unknown {what} in \"without\"");
-                return Err(Fault { place, reason });
+                return Err(SettingsFault { place, reason });
             }
         }
         for (name, table) in tables {
             let one = make(name.clone(), table);
-            let one = one.map_err(|reason| Fault::in_table(text, &name, reason))?;
+            let one = one.map_err(|reason| SettingsFault::in_table(text, &name, reason))?;
             known.insert(name, one);
         }
         if known.len() > limit {
             let reason = format!("got {} {what}s; the limit is {limit}", known.len());
-            return Err(Fault { place: "the whole".to_owned(), reason });
+            return Err(SettingsFault { place: "the whole".to_owned(), reason });
         }
         Ok(known)
     }

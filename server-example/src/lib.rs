@@ -48,7 +48,7 @@ pub use http::snapshot::SnapshotError;
 pub use routes::{check_quality_window, description};
 pub use sample::models::take_in_model_sample;
 pub use sample::replay::Timeline;
-pub use sample::{Sample, SampleError, sample, sample_alerts};
+pub use sample::{SampleData, SampleError, sample, sample_alerts};
 pub use state::clock::Clock;
 pub use state::model_runs::ModelRuns;
 pub use state::services::Services;

@@ -6,11 +6,11 @@ use mesonet::alert;
 use mesonet::store::{AlertStore, KeptAlerts, StoreError};
 
 use crate::fence::Fence;
-use crate::link::{Found, Link, Place};
+use crate::link::{InsertedRows, Link, TablePlace};
 use crate::rows::AlertRow;
 use crate::sql;
 
-pub(crate) const ALERTS: Place = Place { table: "alerts", shard: None };
+pub(crate) const ALERTS: TablePlace = TablePlace { table: "alerts", shard: None };
 
 /// The table of alerts. A change is one block of one partition. ClickHouse takes such a block whole
 /// or not at all.
@@ -29,7 +29,7 @@ pub(crate) fn load_alerts(link: &Arc<Link>, fence: Arc<Fence>) -> Result<AlertSt
     // The last change may still be on its way to a quorum; the earlier changes have reached theirs.
     let of_last = rows.iter().filter(|row| row.change == last).count();
     let condition = format!("change = {last}");
-    link.confirm(ALERTS, &Found { condition, rows: of_last })?;
+    link.confirm(ALERTS, &InsertedRows { condition, rows: of_last })?;
     let mut messages = Vec::with_capacity(rows.len());
     for row in rows.iter().filter(|row| !row.deleted) {
         messages.push(message_of(link, row)?);
@@ -72,7 +72,8 @@ impl AlertTable {
         // than the last change of the writer before.
         self.changes = (self.changes + 1).max(self.fence.first_number());
         self.fence.check(&self.link, None)?;
-        let found = Found { condition: format!("change = {}", self.changes), rows: rows.len() };
+        let found =
+            InsertedRows { condition: format!("change = {}", self.changes), rows: rows.len() };
         let at = self.link.insert(ALERTS, rows, &found)?;
         // Another writer may have opened the record in the meantime without finding these rows.
         self.fence.check(&self.link, Some(at))

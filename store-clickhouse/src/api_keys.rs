@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use mesonet::store::StoreError;
 
-use crate::link::{Found, Link, Place};
+use crate::link::{InsertedRows, Link, TablePlace};
 use crate::options::Options;
 use crate::rows::ApiKeyRow;
 use crate::{schema, sql};
 
-const API_KEYS: Place = Place { table: "api_keys", shard: None };
+const API_KEYS: TablePlace = TablePlace { table: "api_keys", shard: None };
 
 /// Most keys of one insert.
 const BLOCK: usize = 500;
@@ -83,7 +83,7 @@ impl ApiKeys {
                 )
             };
             let condition = rows.iter().map(condition).collect::<Vec<_>>().join(" OR ");
-            let found = Found { condition, rows: rows.len() };
+            let found = InsertedRows { condition, rows: rows.len() };
             self.link.insert(API_KEYS, rows, &found)?;
             // A failed attempt may have left rows, and on one replica only.
             self.link.confirm(API_KEYS, &found)?;

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use mesonet::Series;
-use mesonet::store::copy::{Duplicate, Original, Standing};
+use mesonet::store::copy::{Duplicate, Original, ReferenceData};
 use mesonet::store::{StationRecord, StoreError};
 
 use crate::known::StationState;
 use crate::reader::ClickHouseReader;
 use crate::store::{ClickHouseStore, today};
-use crate::view::View;
-use crate::write::{Additions, Writer};
+use crate::view::RecordView;
+use crate::write::{Additions, BatchWriter};
 
-impl View {
-    fn standing(&self) -> Standing {
+impl RecordView {
+    fn reference_data(&self) -> ReferenceData {
         let weather_of = |state: &Arc<StationState>| {
             state.record.present_weather.as_ref().map(|_| state.weather_of)
         };
         let retain_from_ms = self.visible.retain_from_ms;
-        Standing {
+        ReferenceData {
             directory: Arc::clone(&self.directory),
             weather_of: self.stations.values().map(weather_of).collect(),
             retain_from_ms: Some(retain_from_ms).filter(|&from_ms| from_ms > i64::MIN),
@@ -28,8 +28,8 @@ impl View {
 }
 
 impl Original for ClickHouseReader {
-    fn standing(&self) -> Result<Standing, StoreError> {
-        Ok(self.view().standing())
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
+        Ok(self.view().reference_data())
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -38,8 +38,8 @@ impl Original for ClickHouseReader {
 }
 
 impl Original for ClickHouseStore {
-    fn standing(&self) -> Result<Standing, StoreError> {
-        Ok(self.view().standing())
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
+        Ok(self.view().reference_data())
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -70,7 +70,7 @@ impl Duplicate for ClickHouseStore {
     }
 }
 
-impl Writer {
+impl BatchWriter {
     /// Takes over the descriptions of stations, their series, and when each series first appeared.
     fn appear(
         &mut self,

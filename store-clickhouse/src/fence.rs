@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use mesonet::store::StoreError;
 
-use crate::link::{At, Found, Link, Place};
+use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::rows::WriterRow;
 use crate::sql;
 
 /// How often to try to become the writer while others try it too.
 const OPENINGS: u64 = 20;
 
-const WRITERS: Place = Place { table: "writers", shard: None };
+const WRITERS: TablePlace = TablePlace { table: "writers", shard: None };
 
 /// The right to write, which another process may take.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Fence {
             // beside its own steps back. Of two processes, at least the one that wrote later finds
             // both marks.
             let condition = format!("number = {} AND mark = {}", own.number, own.mark);
-            let at = link.insert(WRITERS, vec![own], &Found { condition, rows: 1 })?;
+            let at = link.insert(WRITERS, vec![own], &InsertedRows { condition, rows: 1 })?;
             let found: Vec<WriterRow> = link.rows_at(at, WRITERS, &link.query(sql::WRITERS))?;
             if !found.is_empty() && found.iter().all(|row| *row == own) {
                 self.number.store(own.number, Ordering::Relaxed);

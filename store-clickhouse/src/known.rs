@@ -104,12 +104,12 @@ impl StationState {
 
 /// The series on record, by what they are and by their number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeriesTable {
+pub(crate) struct KnownSeries {
     by_key: HashMap<SeriesKey, Arc<Series>>,
     by_id: BTreeMap<i32, Arc<Series>>,
 }
 
-impl SeriesTable {
+impl KnownSeries {
     pub(crate) fn get(&self, key: &SeriesKey) -> Option<&Arc<Series>> {
         self.by_key.get(key)
     }
@@ -147,16 +147,16 @@ pub(crate) struct Visible {
 
 /// The state of the record after a batch.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownRecord {
     pub visible: Visible,
     pub generation: u64,
     pub places_generation: u64,
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
-    pub series: Arc<SeriesTable>,
+    pub series: Arc<KnownSeries>,
     pub directory: Arc<Directory>,
 }
 
-impl Known {
+impl KnownRecord {
     pub(crate) fn station(&mut self, id: StationId) -> Option<&mut StationState> {
         if !self.stations.contains_key(&id) {
             return None;

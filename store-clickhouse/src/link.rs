@@ -20,7 +20,7 @@ use crate::client::{client, with_causes};
 use crate::cluster::Cluster;
 use crate::options::Options;
 use crate::sql;
-use crate::standing::{Standing, greet, watched};
+use crate::standing::{NodeStanding, greet, watched};
 
 /// How many times a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
@@ -36,12 +36,12 @@ const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on devi
 
 /// A table, on one shard if it is divided among them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TablePlace {
     pub table: &'static str,
     pub shard: Option<usize>,
 }
 
-impl Place {
+impl TablePlace {
     /// A table that every node has whole.
     pub(crate) fn everywhere(table: &'static str) -> Self {
         Self { table, shard: None }
@@ -53,7 +53,7 @@ impl Place {
 }
 
 /// How rows that were inserted are found, and how many there must be.
-pub(crate) struct Found {
+pub(crate) struct InsertedRows {
     pub condition: String,
     pub rows: usize,
 }
@@ -66,7 +66,7 @@ pub(crate) struct At(pub usize);
 pub(crate) struct Node {
     pub url: String,
     client: Client,
-    pub standing: Standing,
+    pub standing: NodeStanding,
 }
 
 pub(crate) struct Link {
@@ -106,7 +106,7 @@ impl Link {
         let client = client(options).map_err(failed)?;
         let node = |url: &String| {
             let client = client.clone().with_url(url);
-            Node { url: url.clone(), client, standing: Standing::default() }
+            Node { url: url.clone(), client, standing: NodeStanding::default() }
         };
         let nodes = urls.iter().map(node).collect();
         Ok(Self { nodes, cluster, timeout: *timeout, name, runtime: Some(runtime) })
@@ -138,7 +138,7 @@ impl Link {
     }
 
     /// Runs a statement that has no answer on a node that has a table.
-    pub(crate) fn execute(&self, place: Place, query: &Query) -> Result<(), StoreError> {
+    pub(crate) fn execute(&self, place: TablePlace, query: &Query) -> Result<(), StoreError> {
         let sql = query.sql_display().to_string();
         self.on_replica(place, None, |node| {
             self.ask(node, self.timeout, node.client.query_raw(&sql).execute())
@@ -150,7 +150,7 @@ impl Link {
     /// before the question, as far as it can know.
     pub(crate) fn rows<R>(
         &self,
-        place: Place,
+        place: TablePlace,
         up_to: Option<u64>,
         query: &Query,
     ) -> Result<Vec<R>, StoreError>
@@ -166,7 +166,7 @@ impl Link {
     pub(crate) fn rows_at<R>(
         &self,
         At(node): At,
-        place: Place,
+        place: TablePlace,
         query: &Query,
     ) -> Result<Vec<R>, StoreError>
     where
@@ -190,7 +190,7 @@ impl Link {
         if self.cluster.is_some() {
             return Ok(());
         }
-        let readings = Place::everywhere("readings");
+        let readings = TablePlace::everywhere("readings");
         self.rows::<u8>(readings, None, &self.query(sql::READABLE)).map(drop)
     }
 
@@ -199,9 +199,9 @@ impl Link {
     /// rows.
     pub(crate) fn insert<R>(
         &self,
-        place: Place,
+        place: TablePlace,
         rows: Vec<R>,
-        found: &Found,
+        found: &InsertedRows,
     ) -> Result<At, StoreError>
     where
         R: RowOwned + RowWrite + Send + Sync + 'static,

@@ -9,14 +9,14 @@ use mesonet::observation::{
 use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
-use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::{Link, Place};
-use crate::rows::{BatchRow, EarlierPlacesRow, List, SeriesRow, StationKey, StationRow};
+use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
+use crate::link::{Link, TablePlace};
+use crate::rows::{BatchRow, EarlierPlacesRow, SeriesRow, SqlList, StationKey, StationRow};
 use crate::sql;
 
 pub(crate) const COMMITTED: u8 = 2;
 
-pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
+pub(crate) const BATCHES: TablePlace = TablePlace { table: "batches", shard: None };
 
 /// The last committed batch; in an empty record its number is 0.
 pub(crate) fn newest_committed(link: &Link) -> Result<BatchRow, StoreError> {
@@ -25,7 +25,7 @@ pub(crate) fn newest_committed(link: &Link) -> Result<BatchRow, StoreError> {
 }
 
 /// Reads the record after the last committed batch.
-pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
+pub(crate) fn load(link: &Link) -> Result<KnownRecord, StoreError> {
     let last = newest_committed(link)?;
     let mut uncommitted: Vec<u64> = vec![0];
     uncommitted.extend(link.rows::<u64>(BATCHES, None, &link.query(sql::UNCOMMITTED))?);
@@ -34,10 +34,10 @@ pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
         uncommitted: uncommitted.into(),
         retain_from_ms: retain_from_ms(link)?,
     };
-    let mut series = SeriesTable::default();
+    let mut series = KnownSeries::default();
     load_series(link, 0, &visible, &mut series)?;
     let stations = load_stations(link, 0, &visible, &series)?.into_iter().collect();
-    let mut known = Known {
+    let mut known = KnownRecord {
         visible,
         generation: last.generation,
         places_generation: last.places_generation,
@@ -54,14 +54,14 @@ pub(crate) enum News {
     /// Nothing.
     None,
     /// More batches were committed, with these stations.
-    More(Known, Vec<StationId>),
+    More(KnownRecord, Vec<StationId>),
     /// The last batch that was read no longer counts: a writer that has since opened the record did
     /// not find it.
     Other,
 }
 
 /// Reads what was committed since then, and what is no longer kept.
-pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
+pub(crate) fn news(link: &Link, known: &KnownRecord) -> Result<News, StoreError> {
     let from = known.visible.up_to;
     let batches: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::NEWS).bind(from))?;
     let is_committed = |row: &&BatchRow| row.state == COMMITTED;
@@ -93,7 +93,7 @@ pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
 }
 
 fn retain_from_ms(link: &Link) -> Result<i64, StoreError> {
-    let place = Place::everywhere("retention");
+    let place = TablePlace::everywhere("retention");
     let retain_from: Vec<i64> = link.rows(place, None, &link.query(sql::RETAIN_FROM))?;
     Ok(retain_from.first().copied().unwrap_or(i64::MIN))
 }
@@ -103,11 +103,11 @@ fn load_series(
     link: &Link,
     after: u64,
     visible: &Visible,
-    table: &mut SeriesTable,
+    table: &mut KnownSeries,
 ) -> Result<(), StoreError> {
     let query = link.query(sql::SERIES).bind(after).bind(visible.up_to);
-    let query = query.bind(List(&visible.uncommitted));
-    let place = Place::everywhere("series");
+    let query = query.bind(SqlList(&visible.uncommitted));
+    let place = TablePlace::everywhere("series");
     let rows: Vec<SeriesRow> = link.rows(place, Some(visible.up_to), &query)?;
     for row in rows {
         let parts = SeriesParts {
@@ -136,11 +136,11 @@ fn load_stations(
     link: &Link,
     after: u64,
     visible: &Visible,
-    series: &SeriesTable,
+    series: &KnownSeries,
 ) -> Result<Vec<(StationId, Arc<StationState>)>, StoreError> {
     let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
-    let query = query.bind(List(&visible.uncommitted));
-    let place = Place::everywhere("stations");
+    let query = query.bind(SqlList(&visible.uncommitted));
+    let place = TablePlace::everywhere("stations");
     // The places are read first. Otherwise a state could be found whose places a writer has just
     // dropped.
     let mut places = load_earlier_places(link, after, visible)?;
@@ -163,9 +163,9 @@ fn load_earlier_places(
     visible: &Visible,
 ) -> Result<HashMap<(StationKey, u64), EarlierPlacesRow>, StoreError> {
     let query = link.query(sql::EARLIER_PLACES).bind(after).bind(visible.up_to);
-    let query = query.bind(List(&visible.uncommitted));
+    let query = query.bind(SqlList(&visible.uncommitted));
     let rows: Vec<EarlierPlacesRow> =
-        link.rows(Place::everywhere("earlier_places"), Some(visible.up_to), &query)?;
+        link.rows(TablePlace::everywhere("earlier_places"), Some(visible.up_to), &query)?;
     Ok(rows.into_iter().map(|row| ((row.station, row.batch), row)).collect())
 }
 
@@ -183,7 +183,7 @@ fn state_of(
     row: StationRow,
     id: StationId,
     earlier: Option<&EarlierPlacesRow>,
-    table: &SeriesTable,
+    table: &KnownSeries,
 ) -> Result<StationState, String> {
     let mut identifiers = Identifiers::default();
     for (name, id) in row.id_schemes.iter().zip(&row.ids) {

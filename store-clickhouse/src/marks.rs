@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mesonet::store::StoreError;
 
-use crate::link::{At, Found, Link, Place};
+use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::options::Options;
 use crate::rows::MarkRow;
 use crate::{schema, sql};
@@ -17,7 +17,7 @@ pub fn read_mark(options: &Options, name: &str) -> Result<Option<String>, StoreE
     Marks::new(Arc::new(schema::open(options)?)).get(name)
 }
 
-const MARKS: Place = Place { table: "marks", shard: None };
+const MARKS: TablePlace = TablePlace { table: "marks", shard: None };
 
 #[derive(Debug)]
 pub(crate) struct Marks {
@@ -38,7 +38,7 @@ impl Marks {
         let change = self.newest(name)?.map_or(0, |row| row.change) + 1;
         let row = MarkRow { name: name.to_owned(), change, value: value.to_owned() };
         let condition = format!("change = {change} AND hex(name) = '{}'", sql::hex(name));
-        self.link.insert(MARKS, vec![row], &Found { condition, rows: 1 })
+        self.link.insert(MARKS, vec![row], &InsertedRows { condition, rows: 1 })
     }
 
     fn newest(&self, name: &str) -> Result<Option<MarkRow>, StoreError> {

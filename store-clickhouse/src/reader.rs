@@ -8,14 +8,14 @@ use mesonet::store::{AlertStore, ReaderWrapper, StoreError};
 use mesonet::{Reader, StationId, alert};
 
 use crate::alerts::{ALERTS, message_of};
-use crate::known::Known;
+use crate::known::KnownRecord;
 use crate::link::Link;
 use crate::load::{News, load, news};
 use crate::marks::Marks;
 use crate::options::Options;
 use crate::rows::AlertRow;
 use crate::upkeep::{Maintained, days_and_rows, expired};
-use crate::view::View;
+use crate::view::RecordView;
 use crate::{schema, sql};
 
 /// A record in a ClickHouse database that another process writes.
@@ -38,7 +38,7 @@ use crate::{schema, sql};
 pub struct ClickHouseReader {
     link: Arc<Link>,
     /// What is read from.
-    view: ArcSwap<View>,
+    view: ArcSwap<RecordView>,
     /// Locked while the record is read anew.
     seen: Mutex<Seen>,
     alerts: Arc<AlertStore>,
@@ -47,7 +47,7 @@ pub struct ClickHouseReader {
 /// What was read last.
 #[derive(Debug)]
 struct Seen {
-    known: Known,
+    known: KnownRecord,
     /// Number of the last change of the alerts.
     change: u64,
     messages: BTreeMap<String, Arc<alert::Message>>,
@@ -73,7 +73,7 @@ impl ClickHouseReader {
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let link = Arc::new(schema::open(options)?);
         let known = load_all(&link)?;
-        let view = ArcSwap::from_pointee(View::new(&link, &known));
+        let view = ArcSwap::from_pointee(RecordView::new(&link, &known));
         let mut seen = Seen { known, change: 0, messages: BTreeMap::new() };
         let alerts = Arc::default();
         seen.read_alerts(&link, &alerts)?;
@@ -94,7 +94,7 @@ impl ClickHouseReader {
             News::Other => (Some(load_all(&self.link)?), Changed::Everything),
         };
         if let Some(known) = known {
-            self.view.store(Arc::new(View::new(&self.link, &known)));
+            self.view.store(Arc::new(RecordView::new(&self.link, &known)));
             seen.known = known;
         }
         seen.read_alerts(&self.link, &self.alerts)?;
@@ -131,7 +131,7 @@ impl ClickHouseReader {
         Ok(Maintained { expired_days, expired_rows, station_days: 0 })
     }
 
-    pub(crate) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<RecordView> {
         self.view.load_full()
     }
 
@@ -170,7 +170,7 @@ impl Seen {
 }
 
 /// Reads the record after the last committed batch.
-fn load_all(link: &Link) -> Result<Known, StoreError> {
+fn load_all(link: &Link) -> Result<KnownRecord, StoreError> {
     let mut known = load(link)?;
     // Batches that are begun later are not part of the record yet.
     let up_to = known.visible.up_to;

@@ -11,7 +11,7 @@ use mesonet::store::StoreError;
 use serde::Deserialize;
 
 use crate::cluster::QUORUM;
-use crate::link::{At, Found, Link, Node, Place};
+use crate::link::{At, InsertedRows, Link, Node, TablePlace};
 use crate::sql;
 use crate::standing::{CONNECT, GREETING, Identity};
 
@@ -27,7 +27,7 @@ const LOOKS: usize = 8;
 const NEWER_SETTINGS: [&str; 2] = ["insert_quorum_parallel", "async_insert"];
 
 /// Why a node was not the one to ask.
-enum Refusal {
+enum NodeRefusal {
     /// It is of another shard.
     Elsewhere,
     /// It does not have all yet.
@@ -35,13 +35,13 @@ enum Refusal {
     Failed(Error),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for NodeRefusal {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NodeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elsewhere => f.write_str("is of another shard"),
@@ -66,7 +66,7 @@ impl Link {
     /// Asks replicas of a table in turn, until one lacks nothing and answers.
     pub(crate) fn on_replica<T>(
         &self,
-        place: Place,
+        place: TablePlace,
         up_to: Option<u64>,
         ask: impl Fn(&Node) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
@@ -80,9 +80,9 @@ impl Link {
                 let node = &self.nodes[at];
                 match self.ask_whole(node, place, up_to, &ask) {
                     Ok(answer) => return Ok(answer),
-                    Err(Refusal::Elsewhere) => {}
+                    Err(NodeRefusal::Elsewhere) => {}
                     Err(refusal) => {
-                        lags |= matches!(refusal, Refusal::Lags(_));
+                        lags |= matches!(refusal, NodeRefusal::Lags(_));
                         causes.push(format!("{}: {refusal}", node.url));
                     }
                 }
@@ -98,7 +98,7 @@ impl Link {
     pub(crate) fn on_this<T>(
         &self,
         node: &Node,
-        place: Place,
+        place: TablePlace,
         ask: impl Fn(&Node) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
         if self.cluster.is_none() {
@@ -108,7 +108,7 @@ impl Link {
         loop {
             match self.ask_whole(node, place, None, &ask) {
                 Ok(answer) => return Ok(answer),
-                Err(Refusal::Lags(_)) if started.elapsed() < CATCH_UP.min(self.timeout) => {
+                Err(NodeRefusal::Lags(_)) if started.elapsed() < CATCH_UP.min(self.timeout) => {
                     std::thread::sleep(LOOK);
                 }
                 Err(refusal) => return Err(self.refused_at(node, &refusal)),
@@ -126,7 +126,7 @@ impl Link {
     }
 
     /// The node to which a block is sent, which answers; another one for each attempt if there is.
-    pub(crate) fn reachable(&self, place: Place, attempt: u32) -> Result<At, StoreError> {
+    pub(crate) fn reachable(&self, place: TablePlace, attempt: u32) -> Result<At, StoreError> {
         if self.cluster.is_none() {
             return Ok(At(0));
         }
@@ -135,7 +135,7 @@ impl Link {
             let node = &self.nodes[at];
             match self.is_of(node, place.shard) {
                 Ok(()) => answering.push(At(at)),
-                Err(Refusal::Elsewhere) => {}
+                Err(NodeRefusal::Elsewhere) => {}
                 Err(refusal) => causes.push(format!("{}: {refusal}", node.url)),
             }
             if answering.len() == attempt as usize {
@@ -146,7 +146,7 @@ impl Link {
         chosen.copied().ok_or_else(|| self.nobody(place, &causes))
     }
 
-    fn nobody(&self, Place { table, shard }: Place, causes: &[String]) -> StoreError {
+    fn nobody(&self, TablePlace { table, shard }: TablePlace, causes: &[String]) -> StoreError {
         let of_shard = |shard| self.cluster.as_ref().map(|cluster| cluster.shard(shard));
         let shard = shard.and_then(of_shard).map(|shard| format!(" of shard {shard}"));
         let causes = match causes {
@@ -160,26 +160,26 @@ impl Link {
     fn ask_whole<T>(
         &self,
         node: &Node,
-        place: Place,
+        place: TablePlace,
         up_to: Option<u64>,
         ask: impl Fn(&Node) -> Result<T, Error>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, NodeRefusal> {
         let asked = self
             .is_of(node, place.shard)
             .and_then(|()| self.is_whole(node, place, up_to))
             .and_then(|()| Ok(ask(node)?));
-        if let Err(Refusal::Lags(_)) = &asked {
+        if let Err(NodeRefusal::Lags(_)) = &asked {
             node.standing.lags();
         }
         asked
     }
 
     /// Whether a node answers, and is of a shard.
-    fn is_of(&self, node: &Node, shard: Option<usize>) -> Result<(), Refusal> {
+    fn is_of(&self, node: &Node, shard: Option<usize>) -> Result<(), NodeRefusal> {
         let identity = self.identity(node)?;
         let wanted = self.cluster.as_ref().zip(shard).map(|(cluster, shard)| cluster.shard(shard));
         if wanted.is_some_and(|wanted| wanted != identity.shard) {
-            return Err(Refusal::Elsewhere);
+            return Err(NodeRefusal::Elsewhere);
         }
         if !node.standing.is_fresh() {
             let hello = self.fetch::<u8>(node, GREETING, CONNECT);
@@ -234,7 +234,12 @@ impl Link {
 
     /// Whether a replica lacks nothing of a table: it knows of all that was inserted before, and has
     /// nothing left to fetch.
-    fn is_whole(&self, node: &Node, place: Place, up_to: Option<u64>) -> Result<(), Refusal> {
+    fn is_whole(
+        &self,
+        node: &Node,
+        place: TablePlace,
+        up_to: Option<u64>,
+    ) -> Result<(), NodeRefusal> {
         if up_to.is_some_and(|up_to| node.standing.is_whole(place.table, up_to)) {
             return Ok(());
         }
@@ -242,7 +247,7 @@ impl Link {
             // What it has seen of the batches it has also seen of the tables written before.
             let newest: Vec<u64> = self.fetch(node, sql::NEWEST_COMMITTED, self.timeout)?;
             if newest.first().is_none_or(|newest| *newest < up_to) {
-                return Err(Refusal::Lags("has not seen the last batch".to_owned()));
+                return Err(NodeRefusal::Lags("has not seen the last batch".to_owned()));
             }
         }
         let mut logged = None;
@@ -274,26 +279,26 @@ impl Link {
             }
             lack = format!("has to fetch {} parts of {}", awaited.len(), place.table);
         }
-        Err(Refusal::Lags(lack))
+        Err(NodeRefusal::Lags(lack))
     }
 
-    fn replica(&self, node: &Node, table: &str) -> Result<ReplicaRow, Refusal> {
+    fn replica(&self, node: &Node, table: &str) -> Result<ReplicaRow, NodeRefusal> {
         let query = self.query(sql::REPLICA).bind(table).sql_display().to_string();
         let rows: Vec<ReplicaRow> = self.fetch(node, &query, self.timeout)?;
         let Some(row) = rows.into_iter().next() else {
-            return Err(Refusal::Failed(Error::Custom(format!("has no table {table}"))));
+            return Err(NodeRefusal::Failed(Error::Custom(format!("has no table {table}"))));
         };
         if row.readonly != 0 || row.expired != 0 {
-            return Err(Refusal::Lags(format!("has no session with Keeper for {table}")));
+            return Err(NodeRefusal::Lags(format!("has no session with Keeper for {table}")));
         }
         if row.parts_to_check > 0 {
-            return Err(Refusal::Lags(format!("checks parts of {table}")));
+            return Err(NodeRefusal::Lags(format!("checks parts of {table}")));
         }
         Ok(row)
     }
 
     /// The last entry in the log of a table, as the replica sees it; `None` if there is none.
-    fn last_logged(&self, node: &Node, row: &ReplicaRow) -> Result<Option<u64>, Refusal> {
+    fn last_logged(&self, node: &Node, row: &ReplicaRow) -> Result<Option<u64>, NodeRefusal> {
         if (row.log_max_index, row.log_pointer) != (0, 0) {
             return Ok(Some(row.log_max_index));
         }
@@ -306,11 +311,15 @@ impl Link {
     /// Makes sure that rows are on as many replicas as if their insert had been acknowledged. If they were
     /// sent more than once, it may have been by a replica that has only seen that they are there
     /// already; if they were found, it may not have been yet, and they may go again.
-    pub(crate) fn confirm(&self, place: Place, found: &Found) -> Result<(), StoreError> {
+    pub(crate) fn confirm(
+        &self,
+        place: TablePlace,
+        found: &InsertedRows,
+    ) -> Result<(), StoreError> {
         if self.cluster.is_none() {
             return Ok(());
         }
-        let Found { condition, rows } = found;
+        let InsertedRows { condition, rows } = found;
         let sql = format!("SELECT count() FROM {} WHERE {condition}", place.table);
         let started = Instant::now();
         loop {
@@ -328,7 +337,7 @@ impl Link {
                         let count = count.first().copied().unwrap_or(0);
                         causes.push(format!("{}: has {count} of {rows}", node.url));
                     }
-                    Err(Refusal::Elsewhere) => {}
+                    Err(NodeRefusal::Elsewhere) => {}
                     Err(refusal) => causes.push(format!("{}: {refusal}", node.url)),
                 }
             }
@@ -336,7 +345,7 @@ impl Link {
                 return Ok(());
             }
             if started.elapsed() > CATCH_UP.min(self.timeout) {
-                let Place { table, .. } = place;
+                let TablePlace { table, .. } = place;
                 return Err(self.refused(&format!(
                     "{replicas} replicas have rows of {table} that {QUORUM} must have: {}",
                     causes.join("; ")

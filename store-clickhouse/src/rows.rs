@@ -34,9 +34,9 @@ impl StationKey {
 }
 
 /// A list behind `IN`, in round brackets. It must not be empty.
-pub(crate) struct List<'a, T>(pub &'a [T]);
+pub(crate) struct SqlList<'a, T>(pub &'a [T]);
 
-impl<T: Serialize> Serialize for List<'_, T> {
+impl<T: Serialize> Serialize for SqlList<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_tuple(self.0.len())?;
         for item in self.0 {

@@ -6,7 +6,7 @@ use clickhouse::sql::Identifier;
 use mesonet::store::StoreError;
 
 use crate::cluster::{Cluster, QUORUM};
-use crate::link::{At, Found, Link, Place};
+use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::options::Options;
 use crate::rows::{MigrationRow, ShardRow};
 
@@ -96,8 +96,8 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
         }
         if !is_done {
             let row = MigrationRow { number, name: (*name).to_owned() };
-            let found = Found { condition: format!("number = {number}"), rows: 1 };
-            link.insert(Place::everywhere("migrations"), vec![row], &found)?;
+            let found = InsertedRows { condition: format!("number = {number}"), rows: 1 };
+            link.insert(TablePlace::everywhere("migrations"), vec![row], &found)?;
         }
     }
     Ok(Migrated { from, to: SCHEMA_VERSION })
@@ -130,7 +130,7 @@ fn check(link: &Link) -> Result<(), StoreError> {
 
 fn is_there(link: &Link, table: &'static str) -> Result<bool, StoreError> {
     let query = link.query("EXISTS TABLE ?").bind(Identifier(table));
-    let there: Vec<u8> = link.rows(Place::everywhere(table), None, &query)?;
+    let there: Vec<u8> = link.rows(TablePlace::everywhere(table), None, &query)?;
     match there[..] {
         [0] => Ok(false),
         [1] => Ok(true),
@@ -141,7 +141,7 @@ fn is_there(link: &Link, table: &'static str) -> Result<bool, StoreError> {
 
 fn version(link: &Link) -> Result<u32, StoreError> {
     let newest = link.query("SELECT number FROM migrations ORDER BY number DESC LIMIT 1");
-    let found: Vec<u32> = link.rows(Place::everywhere("migrations"), None, &newest)?;
+    let found: Vec<u32> = link.rows(TablePlace::everywhere("migrations"), None, &newest)?;
     Ok(found.first().copied().unwrap_or(0))
 }
 
@@ -158,7 +158,7 @@ fn other_version(link: &Link, got: u32) -> StoreError {
 /// The shards that the tables were made for.
 fn shards(link: &Link) -> Result<Vec<String>, StoreError> {
     let query = link.query("SELECT position, shard FROM shards ORDER BY position, shard");
-    let mut rows: Vec<ShardRow> = link.rows(Place::everywhere("shards"), None, &query)?;
+    let mut rows: Vec<ShardRow> = link.rows(TablePlace::everywhere("shards"), None, &query)?;
     rows.dedup();
     let in_order = (0..).zip(&rows).all(|(position, row)| row.position == position);
     if rows.is_empty() || !in_order {
@@ -190,13 +190,13 @@ fn divided(link: &Link) -> Result<Vec<String>, StoreError> {
 
 /// Writes down the shards, or compares them with what is written.
 fn keep_shards(link: &Link, found: &[String]) -> Result<(), StoreError> {
-    let place = Place::everywhere("shards");
+    let place = TablePlace::everywhere("shards");
     let count: Vec<u64> =
         link.rows(place, None, &link.query("SELECT toUInt64(count()) FROM shards"))?;
     if count == [0] {
         let row = |(position, shard): (u32, &String)| ShardRow { position, shard: shard.clone() };
         let rows: Vec<ShardRow> = (0..).zip(found).map(row).collect();
-        let all = Found { condition: "1 = 1".to_owned(), rows: rows.len() };
+        let all = InsertedRows { condition: "1 = 1".to_owned(), rows: rows.len() };
         link.insert(place, rows, &all)?;
     }
     let written = shards(link)?;

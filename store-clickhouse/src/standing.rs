@@ -37,14 +37,14 @@ const AVOIDED: Duration = Duration::from_secs(5);
 
 /// What is known of a node.
 #[derive(Default)]
-pub(crate) struct Standing {
-    known: Mutex<Known>,
+pub(crate) struct NodeStanding {
+    known: Mutex<NodeFacts>,
     /// When the node was last greeted in vain. The caller that greets it holds this lock.
     in_vain: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
-struct Known {
+struct NodeFacts {
     identity: Option<Identity>,
     /// Insert settings that the release of the node knows, and older releases do not.
     newer_settings: Option<Vec<&'static str>>,
@@ -61,8 +61,8 @@ pub(crate) struct Identity {
     pub replica: String,
 }
 
-impl Standing {
-    fn known(&self) -> MutexGuard<'_, Known> {
+impl NodeStanding {
+    fn known(&self) -> MutexGuard<'_, NodeFacts> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_node_in_doubt_is_greeted_once_for_all() {
-        let standing = Standing::default();
+        let standing = NodeStanding::default();
         assert!(standing.greeted(|| panic!("of a new node nothing is known")).is_ok());
         standing.failed();
         assert!(standing.greeted(|| Err(Error::TimedOut)).is_err());

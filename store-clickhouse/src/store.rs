@@ -14,8 +14,8 @@ use crate::marks::Marks;
 use crate::options::Options;
 use crate::schema;
 use crate::upkeep::Maintained;
-use crate::view::View;
-use crate::write::Writer;
+use crate::view::RecordView;
+use crate::write::BatchWriter;
 
 /// How long it may take to find out whether the record can be written.
 const GLANCE: Duration = Duration::from_secs(3);
@@ -28,8 +28,8 @@ const GLANCE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct ClickHouseStore {
     /// What readers clone and hold.
-    view: ArcSwap<View>,
-    writer: Mutex<Writer>,
+    view: ArcSwap<RecordView>,
+    writer: Mutex<BatchWriter>,
     /// The fence of the writer, also for callers that do not wait for the writer.
     fence: Arc<Fence>,
     /// For a quick look.
@@ -45,7 +45,7 @@ impl ClickHouseStore {
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let link = Arc::new(schema::open(options)?);
-        let writer = Writer::open(Arc::clone(&link))?;
+        let writer = BatchWriter::open(Arc::clone(&link))?;
         let view = ArcSwap::from_pointee(writer.view());
         let fence = Arc::clone(&writer.fence);
         let glance = Options { timeout: options.timeout.min(GLANCE), ..options.clone() };
@@ -133,7 +133,7 @@ impl ClickHouseStore {
     /// Changes the record by other means than a batch.
     pub(crate) fn write<T>(
         &self,
-        change: impl FnOnce(&mut Writer) -> Result<T, StoreError>,
+        change: impl FnOnce(&mut BatchWriter) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
@@ -145,16 +145,16 @@ impl ClickHouseStore {
         changed
     }
 
-    pub(crate) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<RecordView> {
         self.view.load_full()
     }
 
     // A judge may panic while the lock is held. Nothing of the writer has changed by then.
-    fn writer(&self) -> MutexGuard<'_, Writer> {
+    fn writer(&self) -> MutexGuard<'_, BatchWriter> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish(&self, writer: &Writer) {
+    fn publish(&self, writer: &BatchWriter) {
         self.view.store(Arc::new(writer.view()));
     }
 }

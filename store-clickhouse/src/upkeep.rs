@@ -7,12 +7,12 @@ use mesonet::StationId;
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
-use crate::link::{Link, Place};
+use crate::link::{Link, TablePlace};
 use crate::load::BATCHES;
 use crate::marks::Marks;
 use crate::rows::PartitionRow;
 use crate::sql;
-use crate::write::{Additions, Writer};
+use crate::write::{Additions, BatchWriter};
 
 /// How the table `batches` is divided.
 const BATCHES_IN_PARTITION: u64 = 65_536;
@@ -31,7 +31,7 @@ pub struct Maintained {
     pub station_days: usize,
 }
 
-impl Writer {
+impl BatchWriter {
     /// From now on, readings before an instant do not count. The instant may move back: readings
     /// that have not been dropped count again.
     pub(crate) fn retain(&mut self, marks: &Marks, retain_from_ms: i64) -> Result<(), StoreError> {
@@ -57,7 +57,7 @@ impl Writer {
     /// today. So the states can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
         let old = |table| {
-            let (place, up_to) = (Place::everywhere(table), self.known.visible.up_to);
+            let (place, up_to) = (TablePlace::everywhere(table), self.known.visible.up_to);
             partitions(&self.link, place, up_to, i64::from(today)).map(|old| (place, old))
         };
         // A state from before its station moved has no row in the second table.
@@ -85,7 +85,11 @@ impl Writer {
         Ok(())
     }
 
-    fn drop_partition(&self, place: Place, partition: &PartitionRow) -> Result<(), StoreError> {
+    fn drop_partition(
+        &self,
+        place: TablePlace,
+        partition: &PartitionRow,
+    ) -> Result<(), StoreError> {
         let query = self.link.query(sql::DROP_PARTITION).bind(Identifier(place.table));
         self.link.execute(place, &query.bind(&partition.id))
     }
@@ -97,11 +101,11 @@ pub(crate) fn expired(
     link: &Link,
     up_to: u64,
     retain_from_ms: i64,
-) -> Result<Vec<(Place, PartitionRow)>, StoreError> {
+) -> Result<Vec<(TablePlace, PartitionRow)>, StoreError> {
     let first_kept = retain_from_ms.div_euclid(DAY_MS);
     let mut all = Vec::new();
     for table in ["readings", "weather"] {
-        for place in (0..link.shards()).map(|shard| Place::of_shard(table, shard)) {
+        for place in (0..link.shards()).map(|shard| TablePlace::of_shard(table, shard)) {
             let of_shard = partitions(link, place, up_to, first_kept)?;
             all.extend(of_shard.into_iter().map(|partition| (place, partition)));
         }
@@ -110,7 +114,7 @@ pub(crate) fn expired(
 }
 
 /// How many days these are, counted per table, and how many rows.
-pub(crate) fn days_and_rows(expired: &[(Place, PartitionRow)]) -> (usize, u64) {
+pub(crate) fn days_and_rows(expired: &[(TablePlace, PartitionRow)]) -> (usize, u64) {
     let days: BTreeSet<_> =
         expired.iter().map(|(place, partition)| (place.table, &partition.id)).collect();
     (days.len(), expired.iter().map(|(_, partition)| partition.rows).sum())
@@ -119,7 +123,7 @@ pub(crate) fn days_and_rows(expired: &[(Place, PartitionRow)]) -> (usize, u64) {
 /// The partitions of a table that are named by a number before a given one.
 fn partitions(
     link: &Link,
-    place: Place,
+    place: TablePlace,
     up_to: u64,
     before: i64,
 ) -> Result<Vec<PartitionRow>, StoreError> {

@@ -10,9 +10,9 @@ use mesonet::observation::QualityCode;
 use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError, VisitWeather};
 use mesonet::{ClosedWindow, Reader, Series, StationId};
 
-use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::{Link, Place};
-use crate::rows::{LatestRow, List, ReadingRow, StationKey, WeatherRow};
+use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
+use crate::link::{Link, TablePlace};
+use crate::rows::{LatestRow, ReadingRow, SqlList, StationKey, WeatherRow};
 use crate::sql;
 
 /// How many readings a query should bring at most, by the estimate below. A station is always asked
@@ -26,11 +26,11 @@ const MOMENTS_AT_ONCE: usize = 8000;
 
 /// The record after a batch, with what a batch in progress adds to it.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub(crate) struct RecordView {
     pub link: Arc<Link>,
     pub visible: Visible,
     pub directory: Arc<Directory>,
-    pub series: Arc<SeriesTable>,
+    pub series: Arc<KnownSeries>,
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
     /// Readings that are not in the tables yet, with the versions they will have, by station.
     pub fresh: Arc<[ReadingRow]>,
@@ -44,7 +44,7 @@ pub(crate) type Times = RangeInclusive<i64>;
 /// The newest readings of stations at some moments, by station, series and time.
 pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
 
-impl Reader for View {
+impl Reader for RecordView {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         Ok(Arc::clone(&self.directory))
     }
@@ -79,7 +79,7 @@ impl Reader for View {
             let is_known = |id: &StationId| self.stations.contains_key(id);
             let known: Vec<StationId> = ids.iter().copied().filter(is_known).collect();
             let mut rows: Vec<WeatherRow> = self.on_shards(&known, |shard, names| {
-                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
+                let query = self.link.query(sql::WEATHER_WINDOW).bind(SqlList(names));
                 self.rows("weather", shard, &self.seen(within(query, &times)))
             })?;
             for id in known {
@@ -104,10 +104,10 @@ impl Reader for View {
     }
 }
 
-impl View {
+impl RecordView {
     /// The record as it is known.
-    pub(crate) fn new(link: &Arc<Link>, known: &Known) -> Self {
-        let Known { visible, series, stations, directory, .. } = known;
+    pub(crate) fn new(link: &Arc<Link>, known: &KnownRecord) -> Self {
+        let KnownRecord { visible, series, stations, directory, .. } = known;
         Self {
             link: Arc::clone(link),
             visible: visible.clone(),
@@ -132,7 +132,7 @@ impl View {
 
     /// Adds the condition on what counts to a query that ends with that condition.
     pub(crate) fn seen(&self, query: Query) -> Query {
-        query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
+        query.bind(self.visible.up_to).bind(SqlList(&self.visible.uncommitted))
     }
 
     /// Reads a table of a shard as it was after the last batch that this view sees.
@@ -145,7 +145,7 @@ impl View {
     where
         R: RowOwned + RowRead + Send + 'static,
     {
-        self.link.rows(Place::of_shard(table, shard), Some(self.visible.up_to), query)
+        self.link.rows(TablePlace::of_shard(table, shard), Some(self.visible.up_to), query)
     }
 
     /// Asks each shard that has some of the stations for rows, all at once.
@@ -223,7 +223,7 @@ impl View {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError> {
         let ask = |sql, ids: &[String]| {
-            let query = self.link.query(sql).bind(List(ids)).bind(List(asked));
+            let query = self.link.query(sql).bind(SqlList(ids)).bind(SqlList(asked));
             self.seen(within(query, times))
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
@@ -247,7 +247,7 @@ impl View {
         }
         // Stable, which is fast here: the answer is made of parts that are in order.
         rows.sort_by_key(|row| (row.station, row.series, row.ts_ms, row.version, row.batch));
-        let mut columns = Columns::default();
+        let mut columns = StationColumns::default();
         for &(i, id) in group {
             let rows = of_station(&rows, id.into(), |row| row.station);
             if !rows.is_empty() {
@@ -263,7 +263,7 @@ impl View {
     pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
         let mut stored = Stored::new();
         for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
-            let query = self.link.query(sql::MOMENTS).bind(List(&ids)).bind(List(&at));
+            let query = self.link.query(sql::MOMENTS).bind(SqlList(&ids)).bind(SqlList(&at));
             let query = self.seen(within(query, &times));
             let rows: Vec<ReadingRow> = self.rows("readings", shard, &query)?;
             for row in rows {
@@ -284,7 +284,8 @@ impl View {
     ) -> Result<HashMap<(StationKey, i64), WeatherRow>, StoreError> {
         let mut stored: HashMap<_, WeatherRow> = HashMap::new();
         for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
-            let query = self.link.query(sql::WEATHER_MOMENTS).bind(List(&ids)).bind(List(&at));
+            let query =
+                self.link.query(sql::WEATHER_MOMENTS).bind(SqlList(&ids)).bind(SqlList(&at));
             let query = self.seen(within(query, &times));
             let mut rows: Vec<WeatherRow> = self.rows("weather", shard, &query)?;
             rows.sort_by_key(|row| (row.version, row.batch));
@@ -342,7 +343,7 @@ fn grouped(moments: &[(StationId, i64)], shards: usize) -> Vec<Group> {
 
 /// The readings of one station, the newest version of each.
 #[derive(Default)]
-struct Columns {
+struct StationColumns {
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     quality: Vec<QualityCode>,
@@ -352,9 +353,9 @@ struct Columns {
     series: Vec<(Arc<Series>, Range<usize>)>,
 }
 
-impl Columns {
+impl StationColumns {
     /// Takes the rows of a station, sorted by series, time and version.
-    fn fill(&mut self, rows: &[ReadingRow], table: &SeriesTable) {
+    fn fill(&mut self, rows: &[ReadingRow], table: &KnownSeries) {
         let Self { ts_ms, value, quality, source, revision, qualifier, series } = self;
         ts_ms.clear();
         value.clear();

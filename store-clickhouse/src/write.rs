@@ -10,12 +10,12 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
 use crate::fence::Fence;
-use crate::known::{Known, SeriesTable};
-use crate::link::{At, Found, Link, Place};
+use crate::known::{KnownRecord, KnownSeries};
+use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::load::{BATCHES, COMMITTED, earlier_places_row, load, newest_committed, station_row};
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::versions::{after, next_version};
-use crate::view::{Stored, View};
+use crate::view::{RecordView, Stored};
 
 const BEGUN: u8 = 1;
 /// Found without its end by the next writer: what is written of it later does not count either.
@@ -28,9 +28,9 @@ const DAYS_AT_ONCE: usize = 64;
 
 /// What the one writer holds.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct BatchWriter {
     pub link: Arc<Link>,
-    pub known: Known,
+    pub known: KnownRecord,
     pub fence: Arc<Fence>,
     /// Number of the last batch, committed or not.
     last_batch: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Additions {
     pub weather: Vec<WeatherRow>,
 }
 
-impl Writer {
+impl BatchWriter {
     /// Becomes the writer of a record.
     pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
         // From here on the previous writer is refused.
@@ -88,8 +88,8 @@ impl Writer {
     }
 
     /// Returns what readers see.
-    pub(crate) fn view(&self) -> View {
-        View::new(&self.link, &self.known)
+    pub(crate) fn view(&self) -> RecordView {
+        RecordView::new(&self.link, &self.known)
     }
 
     pub(crate) fn append(
@@ -121,7 +121,7 @@ impl Writer {
         next.generation += u64::from(changed);
         next.make_directory();
 
-        let seen = View {
+        let seen = RecordView {
             directory: Arc::clone(&next.directory),
             series: Arc::clone(&next.series),
             stations: Arc::clone(&next.stations),
@@ -150,7 +150,7 @@ impl Writer {
 
     /// Refuses an invalid batch before anything is changed. Returns the series on record together
     /// with the series of the batch, and the series of the batch alone.
-    fn check(&self, batch: &Batch) -> Result<(Arc<SeriesTable>, Vec<Arc<Series>>), StoreError> {
+    fn check(&self, batch: &Batch) -> Result<(Arc<KnownSeries>, Vec<Arc<Series>>), StoreError> {
         let announced: HashSet<StationId> =
             batch.stations.iter().map(|station| station.id).collect();
         let mut series = Arc::clone(&self.known.series);
@@ -180,7 +180,7 @@ impl Writer {
     fn resolve(
         &self,
         came: &[ReadingRow],
-        before: &View,
+        before: &RecordView,
         receipt: &mut Receipt,
     ) -> Result<Vec<ReadingRow>, StoreError> {
         // A reading later than all others of its series is new. Nearly all readings are.
@@ -209,7 +209,7 @@ impl Writer {
     fn resolve_weather(
         &self,
         came: &[WeatherRow],
-        before: &View,
+        before: &RecordView,
     ) -> Result<Vec<WeatherRow>, StoreError> {
         let may_be_known = |row: &&WeatherRow| {
             let state = self.known.stations.get(&row.station.into());
@@ -246,7 +246,7 @@ impl Writer {
     fn revise(
         &self,
         verdicts: &[Verdicts],
-        before: &View,
+        before: &RecordView,
         readings: &mut Vec<ReadingRow>,
         receipt: &mut Receipt,
     ) -> Result<(), StoreError> {
@@ -288,7 +288,7 @@ impl Writer {
     }
 
     /// The stations that a batch has changed.
-    fn changed_stations(&self, batch: &Batch, next: &Known) -> Vec<StationId> {
+    fn changed_stations(&self, batch: &Batch, next: &KnownRecord) -> Vec<StationId> {
         let described = batch.stations.iter().map(|station| station.id);
         let reported = batch.reports.iter().map(|report| report.station);
         let all: BTreeSet<StationId> = described.chain(reported).collect();
@@ -302,7 +302,7 @@ impl Writer {
     /// Writes a batch. Nobody sees any part of it before it is committed.
     pub(crate) fn commit(
         &mut self,
-        mut next: Known,
+        mut next: KnownRecord,
         add: &Additions,
         stations: &[StationId],
         written_day: i32,
@@ -316,19 +316,19 @@ impl Writer {
         let begun = insert_states(link, vec![of_state(BEGUN)])?;
         self.fence.check(link, Some(begun))?;
         let series: Vec<_> = add.series.iter().map(|series| series_row(series, batch)).collect();
-        let everywhere = Place::everywhere;
+        let everywhere = TablePlace::everywhere;
         Blocks::new(link, everywhere("series"), batch).insert(series)?;
         for shard in 0..link.shards() {
             let is_of = |station: StationKey| station.shard(link.shards()) == shard;
             let readings = add.readings.iter().filter(|row| is_of(row.station));
             let readings = readings.map(|row| ReadingRow { batch, ..*row }).collect();
-            let mut sent = Blocks::new(link, Place::of_shard("readings", shard), batch);
+            let mut sent = Blocks::new(link, TablePlace::of_shard("readings", shard), batch);
             for rows in blocks(readings, |row: &ReadingRow| row.ts_ms) {
                 sent.insert(rows)?;
             }
             let weather = add.weather.iter().filter(|row| is_of(row.station)).cloned();
             let weather = weather.map(|row| WeatherRow { batch, ..row }).collect();
-            let mut sent = Blocks::new(link, Place::of_shard("weather", shard), batch);
+            let mut sent = Blocks::new(link, TablePlace::of_shard("weather", shard), batch);
             for rows in blocks(weather, |row: &WeatherRow| row.ts_ms) {
                 sent.insert(rows)?;
             }
@@ -355,13 +355,13 @@ impl Writer {
 /// The rows of a batch in one table, block by block.
 struct Blocks<'a> {
     link: &'a Link,
-    place: Place,
+    place: TablePlace,
     batch: u64,
     rows: usize,
 }
 
 impl<'a> Blocks<'a> {
-    fn new(link: &'a Link, place: Place, batch: u64) -> Self {
+    fn new(link: &'a Link, place: TablePlace, batch: u64) -> Self {
         Self { link, place, batch, rows: 0 }
     }
 
@@ -370,7 +370,7 @@ impl<'a> Blocks<'a> {
         R: RowOwned + RowWrite + Send + Sync + 'static,
     {
         self.rows += rows.len();
-        let found = Found { condition: format!("batch = {}", self.batch), rows: self.rows };
+        let found = InsertedRows { condition: format!("batch = {}", self.batch), rows: self.rows };
         self.link.insert(self.place, rows, &found).map(|_| ())
     }
 }
@@ -379,7 +379,7 @@ impl<'a> Blocks<'a> {
 fn confirm_last(link: &Link, batch: u64) -> Result<(), StoreError> {
     let condition = format!("batch = {batch} AND state = {COMMITTED}");
     let rows = usize::from(batch > 0);
-    link.confirm(BATCHES, &Found { condition, rows })
+    link.confirm(BATCHES, &InsertedRows { condition, rows })
 }
 
 /// Writes that batches are in a state.
@@ -387,13 +387,13 @@ fn insert_states(link: &Link, rows: Vec<BatchRow>) -> Result<At, StoreError> {
     let batches: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
     let state = rows.first().map_or(0, |row| row.state);
     let condition = format!("state = {state} AND batch IN ({})", batches.join(", "));
-    let found = Found { condition, rows: rows.len() };
+    let found = InsertedRows { condition, rows: rows.len() };
     link.insert(BATCHES, rows, &found)
 }
 
 /// The readings and the weather of a batch, sorted by station, series and time. Rows with the same
 /// key keep their order in the batch.
-fn incoming(batch: &Batch, table: &SeriesTable) -> (Vec<ReadingRow>, Vec<WeatherRow>) {
+fn incoming(batch: &Batch, table: &KnownSeries) -> (Vec<ReadingRow>, Vec<WeatherRow>) {
     let (mut readings, mut weather) = (Vec::new(), Vec::new());
     for report in &batch.reports {
         let (station, ts_ms, revision) =

@@ -13,7 +13,7 @@ use crate::follower::{post, wait_until};
 use crate::process::{PATIENCE, Server, output};
 use crate::support::{Answer, Api};
 
-type Told = (u16, Vec<(String, String)>, Vec<u8>);
+type AnswerParts = (u16, Vec<(String, String)>, Vec<u8>);
 
 /// One of the first days. A retention of 400 days deletes it.
 pub const OLD_DAY: &str = "2021-03-01";
@@ -22,7 +22,7 @@ pub const FORMATS: [&str; 3] =
     [CSV, "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"];
 
 /// Everything that an answer says.
-fn told(answer: &Answer) -> Told {
+fn answer_parts(answer: &Answer) -> AnswerParts {
     let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         (name.to_string(), value.to_str().unwrap().to_owned())
     };
@@ -42,7 +42,7 @@ fn alike(
     loop {
         let query = format!("{query}{cursor}");
         let answers = [one, other].map(|api| page(api, of, &query, fields, accept));
-        let [one, other] = answers.each_ref().map(told);
+        let [one, other] = answers.each_ref().map(answer_parts);
         assert_eq!((one.0, &one.1), (200, &other.1), "{query}");
         assert!(one == other, "{query} {fields} {accept}");
         (pages, bytes) = (pages + 1, bytes + one.2.len());
@@ -54,7 +54,7 @@ fn alike(
 }
 
 /// The answer of a server process: status, headers and body. The clock of the server runs.
-pub fn bulk(server: &Server, of: StationId, query: &str, accept: &str) -> Told {
+pub fn bulk(server: &Server, of: StationId, query: &str, accept: &str) -> AnswerParts {
     let body = format!(r#"{{"stationId":"{of}"}}"#);
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -79,24 +79,24 @@ pub fn bulk(server: &Server, of: StationId, query: &str, accept: &str) -> Told {
 
 /// Pages with a given number of rows, of two stations in all formats, from before the first reading
 /// until after the last.
-pub fn pages(server: &Server, rows: usize) -> Vec<Told> {
-    let mut told = Vec::new();
+pub fn pages(server: &Server, rows: usize) -> Vec<AnswerParts> {
+    let mut answers = Vec::new();
     for accept in FORMATS {
-        told.push(bulk(server, toronto(), ALL, accept));
-        let (first, mut cursor) = (told.len(), String::new());
+        answers.push(bulk(server, toronto(), ALL, accept));
+        let (first, mut cursor) = (answers.len(), String::new());
         loop {
             let query = format!("{ALL}&pageSize={rows}&qualifiers=true{cursor}");
-            told.push(bulk(server, tampa(), &query, accept));
-            let (status, headers, body) = &told[told.len() - 1];
+            answers.push(bulk(server, tampa(), &query, accept));
+            let (status, headers, body) = &answers[answers.len() - 1];
             assert_eq!(*status, 200, "{}", String::from_utf8_lossy(body));
             match headers.iter().find(|(name, _)| name == "x-next-cursor") {
                 Some((_, next)) => cursor = format!("&cursor={next}"),
                 None => break,
             }
         }
-        assert!(told.len() - first > 5);
+        assert!(answers.len() - first > 5);
     }
-    told
+    answers
 }
 
 /// Whether the record of a server itself has readings of a day. Series are not answered from

@@ -211,36 +211,42 @@ fn every_answer_that_lacks_readings_of_a_damaged_block_says_so() {
     let (a, b) = (id("A"), id("B"));
     let window = "start=2024-08-03T11:30:00Z&end=2024-08-03T12:00:00Z";
     let early = "start=2024-08-03T01:30:00Z&end=2024-08-03T02:00:00Z";
-    let told =
+    let status_and_damage =
         |answer: Answer| (answer.status.as_u16(), answer.header(&DAMAGED).map(str::to_owned));
-    let said = |status| (status, Some("1".to_owned()));
+    let damaged = |status| (status, Some("1".to_owned()));
     let whole = |status| (status, None);
 
-    assert_eq!(told(api.get(&format!("/stations/readings?{window}"))), said(200));
-    assert_eq!(told(api.get(&format!("/stations/readings?step=5&{window}"))), said(200));
-    assert_eq!(told(api.get(&format!("/stations/readings?{early}"))), whole(200));
+    assert_eq!(status_and_damage(api.get(&format!("/stations/readings?{window}"))), damaged(200));
+    assert_eq!(
+        status_and_damage(api.get(&format!("/stations/readings?step=5&{window}"))),
+        damaged(200)
+    );
+    assert_eq!(status_and_damage(api.get(&format!("/stations/readings?{early}"))), whole(200));
     let post = |id| {
         let body = format!(r#"{{"stationIds":["{id}"]}}"#);
-        told(api.post(&format!("/stations/readings?{window}"), body))
+        status_and_damage(api.post(&format!("/stations/readings?{window}"), body))
     };
-    assert_eq!(post(a), said(200));
+    assert_eq!(post(a), damaged(200));
     let series = |id, window: &str| {
         let body = format!(r#"{{"stationId":"{id}","name":"airTemperature"}}"#);
-        told(api.post(&format!("/observations/series?{window}"), body))
+        status_and_damage(api.post(&format!("/observations/series?{window}"), body))
     };
-    assert_eq!(series(a, window), said(404), "what is lost is missing, but may have existed");
+    assert_eq!(series(a, window), damaged(404), "what is lost is missing, but may have existed");
     assert_eq!(series(b, early), whole(404));
     let bulk = |id, window: &str| {
         let body = format!(r#"{{"stationId":"{id}"}}"#);
-        told(api.post(&format!("/historical/bulk?{window}"), body))
+        status_and_damage(api.post(&format!("/historical/bulk?{window}"), body))
     };
-    assert_eq!(bulk(a, "start=2024-08-03T11:30:00Z&end=2024-08-03T12:01:00Z"), said(200));
+    assert_eq!(bulk(a, "start=2024-08-03T11:30:00Z&end=2024-08-03T12:01:00Z"), damaged(200));
     assert_eq!(bulk(a, early), whole(200));
-    assert_eq!(told(api.get(&format!("/stations/{a}"))), said(200));
-    assert_eq!(told(api.get("/stations/map/details")), said(200));
-    assert_eq!(told(api.get("/stations/map/details?window=1h")), said(200));
+    assert_eq!(status_and_damage(api.get(&format!("/stations/{a}"))), damaged(200));
+    assert_eq!(status_and_damage(api.get("/stations/map/details")), damaged(200));
+    assert_eq!(status_and_damage(api.get("/stations/map/details?window=1h")), damaged(200));
     let explain = format!("?stationId={a}&typeId={}&timestamp=2024-08-03T12:00:00Z", AIR.id());
-    assert_eq!(told(api.get(&format!("/observations/explain{explain}"))), said(404));
-    assert_eq!(told(api.get("/stations/map/markers")), whole(200));
-    assert_eq!(told(api.get("/observations/units")), whole(200));
+    assert_eq!(
+        status_and_damage(api.get(&format!("/observations/explain{explain}"))),
+        damaged(404)
+    );
+    assert_eq!(status_and_damage(api.get("/stations/map/markers")), whole(200));
+    assert_eq!(status_and_damage(api.get("/observations/units")), whole(200));
 }

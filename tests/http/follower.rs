@@ -72,7 +72,7 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 
 /// What must be equal in two answers: status, tag, cursor and body. The id of a request, its time
 /// and the clock of the replay differ between servers.
-fn told((head, body): (String, String)) -> (Vec<String>, String) {
+fn comparable_answer((head, body): (String, String)) -> (Vec<String>, String) {
     let lines = head.lines().map(str::to_lowercase);
     let of_server = ["date:", "x-request-id:", "x-mesonet-replay:", "age:"];
     let kept = lines.filter(|line| !of_server.iter().any(|name| line.starts_with(name)));
@@ -94,13 +94,13 @@ pub fn answers(server: &Server) -> Vec<(Vec<String>, String)> {
     let ask = format!("/api/v1/historical/bulk?{day}&pageSize=10");
     let grid = "names=airTemperature&minLat=40&minLon=-90&maxLat=50&maxLon=-70";
     vec![
-        told(server.get("/api/v1/stations/map/markers")),
-        told(server.get("/api/v1/stations/map/details")),
-        told(server.get(&format!("/api/v1/stations/{toronto}"))),
-        told(server.get(&format!("/api/v1/stations/readings?{grid}&{day}&step=60"))),
-        told(post(server, &format!("/api/v1/observations/series?{day}"), &series)),
-        told(post(server, &ask, &bulk)),
-        told(server.get("/api/v1/alerts")),
+        comparable_answer(server.get("/api/v1/stations/map/markers")),
+        comparable_answer(server.get("/api/v1/stations/map/details")),
+        comparable_answer(server.get(&format!("/api/v1/stations/{toronto}"))),
+        comparable_answer(server.get(&format!("/api/v1/stations/readings?{grid}&{day}&step=60"))),
+        comparable_answer(post(server, &format!("/api/v1/observations/series?{day}"), &series)),
+        comparable_answer(post(server, &ask, &bulk)),
+        comparable_answer(server.get("/api/v1/alerts")),
     ]
 }
 

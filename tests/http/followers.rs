@@ -61,8 +61,12 @@ fn a_follower_that_is_a_backup_behind_does_not_go_on_with_an_export() {
     let behind = follow(&folder, "behind", "3600", &[]);
     let first = page(&ahead, None, None);
     let same = page(&behind, None, None);
-    let told = |(head, body): &(String, String)| (cursor(head).to_owned(), body.clone());
-    assert_eq!(told(&same), told(&first), "the same backup gives the same cursor");
+    let cursor_and_body = |(head, body): &(String, String)| (cursor(head).to_owned(), body.clone());
+    assert_eq!(
+        cursor_and_body(&same),
+        cursor_and_body(&first),
+        "the same backup gives the same cursor"
+    );
     let known = cursor(&first.0).to_owned();
     assert!(page(&behind, Some(&known), None).0.starts_with("HTTP/1.1 200 "));
 

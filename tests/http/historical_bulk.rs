@@ -42,7 +42,7 @@ fn holds(answer: &Answer, rows: &[String]) {
     assert_eq!(answer.header(header::CONTENT_TYPE), Some("text/csv; charset=utf-8"));
 }
 
-fn told<'a>(answer: &'a Answer, names: &[&'static str]) -> Vec<Option<&'a str>> {
+fn header_values<'a>(answer: &'a Answer, names: &[&'static str]) -> Vec<Option<&'a str>> {
     names.iter().map(|name| answer.header(HeaderName::from_static(name))).collect()
 }
 
@@ -84,7 +84,7 @@ fn without_requests_every_series_is_exported_by_time_and_then_by_series() {
         holds(&answer, &rows());
         let headers = ["x-has-more", "x-next-cursor", "x-series-found", "x-station-id", "x-name"];
         assert_eq!(
-            told(&answer, &headers),
+            header_values(&answer, &headers),
             [
                 Some("False"),
                 None,
@@ -141,18 +141,21 @@ fn an_empty_result_is_a_200_that_says_whether_the_series_exists() {
     holds(&answer, &[]);
     let station_id = id("A").to_string();
     assert_eq!(
-        told(&answer, &headers),
+        header_values(&answer, &headers),
         [Some("False"), None, Some("True"), Some(&*station_id), Some("windSpeed")]
     );
     for requests in [r#"{"name":"mslp"}"#, r#"{"name":"no such"}"#, r#"{"calculated":true}"#] {
         let answer = export(&api, DAY, &format!(r#","requests":[{requests}]"#));
         holds(&answer, &[]);
-        assert_eq!(told(&answer, &headers), [Some("False"), None, Some("False"), None, None]);
+        assert_eq!(
+            header_values(&answer, &headers),
+            [Some("False"), None, Some("False"), None, None]
+        );
     }
     let unknown = format!(r#"{{"stationId":"{}"}}"#, id("X"));
     let answer = api.post(&format!("/historical/bulk?{DAY}"), unknown);
     holds(&answer, &[]);
-    assert_eq!(told(&answer, &headers), [Some("False"), None, Some("False"), None, None]);
+    assert_eq!(header_values(&answer, &headers), [Some("False"), None, Some("False"), None, None]);
 }
 
 /// Returns the rows of all pages, and the number of pages.
@@ -163,7 +166,7 @@ fn all_pages(api: &Api, query: &str, fields: &str) -> (Vec<String>, usize) {
         let text = answer.text();
         rows.extend(text.strip_prefix(HEAD).unwrap().lines().map(str::to_owned));
         pages += 1;
-        match told(&answer, &["x-has-more", "x-next-cursor"])[..] {
+        match header_values(&answer, &["x-has-more", "x-next-cursor"])[..] {
             [Some("True"), Some(next)] => cursor = format!("&cursor={next}"),
             [Some("False"), None] => return (rows, pages),
             ref other => panic!("{other:?}"),
@@ -189,7 +192,7 @@ fn a_page_has_200000_rows_by_default() {
     let api = api(store([station("A", 0.0, 0.0), batch]));
     let all = "start=2024-01-01T00:00:00Z&end=2025-01-01T00:00:00Z";
     let answer = export(&api, all, "");
-    assert_eq!(told(&answer, &["x-has-more"]), [Some("True")]);
+    assert_eq!(header_values(&answer, &["x-has-more"]), [Some("True")]);
     assert_eq!(answer.text().lines().count(), 200_001);
     let (rows, pages) = all_pages(&api, all, "");
     assert_eq!((rows.len(), pages), (200_001, 2));
@@ -225,7 +228,7 @@ fn paging_is_exact_while_readings_come_in() {
     for page in 0.. {
         let answer = export(&api, &format!("{query}{cursor}"), air);
         rows.extend(answer.text().lines().skip(1).map(str::to_owned));
-        let Some(next) = told(&answer, &["x-next-cursor"])[0] else { break };
+        let Some(next) = header_values(&answer, &["x-next-cursor"])[0] else { break };
         cursor = format!("&cursor={next}");
         if page == 200 {
             stop.store(true, Ordering::Relaxed);
@@ -246,7 +249,7 @@ fn a_cursor_outlives_a_restart() {
     let query = format!("{DAY}&pageSize=3");
     let first = export(&api(some()), &query, "");
     holds(&first, &rows()[..3]);
-    let cursor = told(&first, &["x-next-cursor"])[0].unwrap();
+    let cursor = header_values(&first, &["x-next-cursor"])[0].unwrap();
     // Another server with the same record, which has grown in the meantime.
     let grown = some();
     grown.append(&reading("A", 45, &AIR, 1.0), &mut no_verdicts).unwrap();
@@ -260,7 +263,7 @@ fn a_cursor_of_another_request_or_a_damaged_one_is_refused() {
     let api = api(some());
     let query = format!("{DAY}&pageSize=1");
     let first = export(&api, &query, "");
-    let cursor = told(&first, &["x-next-cursor"])[0].unwrap().to_owned();
+    let cursor = header_values(&first, &["x-next-cursor"])[0].unwrap().to_owned();
     let other = "the cursor belongs to another request; query and body must be the same as for \
                  the page that it came with";
     let later = "start=2024-08-03T00:00:01Z&end=2024-08-04T00:00:00Z&pageSize=1";
@@ -380,7 +383,10 @@ fn other_formats_are_sent_to_those_who_accept_them() {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header(header::CONTENT_TYPE), Some(kind));
         assert_eq!(answer.header(header::VARY), Some("accept, accept-encoding"));
-        assert_eq!(told(&answer, &["x-has-more", "x-series-found"]), [Some("False"), Some("True")]);
+        assert_eq!(
+            header_values(&answer, &["x-has-more", "x-series-found"]),
+            [Some("False"), Some("True")]
+        );
         match kind {
             // A continuation marker starts a message of a stream, and ends it with no length.
             "application/vnd.apache.arrow.stream" => {

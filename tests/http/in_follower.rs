@@ -149,7 +149,8 @@ fn difference(here: &Answer, there: &Answer) -> Option<String> {
     if here.status != there.status {
         return Some(format!("it is a {} instead of a {}", here.status, there.status));
     }
-    let (of_here, of_there) = (told(&here.headers), told(&there.headers));
+    let (of_here, of_there) =
+        (comparable_headers(&here.headers), comparable_headers(&there.headers));
     if of_here != of_there {
         return Some(format!("its headers are {of_here:?} instead of {of_there:?}"));
     }
@@ -170,17 +171,17 @@ fn difference(here: &Answer, there: &Answer) -> Option<String> {
 
 /// The headers of an answer, without what differs between servers: the id of a request, and the
 /// backup that the cursor of a follower names.
-fn told(headers: &HeaderMap) -> Vec<(String, String)> {
-    let told = headers.iter().filter(|(name, _)| *name != "x-request-id");
-    let mut told: Vec<_> = told
+fn comparable_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let comparable = headers.iter().filter(|(name, _)| *name != "x-request-id");
+    let mut comparable: Vec<_> = comparable
         .map(|(name, value)| {
             let (name, value) = (name.to_string(), String::from_utf8_lossy(value.as_bytes()));
             let bare = value.split('.').next().filter(|_| name == "x-next-cursor");
             (name.clone(), bare.unwrap_or(&value).to_owned())
         })
         .collect();
-    told.sort();
-    told
+    comparable.sort();
+    comparable
 }
 
 /// The files below a folder, without those that a backup makes and SQLite's shared memory.

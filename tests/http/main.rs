@@ -34,12 +34,12 @@ mod clickhouse_silent;
 mod clickhouse_tls;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;
+mod connections;
 #[cfg(unix)]
 mod copying;
 mod crafted;
 mod credentials;
 mod damage;
-mod door;
 mod every_answer;
 mod every_request;
 #[cfg(unix)]
@@ -83,6 +83,7 @@ mod reload;
 mod retention;
 mod sample;
 mod settings;
+mod slow_callers;
 mod stations_id;
 mod stations_id_quality;
 mod stations_map_details;

@@ -7,7 +7,7 @@ use mesonet_server::Config;
 
 use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
 
-fn said(minutes_ago: i64, revision: u8, words: &[&str]) -> Batch {
+fn weather_report(minutes_ago: i64, revision: u8, words: &[&str]) -> Batch {
     let mut batch = reading("A", minutes_ago, &AIR, 20.0);
     let Some(report) = batch.reports.first_mut() else { return batch };
     *report = Report {
@@ -22,11 +22,11 @@ fn reported() -> TestStore {
     store([
         station("A", -80.0, 44.0),
         station("B", -81.0, 44.0),
-        said(120, 0, &["Light rain", "Mist"]),
-        said(60, 0, &["Fog in the vicinity"]),
-        said(0, 0, &[]),
+        weather_report(120, 0, &["Light rain", "Mist"]),
+        weather_report(60, 0, &["Fog in the vicinity"]),
+        weather_report(0, 0, &[]),
         reading("A", 30, &AIR, 20.0),
-        said(60, 1, &["Heavy snow", "Blowing snow"]),
+        weather_report(60, 1, &["Heavy snow", "Blowing snow"]),
     ])
 }
 
@@ -78,7 +78,7 @@ fn what_is_missing_or_malformed_is_refused() {
 fn a_window_with_too_many_reports_is_refused_and_not_cut() {
     let known = TestStore::default();
     let reports = |ms: std::ops::Range<i64>| {
-        let one = said(0, 0, &["Rain"]).reports.remove(0);
+        let one = weather_report(0, 0, &["Rain"]).reports.remove(0);
         ms.rev().map(|ms| Report { ts_ms: NOW_MS - ms, readings: vec![], ..one.clone() }).collect()
     };
     let stations = station("A", -80.0, 44.0).stations;

@@ -71,7 +71,7 @@ fn pressure(name: &str, text: &str) -> Vec<u8> {
         let packed = grib("nam211_prmsl_simple.grib2.gz");
         GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
         let field = grib::fields(&bytes).next().unwrap().unwrap();
-        let catalogue = raster::Catalogue::from_toml(OWN).unwrap();
+        let catalogue = raster::RasterCatalogue::from_toml(OWN).unwrap();
         let product = catalogue.get("pressure").unwrap();
         let mut file = Vec::new();
         Raster::new(&field, product, grib::MAX_POINTS).unwrap().write_cog(&mut file).unwrap();
@@ -324,7 +324,7 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let packed = grib("nam211_prmsl_simple.grib2.gz");
     GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
     let field = grib::fields(&bytes).next().unwrap().unwrap();
-    let catalogue = raster::Catalogue::from_toml(OWN).unwrap();
+    let catalogue = raster::RasterCatalogue::from_toml(OWN).unwrap();
     let files = ProductFiles::new(service.folder.path(), catalogue);
     let catalogue = files.catalogue();
     let product = catalogue.get("pressure").unwrap();

@@ -28,7 +28,7 @@ fn api() -> Api {
 }
 
 /// Value and qualifier of each reading.
-fn said(readings: &Value) -> Vec<(f64, Option<&str>)> {
+fn values_and_qualifiers(readings: &Value) -> Vec<(f64, Option<&str>)> {
     let readings = readings.as_array().unwrap().iter();
     readings.map(|one| (one["value"].as_f64().unwrap(), one["qualifier"].as_str())).collect()
 }
@@ -42,12 +42,12 @@ fn a_series_has_the_qualifier_of_each_reading_that_has_one() {
     };
     let seen = series("visibility");
     let expected = [(0.402_336, Some("less_than")), (16.093_44, Some("at_least"))];
-    assert_eq!(said(&seen["readings"]), expected);
-    assert_eq!(said(&series("precipitation")["readings"]), [(0.0, Some("trace"))]);
+    assert_eq!(values_and_qualifiers(&seen["readings"]), expected);
+    assert_eq!(values_and_qualifiers(&series("precipitation")["readings"]), [(0.0, Some("trace"))]);
     // Absent if there is no qualifier.
     let air = series("airTemperature");
     assert_eq!(air["readings"][0].get("qualifier"), None);
-    assert_eq!(said(&air["readings"]), [(22.0, None), (23.0, None)]);
+    assert_eq!(values_and_qualifiers(&air["readings"]), [(22.0, None), (23.0, None)]);
 }
 
 #[test]
@@ -56,7 +56,11 @@ fn a_snapshot_and_a_grid_have_it_too() {
         let path = format!("/stations/readings?{WINDOW}&names=visibility{step}");
         let answer: Value = serde_json::from_str(&api().get(&path).text()).unwrap();
         let readings = &answer["stations"][buffalo().to_string()]["readings"];
-        assert_eq!(said(readings).last(), Some(&(16.093_44, Some("at_least"))), "{step}");
+        assert_eq!(
+            values_and_qualifiers(readings).last(),
+            Some(&(16.093_44, Some("at_least"))),
+            "{step}"
+        );
     }
 }
 

@@ -35,10 +35,10 @@ const TYPES = {
  */
 export async function servePages(made = {}) {
   const pages = { sources: [], requests: [] };
-  const told = () => {
+  const awaitReport = () => {
     pages.reported = new Promise((resolve) => (pages.tell = resolve));
   };
-  told();
+  awaitReport();
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, "http://localhost").pathname);
     response.on("finish", () => pages.requests.push(`${response.statusCode} ${path}`));
@@ -47,7 +47,7 @@ export async function servePages(made = {}) {
         const results = JSON.parse(Buffer.concat(await request.toArray()).toString());
         response.writeHead(204).end();
         pages.tell(results);
-        told();
+        awaitReport();
         return;
       }
       const folder = Object.keys(FOLDERS).find((prefix) => path.startsWith(prefix));

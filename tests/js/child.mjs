@@ -23,16 +23,16 @@ export function run(program, args, options = {}) {
 }
 
 /**
- * Waits for a limited time for `child` to do something. `said` returns its output. One that is
+ * Waits for a limited time for `child` to do something. `outputText` returns its output. One that is
  * overdue is killed.
  */
-export async function within(promise, child, said, patience_ms = PATIENCE_MS) {
+export async function within(promise, child, outputText, patience_ms = PATIENCE_MS) {
   let timer;
   const overdue = new Promise((_, reject) => {
     timer = setTimeout(() => {
       child.kill("SIGKILL");
       const name = child.spawnargs.join(" ");
-      reject(new Error(`${name} timed out after ${patience_ms / 1000} s:\n${said()}`));
+      reject(new Error(`${name} timed out after ${patience_ms / 1000} s:\n${outputText()}`));
     }, patience_ms);
   });
   try {

@@ -75,7 +75,7 @@ def ask(origin, path, body=None, **headers):
         return answer.headers, answer.read()
 
 
-def told(origin, path, body=None):
+def get_json(origin, path, body=None):
     return json.loads(ask(origin, path, body)[1])
 
 
@@ -85,7 +85,7 @@ def test_readings_are_those_of_the_service(service):
     query = f"start={window[0].strftime('%FT%TZ')}&end={window[1].strftime('%FT%TZ')}"
     with Record(folder) as record:
         for step in ("", "&step=20"):
-            answer = told(origin, f"/api/v1/stations/readings?{query}{step}")
+            answer = get_json(origin, f"/api/v1/stations/readings?{query}{step}")
             table = record.readings(*window, step=20 if step else None)
             assert table.damaged == 0 and table.step_minutes == answer.get("step")
             rows = table.to_arrow().to_pylist()
@@ -115,7 +115,7 @@ def test_one_station_is_that_of_the_service(service, tmp_path):
         query = f"start={start.strftime('%FT%TZ')}&end={end.strftime('%FT%TZ')}"
         series = record.series(TORONTO, "airTemperature", start, end).to_arrow().to_pylist()
         asked = {"stationId": identity, "name": "airTemperature"}
-        sent = told(origin, f"/api/v1/observations/series?{query}", asked)["readings"]
+        sent = get_json(origin, f"/api/v1/observations/series?{query}", asked)["readings"]
         assert [row["value"] for row in series] == [of["value"] for of in sent] and len(series) > 1
         assert [row["quality_base"] for row in series] == [of["quality"]["baseQuality"] for of in sent]
         assert record.series(identity, "airTemperature", "1990-01-01T00:00Z", "1990-01-02T00:00Z").to_arrow().num_rows == 0
@@ -138,21 +138,21 @@ def test_one_station_is_that_of_the_service(service, tmp_path):
         assert list(tmp_path.iterdir()) == [path]
 
         details = record.details(TORONTO, at=end)
-        sent = told(origin, f"/api/v1/stations/{identity}")
+        sent = get_json(origin, f"/api/v1/stations/{identity}")
         details.pop("qualities"), sent.pop("qualities")  # as of now, and as of then
         assert details == sent
-        assert record.details(at=end).keys() == told(origin, "/api/v1/stations/map/details").keys()
+        assert record.details(at=end).keys() == get_json(origin, "/api/v1/stations/map/details").keys()
 
         row = record.series(TORONTO, "dewPointTemperature", start, end).to_arrow().to_pylist()[-1]
         time = row["timestamp"].strftime("%FT%TZ")
-        sent = told(origin, f"/api/v1/observations/explain?stationId={identity}&typeId={row['type_id']}&timestamp={time}")
+        sent = get_json(origin, f"/api/v1/observations/explain?stationId={identity}&typeId={row['type_id']}&timestamp={time}")
         explanation = record.explain(TORONTO, row["type_id"], row["timestamp"])
         assert explanation == sent and "neighbours: compared with" in str(explanation)
 
 
 def test_alerts_are_those_of_the_service(service):
     folder, origin = service
-    sent = told(origin, "/api/v1/alerts")
+    sent = get_json(origin, "/api/v1/alerts")
     at = "2026-07-15T20:05:00Z"
     with Record(folder) as record:
         own = record.alerts(at=at)
@@ -175,7 +175,7 @@ def test_alerts_are_those_of_the_service(service):
 
 def test_with_zones_all_alerts_have_the_outlines_of_the_service(service):
     folder, origin = service
-    sent = told(origin, "/api/v1/alerts")["features"]
+    sent = get_json(origin, "/api/v1/alerts")["features"]
     with Record(folder, zones=SAMPLE / "zones.bin.gz") as record:
         own = record.alerts(at=pd.Timestamp.now("UTC"))
     assert len(own) == len(sent)
@@ -216,10 +216,10 @@ def test_model_values_are_those_of_the_service(service):
         for winds in ("grid", "earth"):
             query = f"run={run_of}&lat=35.5&lon=-97.5&fields={','.join(fields)}&winds={winds}"
             sounding = record.model_point("nam211", fields, hour=0, lon=-97.5, lat=35.5, winds=winds)
-            assert sounding == told(origin, f"/models/nam211/point?{query}&hour=0")
+            assert sounding == get_json(origin, f"/models/nam211/point?{query}&hour=0")
             assert len(sounding["fields"]["u"]["values"]) > 1
             series = record.model_series("nam211", fields, lon=-97.5, lat=35.5, winds=winds)
-            assert series == told(origin, f"/models/nam211/series?{query}")
+            assert series == get_json(origin, f"/models/nam211/series?{query}")
         # As the client, and unlike the interface: the first hour, and winds of true north.
         assert record.model_point("nam211", fields, lon=-97.5, lat=35.5) == sounding
         cell = record.model_point("nam211", ["u"], valid="2018-09-17T00:00Z", row=37, column=68, level=0)

@@ -379,7 +379,7 @@ def test_time_grid(vectors):
     assert ran == file["cases"]
 
 
-def told(feature):
+def feature_summary(feature):
     """A feature as alerts.json has it."""
     alert, geometry = feature["properties"], feature["geometry"]
     return {
@@ -423,7 +423,7 @@ def test_alerts(vectors):
         for one in case["features"]:
             conditions = {key: one[key] for key in ["active", "bbox", "place", "language"] if key in one}
             features = alerts.to_geojson(one["at_ms"], **conditions)["features"]
-            assert [told(feature) for feature in features] == one["of"], (case["name"], conditions)
+            assert [feature_summary(feature) for feature in features] == one["of"], (case["name"], conditions)
         if "collection" in case:
             assert alerts.to_geojson(case["collection"]["at_ms"]) == case["collection"]["of"], case["name"]
         ran += 1

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::alert::{Clock, Feature, Query, State, resolve};
+use mesonet::alert::{AlertState, Clock, Feature, Query, resolve};
 use mesonet::feed::{FeedError, Summary, read_cap, read_nws_alerts};
 use mesonet::zone::Zones;
 use mesonet::{BBox, LonLat, alert};
@@ -51,7 +51,7 @@ fn read(case: &Value) -> Vec<alert::Message> {
     all
 }
 
-fn states_at(all: &[alert::Message], clock: Clock) -> Vec<State> {
+fn states_at(all: &[alert::Message], clock: Clock) -> Vec<AlertState> {
     resolve(&all.iter().collect::<Vec<_>>(), clock)
 }
 
@@ -90,7 +90,7 @@ fn positions<'a>(geometries: impl Iterator<Item = &'a Value>) -> Value {
 }
 
 /// A feature as the file has it.
-fn told(feature: &Value) -> Value {
+fn feature_summary(feature: &Value) -> Value {
     let (alert, geometry) = (&feature["properties"], &feature["geometry"]);
     let or = |key: &str, empty: Value| alert.get(key).cloned().unwrap_or(empty);
     let areas: Vec<Value> =
@@ -125,7 +125,7 @@ fn chain(case: &Value) {
         assert_eq!(states.collect::<Value>(), one["of"], "{} at {}", case["name"], one["at_ms"]);
     }
     for one in list(case, "features") {
-        let got: Value = features(&all, one).iter().map(told).collect();
+        let got: Value = features(&all, one).iter().map(feature_summary).collect();
         assert_eq!(got, one["of"], "{} at {}", case["name"], one["at_ms"]);
     }
     if let Some(collection) = case.get("collection") {

@@ -15,14 +15,14 @@ fn count(of: &Value, key: &str) -> usize {
 /// Builds it as the other languages do theirs.
 fn definition(of: &Value) -> Result<grid::Definition, GridDefinitionError> {
     grid::Definition::from_members(|name| match &of[name] {
-        Value::Number(number) => grid::Member::Number(number.as_f64().unwrap()),
-        Value::Bool(flag) => grid::Member::Flag(*flag),
-        Value::String(text) => grid::Member::Text(text.clone()),
+        Value::Number(number) => grid::MemberValue::Number(number.as_f64().unwrap()),
+        Value::Bool(flag) => grid::MemberValue::Flag(*flag),
+        Value::String(text) => grid::MemberValue::Text(text.clone()),
         Value::Array(list) if list.len() == 2 => {
-            grid::Member::Pair([number(&list[0]), number(&list[1])])
+            grid::MemberValue::Pair([number(&list[0]), number(&list[1])])
         }
-        Value::Null if of.get(name).is_none() => grid::Member::Missing,
-        _ => grid::Member::Other,
+        Value::Null if of.get(name).is_none() => grid::MemberValue::Missing,
+        _ => grid::MemberValue::Other,
     })
 }
 

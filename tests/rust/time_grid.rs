@@ -65,11 +65,11 @@ fn picked(case: &Value) {
     let (mut picks, mut scratch) = (vec![Pick::EMPTY; room], vec![0; room]);
     let max_age_ms = case["max_age_ms"].as_i64();
     pick_series(&candidates, positions(case), max_age_ms, &mut picks, &mut scratch).unwrap();
-    let told = |pick: &Pick| match pick.reading {
+    let pick_summary = |pick: &Pick| match pick.reading {
         NO_READING => (-1, -1),
         reading => (i64::from(pick.series), i64::from(reading)),
     };
-    let (series, reading): (Vec<i64>, Vec<i64>) = picks.iter().map(told).unzip();
+    let (series, reading): (Vec<i64>, Vec<i64>) = picks.iter().map(pick_summary).unzip();
     assert_eq!(series, integers(case, "series"), "{case}");
     assert_eq!(reading, integers(case, "reading"), "{case}");
 }

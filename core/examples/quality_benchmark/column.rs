@@ -14,7 +14,7 @@ use crate::faults::is_of_the_moment;
 
 /// A value with a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Value {
+pub struct FlaggedValue {
     pub station: StationId,
     pub variable: Variable,
     pub ts_ms: i64,
@@ -29,7 +29,7 @@ pub struct Flag {
     pub kept: Option<Quality>,
 }
 
-pub type Flags = HashMap<Value, Flag>;
+pub type Flags = HashMap<FlaggedValue, Flag>;
 
 /// Reports as they come in.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub struct Feed<'a> {
 }
 
 /// Something that finds faults. To add a column, implement it and put it into `columns` of `main.rs`.
-pub trait Column: Sync {
+pub trait Detector: Sync {
     fn name(&self) -> &'static str;
 
     /// Flags wrong instantaneous values and means.
@@ -54,7 +54,7 @@ pub trait Column: Sync {
 /// This library: the intake into a store.
 pub struct Mesonet(pub Checker);
 
-impl Column for Mesonet {
+impl Detector for Mesonet {
     fn name(&self) -> &'static str {
         "mesonet"
     }
@@ -98,7 +98,7 @@ fn take_in(
                     let quality = code.quality();
                     if quality.base <= BaseQuality::Instrumentation {
                         let (variable, ts_ms) = (slice.series.key.variable, slice.ts_ms[i]);
-                        let value = Value { station: watched[which], variable, ts_ms };
+                        let value = FlaggedValue { station: watched[which], variable, ts_ms };
                         let raised_ms = newest.ts_ms;
                         let flag = flags.entry(value).or_insert(Flag { raised_ms, kept: None });
                         flag.kept = Some(quality);

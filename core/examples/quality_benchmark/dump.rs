@@ -7,13 +7,13 @@ use std::path::Path;
 use mesonet::Variable;
 use mesonet::time::HOUR_MS;
 
-use crate::faults::{Fault, Random, value_of};
+use crate::faults::{InjectedFault, Random, value_of};
 use crate::trials::spread;
 use crate::worlds::World;
 
 /// Writes one line for each station, hour and fault: its value nearest the hour, and whether it is
 /// wrong. A fault named "none" is the network without a fault.
-pub fn write(path: &Path, worlds: &[World], faults: &[Fault], seed: u64) -> io::Result<()> {
+pub fn write(path: &Path, worlds: &[World], faults: &[InjectedFault], seed: u64) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     writeln!(out, "fault\tvariable\tworld\thour\tstation\tlat\tlon\televation\tvalue\twrong")?;
     for (at, world) in worlds.iter().enumerate().filter(|(_, world)| world.is_network()) {

@@ -70,7 +70,7 @@ impl Target {
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum FaultKind {
     /// One report is off.
     Spike(f64),
     /// All values are suddenly off by the same amount, and just as suddenly right again.
@@ -93,35 +93,35 @@ pub enum Kind {
 
 /// A fault to be put into many reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fault {
-    pub kind: Kind,
+pub struct InjectedFault {
+    pub kind: FaultKind,
     pub target: Target,
     /// How long it lasts; 0 for one report.
     pub hours: i64,
 }
 
-impl Fault {
+impl InjectedFault {
     pub fn name(&self) -> String {
         let what = match self.kind {
-            Kind::Spike(by) => format!("spike of {by:+}"),
-            Kind::Step(by) => format!("step of {by:+}"),
-            Kind::Drift(to) => format!("drift to {to:+}"),
-            Kind::Stuck => "stuck".to_owned(),
-            Kind::Unit(name, ..) => name.to_owned(),
-            Kind::Sign => "wrong sign".to_owned(),
-            Kind::Swapped => "T and Td swapped".to_owned(),
-            Kind::Late(hours) => format!("{hours} h late"),
-            Kind::Noise(deviation) => format!("noise of {deviation}"),
+            FaultKind::Spike(by) => format!("spike of {by:+}"),
+            FaultKind::Step(by) => format!("step of {by:+}"),
+            FaultKind::Drift(to) => format!("drift to {to:+}"),
+            FaultKind::Stuck => "stuck".to_owned(),
+            FaultKind::Unit(name, ..) => name.to_owned(),
+            FaultKind::Sign => "wrong sign".to_owned(),
+            FaultKind::Swapped => "T and Td swapped".to_owned(),
+            FaultKind::Late(hours) => format!("{hours} h late"),
+            FaultKind::Noise(deviation) => format!("noise of {deviation}"),
         };
         if self.hours == 0 { what } else { format!("{what}, {} h", self.hours) }
     }
 }
 
 /// The faults of the table.
-pub fn all() -> Vec<Fault> {
-    use Kind::{Drift, Late, Noise, Sign, Spike, Step, Stuck, Swapped, Unit};
+pub fn all() -> Vec<InjectedFault> {
+    use FaultKind::{Drift, Late, Noise, Sign, Spike, Step, Stuck, Swapped, Unit};
     use Target::{AirTemperature, Altimeter, Barometer, DewPoint, SeaLevel, Wind};
-    let fault = |kind, target, hours| Fault { kind, target, hours };
+    let fault = |kind, target, hours| InjectedFault { kind, target, hours };
     vec![
         fault(Spike(8.0), AirTemperature, 0),
         fault(Spike(-8.0), AirTemperature, 0),
@@ -220,7 +220,12 @@ pub fn value_of(report: &Report, variable: Variable) -> Option<f64> {
 /// Puts a fault into the reports of a station, ascending in time, from a given report on. Returns
 /// the values that are wrong now; none if the fault would not show: a constant series cannot be
 /// stuck.
-pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random) -> Vec<Wrong> {
+pub fn put(
+    fault: &InjectedFault,
+    reports: &mut [Report],
+    at: usize,
+    random: &mut Random,
+) -> Vec<Wrong> {
     let start_ms = reports[at].ts_ms;
     let end_ms = start_ms + fault.hours * HOUR_MS;
     let within = at..reports.partition_point(|report| report.ts_ms <= end_ms);
@@ -240,25 +245,25 @@ pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random
         for reading in &mut reports[i].readings {
             let variable = reading.series.variable;
             let of = fault.target.variables().contains(&variable)
-                || (fault.kind == Kind::Swapped && variable == Variable::DewPointTemperature);
+                || (fault.kind == FaultKind::Swapped && variable == Variable::DewPointTemperature);
             if !of || !is_of_the_moment(&reading.series) {
                 continue;
             }
             let old = reading.value;
             let new = match fault.kind {
-                Kind::Spike(by) | Kind::Step(by) => Some(old + by),
-                Kind::Drift(to) => Some(old + to * part),
-                Kind::Stuck => value_of(&before[at], variable),
-                Kind::Unit(_, factor, offset) => Some(old * factor + offset),
-                Kind::Sign => Some(-old),
-                Kind::Swapped if variable == Variable::AirTemperature => dew,
-                Kind::Swapped => air,
-                Kind::Late(hours) => {
+                FaultKind::Spike(by) | FaultKind::Step(by) => Some(old + by),
+                FaultKind::Drift(to) => Some(old + to * part),
+                FaultKind::Stuck => value_of(&before[at], variable),
+                FaultKind::Unit(_, factor, offset) => Some(old * factor + offset),
+                FaultKind::Sign => Some(-old),
+                FaultKind::Swapped if variable == Variable::AirTemperature => dew,
+                FaultKind::Swapped => air,
+                FaultKind::Late(hours) => {
                     let of_ms = ts_ms - hours * HOUR_MS;
                     let late = before.partition_point(|report| report.ts_ms <= of_ms);
                     late.checked_sub(1).and_then(|late| value_of(&before[late], variable))
                 }
-                Kind::Noise(deviation) => Some(old + deviation * noise),
+                FaultKind::Noise(deviation) => Some(old + deviation * noise),
             };
             let Some(new) = new else { continue };
             // To the resolution of the reported values.
@@ -268,7 +273,7 @@ pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random
             reading.value = if fine == 0.1 { (new * 10.0).round() / 10.0 } else { new };
             // A stuck value is wrong even where the true value happens to equal it.
             let least = Target::matters(variable);
-            let is_stuck = fault.kind == Kind::Stuck && i > at && least.is_finite();
+            let is_stuck = fault.kind == FaultKind::Stuck && i > at && least.is_finite();
             if is_stuck || (reading.value - old).abs() >= least {
                 wrong.push(Wrong { variable, ts_ms });
             }
@@ -278,7 +283,7 @@ pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random
 }
 
 /// Whether a fault would show in these reports.
-fn shows(fault: &Fault, reports: &[Report]) -> bool {
+fn shows(fault: &InjectedFault, reports: &[Report]) -> bool {
     let of = |variable| reports.iter().filter_map(move |report| value_of(report, variable));
     let range = |variable| {
         let (low, high) = of(variable)
@@ -292,13 +297,13 @@ fn shows(fault: &Fault, reports: &[Report]) -> bool {
         return false;
     }
     match (fault.kind, fault.target) {
-        (Kind::Stuck, Target::Wind) => {
+        (FaultKind::Stuck, Target::Wind) => {
             let mean = of(variable).sum::<f64>() / of(variable).count() as f64;
             let first = of(variable).next().is_some_and(|first| first > 5.6);
             first && mean >= 10.0 && range(variable) >= 7.0
         }
-        (Kind::Stuck, _) => range(variable) >= 2.0,
-        (Kind::Unit(..), Target::Wind) => of(variable).fold(0.0, f64::max) >= 15.0,
+        (FaultKind::Stuck, _) => range(variable) >= 2.0,
+        (FaultKind::Unit(..), Target::Wind) => of(variable).fold(0.0, f64::max) >= 15.0,
         _ => true,
     }
 }

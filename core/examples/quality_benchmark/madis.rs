@@ -10,7 +10,7 @@ use mesonet::observation::{BaseQuality, ReasonQuality};
 use mesonet::time::HOUR_MS;
 use mesonet::{Quality, StationId, Variable};
 
-use crate::column::{Column, Feed, Flag, Flags, Value};
+use crate::column::{Detector, Feed, Flag, FlaggedValue, Flags};
 use crate::faults::value_of;
 
 pub struct Madis;
@@ -26,7 +26,7 @@ const LIMITS: [(Variable, f64, f64, f64); 5] = [
 
 const SAID: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Unknown };
 
-impl Column for Madis {
+impl Detector for Madis {
     fn name(&self) -> &'static str {
         "MADIS 1-2"
     }
@@ -37,7 +37,7 @@ impl Column for Madis {
         for report in reports.iter().filter(|report| watched.contains(&report.station)) {
             let ts_ms = report.ts_ms;
             let mut say = |variable| {
-                let value = Value { station: report.station, variable, ts_ms };
+                let value = FlaggedValue { station: report.station, variable, ts_ms };
                 flags.insert(value, Flag { raised_ms: ts_ms, kept: Some(SAID) });
             };
             for (variable, low, high, change) in LIMITS {

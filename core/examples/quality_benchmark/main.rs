@@ -23,8 +23,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use column::{Column, Feed, Flags, Mesonet};
-use faults::Fault;
+use column::{Detector, Feed, Flags, Mesonet};
+use faults::InjectedFault;
 use mesonet::StationId;
 use mesonet::check::Checker;
 use trials::Score;
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(dump::write(&path, &worlds, &faults, seed)?);
     }
     let checker = Checker::with_limits(limits.as_deref())?;
-    let columns: Vec<Box<dyn Column>> =
+    let columns: Vec<Box<dyn Detector>> =
         vec![Box::new(Mesonet(checker.clone().into_owned())), Box::new(madis::Madis)];
     if missed {
         let networks = worlds.iter().enumerate().filter(|(_, world)| world.is_network());
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if list {
         table::list(&worlds, &columns, &clean);
     }
-    let pairs: Vec<(usize, Fault)> = (0..worlds.len())
+    let pairs: Vec<(usize, InjectedFault)> = (0..worlds.len())
         .flat_map(|world| faults.iter().map(move |&fault| (world, fault)))
         .collect();
     let scores: Vec<Vec<Score>> = each(&pairs, |&(world, fault)| {
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let networks = worlds.iter().enumerate().filter(|(_, of)| of.is_network());
     let rows = std::iter::once(None).chain(networks.map(|(world, _)| Some(world)));
     for network in rows {
-        let of = |(&(world, fault), scores): (&(usize, Fault), _)| {
+        let of = |(&(world, fault), scores): (&(usize, InjectedFault), _)| {
             let of_table = network.map_or(!worlds[world].is_network(), |network| network == world);
             of_table.then_some((fault, scores))
         };
@@ -101,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The flags of each column on the unchanged reports.
-fn untouched(world: &World, columns: &[Box<dyn Column>]) -> Vec<Flags> {
+fn untouched(world: &World, columns: &[Box<dyn Detector>]) -> Vec<Flags> {
     let watched: Vec<StationId> = world.stations.iter().map(|station| station.id).collect();
     let first_ms = world.reports[0].ts_ms;
     let live_ms = first_ms + world.history_ms();

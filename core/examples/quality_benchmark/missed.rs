@@ -10,8 +10,8 @@ use mesonet::{
     Batch, Intake, Iso8601, MemoryStore, Quality, Report, SeriesKey, Station, StationId,
 };
 
-use crate::column::{Column, Feed};
-use crate::faults::{Fault, Random, is_of_the_moment};
+use crate::column::{Detector, Feed};
+use crate::faults::{InjectedFault, Random, is_of_the_moment};
 use crate::trials::{IN_AN_HOUR_MS, Placed, found_after_ms, rounds, spread};
 use crate::worlds::World;
 
@@ -21,7 +21,13 @@ const AROUND_KM: f64 = 1050.0;
 const BEFORE_MS: i64 = 6 * DAY_MS;
 
 /// Prints the reason for each fault that is not found within an hour, and the count of each reason.
-pub fn print(world: &World, fault: &Fault, checker: &Checker, column: &dyn Column, seed: u64) {
+pub fn print(
+    world: &World,
+    fault: &InjectedFault,
+    checker: &Checker,
+    column: &dyn Detector,
+    seed: u64,
+) {
     let mut random = Random::new(seed);
     let live_ms = world.reports[0].ts_ms + world.history_ms();
     let (mut faults, mut whys): (usize, BTreeMap<&str, usize>) = (0, BTreeMap::new());

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use mesonet::Iso8601;
 
-use crate::column::{Column, Flags};
-use crate::faults::{Fault, Target, is_of_the_moment, value_of};
+use crate::column::{Detector, Flags};
+use crate::faults::{InjectedFault, Target, is_of_the_moment, value_of};
 use crate::trials::{Score, kept};
 use crate::worlds::World;
 
@@ -19,13 +19,13 @@ pub fn data(worlds: &[World]) {
     println!();
 }
 
-fn names(columns: &[Box<dyn Column>]) -> String {
+fn names(columns: &[Box<dyn Detector>]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
     format!(" {} |", names.join(" | "))
 }
 
 /// Values flagged in the untouched data, by variable.
-pub fn untouched(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>]) {
+pub fn untouched(worlds: &[World], columns: &[Box<dyn Detector>], clean: &[Vec<Flags>]) {
     println!("| Untouched | Values |{}", names(columns));
     println!("| --- | --- |{}", " --- |".repeat(columns.len()));
     // The lone stations together, each network separately.
@@ -77,7 +77,7 @@ pub fn untouched(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Fla
 }
 
 /// Each flag on the untouched data.
-pub fn list(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>]) {
+pub fn list(worlds: &[World], columns: &[Box<dyn Detector>], clean: &[Vec<Flags>]) {
     for (world, flags) in worlds.iter().zip(clean) {
         for (column, flags) in columns.iter().zip(flags) {
             let mut values: Vec<_> = kept(flags).collect();
@@ -111,9 +111,9 @@ pub fn list(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>])
 /// How much of each fault was found.
 pub fn found(
     whose: &str,
-    faults: &[Fault],
-    columns: &[Box<dyn Column>],
-    found: &[(Fault, &Vec<Score>)],
+    faults: &[InjectedFault],
+    columns: &[Box<dyn Detector>],
+    found: &[(InjectedFault, &Vec<Score>)],
     reasons: bool,
 ) {
     println!("| {whose} | Fault | Faults |{}", names(columns));

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{Report, Station, StationId};
 
-use crate::column::{Column, Feed, Flags, Value};
-use crate::faults::{Fault, Kind, Random, Target, Wrong, put, value_of};
+use crate::column::{Detector, Feed, FlaggedValue, Flags};
+use crate::faults::{FaultKind, InjectedFault, Random, Target, Wrong, put, value_of};
 use crate::worlds::World;
 
 /// Faults in each lone station's series.
@@ -68,8 +68,8 @@ pub struct Placed {
 /// flags of each column on the unchanged world.
 pub fn run(
     world: &World,
-    fault: &Fault,
-    columns: &[Box<dyn Column>],
+    fault: &InjectedFault,
+    columns: &[Box<dyn Detector>],
     clean: &[Flags],
     seed: u64,
 ) -> Vec<Score> {
@@ -133,18 +133,22 @@ pub fn rounds(world: &World) -> usize {
 pub fn found_after_ms(of: &Placed, flags: &Flags) -> Option<i64> {
     let flag = |wrong: &Wrong| {
         let &Wrong { variable, ts_ms } = wrong;
-        flags.get(&Value { station: of.station, variable, ts_ms })
+        flags.get(&FlaggedValue { station: of.station, variable, ts_ms })
     };
     let raised_ms = of.wrong.iter().filter_map(flag).map(|flag| flag.raised_ms).min();
     raised_ms.map(|raised_ms| (raised_ms - of.start_ms).max(0))
 }
 
 /// Puts a fault into stations of a network that are far from each other.
-pub fn spread(world: &World, fault: &Fault, random: &mut Random) -> (Vec<Report>, Vec<Placed>) {
+pub fn spread(
+    world: &World,
+    fault: &InjectedFault,
+    random: &mut Random,
+) -> (Vec<Report>, Vec<Placed>) {
     let mut reports = world.reports.clone();
     let mut placed: Vec<Placed> = Vec::new();
     // Hours of reports show no drift, and cannot be late by six.
-    if matches!(fault.kind, Kind::Drift(_) | Kind::Stuck | Kind::Late(_)) {
+    if matches!(fault.kind, FaultKind::Drift(_) | FaultKind::Stuck | FaultKind::Late(_)) {
         return (reports, placed);
     }
     for _ in 0..world.stations.len() {
@@ -188,13 +192,13 @@ pub fn spread(world: &World, fault: &Fault, random: &mut Random) -> (Vec<Report>
     (reports, placed)
 }
 
-fn judge(fault: &Fault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Score {
+fn judge(fault: &InjectedFault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Score {
     let mut score = Score::default();
     for of in placed {
         let Placed { station, wrong, .. } = of;
         let mut is_found = false;
         for &Wrong { variable, ts_ms } in wrong {
-            let value = Value { station: *station, variable, ts_ms };
+            let value = FlaggedValue { station: *station, variable, ts_ms };
             let Some(flag) = flags.get(&value) else { continue };
             if let Some(quality) = flag.kept {
                 score.flagged += 1;
@@ -210,10 +214,10 @@ fn judge(fault: &Fault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Scor
             score.delays_h.push(delay_ms as f64 / HOUR_MS as f64);
         }
     }
-    let wrong: HashSet<Value> = placed
+    let wrong: HashSet<FlaggedValue> = placed
         .iter()
         .flat_map(|of| {
-            of.wrong.iter().map(|&Wrong { variable, ts_ms }| Value {
+            of.wrong.iter().map(|&Wrong { variable, ts_ms }| FlaggedValue {
                 station: of.station,
                 variable,
                 ts_ms,
@@ -238,6 +242,6 @@ fn judge(fault: &Fault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Scor
 }
 
 /// The values whose flags were kept.
-pub fn kept(flags: &Flags) -> impl Iterator<Item = &Value> {
+pub fn kept(flags: &Flags) -> impl Iterator<Item = &FlaggedValue> {
     flags.iter().filter(|(_, flag)| flag.kept.is_some()).map(|(value, _)| value)
 }

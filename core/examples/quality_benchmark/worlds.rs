@@ -64,7 +64,7 @@ impl World {
 /// Reads every file of the folders: networks first, then the stations with a long series of
 /// their own.
 pub fn read(folders: &[PathBuf]) -> io::Result<Vec<World>> {
-    let mut found = Found::default();
+    let mut found = FoundReports::default();
     for folder in folders {
         found.folder(folder)?;
     }
@@ -72,13 +72,13 @@ pub fn read(folders: &[PathBuf]) -> io::Result<Vec<World>> {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundReports {
     stations: HashMap<StationId, Station>,
     /// Keyed by station and time: snapshots of a network repeat reports.
     reports: BTreeMap<(StationId, i64), Report>,
 }
 
-impl Found {
+impl FoundReports {
     fn folder(&mut self, folder: &Path) -> io::Result<()> {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;

@@ -7,22 +7,22 @@ use mesonet::{LonLat, grid};
 use mesonet::grid::NativeGrid;
 use serde_json::Value;
 
-fn member(value: Option<&Value>) -> grid::Member {
+fn member(value: Option<&Value>) -> grid::MemberValue {
     match value {
-        None => grid::Member::Missing,
-        Some(Value::Bool(flag)) => grid::Member::Flag(*flag),
-        Some(Value::String(text)) => grid::Member::Text(text.clone()),
+        None => grid::MemberValue::Missing,
+        Some(Value::Bool(flag)) => grid::MemberValue::Flag(*flag),
+        Some(Value::String(text)) => grid::MemberValue::Text(text.clone()),
         Some(Value::Number(number)) => {
-            number.as_f64().map_or(grid::Member::Other, grid::Member::Number)
+            number.as_f64().map_or(grid::MemberValue::Other, grid::MemberValue::Number)
         }
         Some(Value::Array(list)) => match list[..] {
             [ref one, ref other] => match (one.as_f64(), other.as_f64()) {
-                (Some(one), Some(other)) => grid::Member::Pair([one, other]),
-                _ => grid::Member::Other,
+                (Some(one), Some(other)) => grid::MemberValue::Pair([one, other]),
+                _ => grid::MemberValue::Other,
             },
-            _ => grid::Member::Other,
+            _ => grid::MemberValue::Other,
         },
-        Some(_) => grid::Member::Other,
+        Some(_) => grid::MemberValue::Other,
     }
 }
 

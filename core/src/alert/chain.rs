@@ -49,7 +49,7 @@ impl Clock {
 
 /// The state of an alert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct AlertState {
     /// The state of the alert as a whole: Active if any of its areas is, else the first of
     /// Superseded, Cancelled and Ended that applies to an area.
     pub status: Status,
@@ -98,7 +98,7 @@ pub struct State {
 /// assert_eq!(status(25), [alert::Status::Superseded, alert::Status::Active]);
 /// assert_eq!(status(100), [alert::Status::Ended; 2]);
 /// ```
-pub fn resolve(messages: &[&Message], clock: Clock) -> Vec<State> {
+pub fn resolve(messages: &[&Message], clock: Clock) -> Vec<AlertState> {
     let chains = Chains::new(messages, clock.heard_until_ms);
     (0..messages.len()).map(|at| chains.state(at, clock)).collect()
 }
@@ -137,14 +137,14 @@ struct Chains<'a> {
     named_by: Vec<Vec<usize>>,
     /// The messages of each event in each zone, in the order they were sent; messages of a part
     /// without a zone are under no zone.
-    events: HashMap<(VtecEvent, Option<zone::Code>), Vec<Step<'a>>>,
+    events: HashMap<(VtecEvent, Option<zone::Code>), Vec<ZoneStep<'a>>>,
     /// What each message with references says about a zone.
     zones: HashMap<(usize, zone::Code), Vec<(&'a Part, &'a MessageArea)>>,
 }
 
 /// A message about an event in a zone.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct ZoneStep<'a> {
     message: usize,
     part: &'a Part,
     vtec: Vtec,
@@ -152,7 +152,7 @@ struct Step<'a> {
 
 /// An area of a message, or a message without areas, whose state is asked for.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct AskedArea<'a> {
     message: usize,
     part: &'a Part,
     area: Option<&'a MessageArea>,
@@ -191,7 +191,7 @@ impl<'a> Chains<'a> {
                 for vtec in &part.vtec {
                     for code in codes.iter().copied().map(Some).chain(whole) {
                         let steps = chains.events.entry((vtec.event, code)).or_default();
-                        steps.push(Step { message: at, part, vtec: *vtec });
+                        steps.push(ZoneStep { message: at, part, vtec: *vtec });
                     }
                 }
                 if !messages[at].references.is_empty() {
@@ -244,14 +244,15 @@ impl<'a> Chains<'a> {
         false
     }
 
-    fn state(&self, at: usize, clock: Clock) -> State {
+    fn state(&self, at: usize, clock: Clock) -> AlertState {
         let message = self.messages[at];
         if message.sent_ms > self.heard_until_ms {
             let areas = vec![Status::Unknown; message.areas().count()];
-            return State { areas, ..State::default() };
+            return AlertState { areas, ..AlertState::default() };
         }
         let status = |part: &Part, area: Option<&MessageArea>| {
-            let place = Place { message: at, part, area, code: area.and_then(|area| area.code) };
+            let place =
+                AskedArea { message: at, part, area, code: area.and_then(|area| area.code) };
             self.status(place, clock.now_ms)
         };
         let mut areas = Vec::new();
@@ -277,10 +278,10 @@ impl<'a> Chains<'a> {
             whole.push(status(&Part::default(), None));
         }
         let status = areas.iter().chain(&whole).copied().min().unwrap_or_default();
-        State { status, areas, next_ids: self.next_ids(at) }
+        AlertState { status, areas, next_ids: self.next_ids(at) }
     }
 
-    fn status(&self, of: Place<'_>, now_ms: i64) -> Status {
+    fn status(&self, of: AskedArea<'_>, now_ms: i64) -> Status {
         let message = self.messages[of.message];
         if message.over_ms(of.part) <= now_ms {
             return Status::Ended;
@@ -296,7 +297,7 @@ impl<'a> Chains<'a> {
     }
 
     /// What a message itself says about the state of an area, or of one of its events there.
-    fn outcome(&self, of: Place<'_>, vtec: Option<Vtec>) -> Outcome {
+    fn outcome(&self, of: AskedArea<'_>, vtec: Option<Vtec>) -> Outcome {
         match of.area.map(|area| area.threat_status) {
             Some(ThreatStatus::Ended) => return Outcome::Ended,
             Some(ThreatStatus::Cancelled) => return Outcome::Cancelled,
@@ -332,19 +333,20 @@ impl<'a> Chains<'a> {
 
     /// What the following messages do to an area, or to one of its events there; `None` if none
     /// follows.
-    fn successor(&self, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+    fn successor(&self, of: AskedArea<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
         let named = &self.named_by[of.message];
         let is_cancel = |next: &usize| self.messages[*next].message_type == MessageType::Cancel;
         let is_withdrawn = named.iter().copied().filter(is_cancel).any(|next| {
-            let said = self.said(next, of, vtec);
-            said.map_or(self.is_for_all(next, of, vtec), |said| said == Outcome::Cancelled)
+            let stated = self.stated_outcome(next, of, vtec);
+            stated.map_or(self.is_for_all(next, of, vtec), |stated| stated == Outcome::Cancelled)
         });
         if is_withdrawn {
             return Some(Outcome::Cancelled);
         }
         let event = vtec.and_then(|vtec| self.next_step(of, vtec));
-        let said = named.iter().find_map(|&next| Some((next, self.said(next, of, vtec)?)));
-        let first = event.into_iter().chain(said).min_by_key(|&(next, _)| self.order(next));
+        let stated =
+            named.iter().find_map(|&next| Some((next, self.stated_outcome(next, of, vtec)?)));
+        let first = event.into_iter().chain(stated).min_by_key(|&(next, _)| self.order(next));
         if let Some((_, outcome)) = first {
             return Some(outcome);
         }
@@ -357,19 +359,24 @@ impl<'a> Chains<'a> {
 
     /// What a message says about the zone of an area, or about one of its events there; `None` if
     /// the message does not name both.
-    fn said(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+    fn stated_outcome(
+        &self,
+        next: usize,
+        of: AskedArea<'_>,
+        vtec: Option<Vtec>,
+    ) -> Option<Outcome> {
         let code = of.code?;
-        let said = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
-            let place = Place { message: next, part, area: Some(area), code: Some(code) };
+        let stated = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
+            let place = AskedArea { message: next, part, area: Some(area), code: Some(code) };
             let events = part.vtec.iter().filter(move |one| is_about(**one, vtec));
             let whole = part.vtec.is_empty().then_some(None);
             events.map(|vtec| Some(*vtec)).chain(whole).map(move |vtec| self.outcome(place, vtec))
         });
-        said.min()
+        stated.min()
     }
 
     /// Whether a message with a reference applies to an area that it does not name.
-    fn is_for_all(&self, next: usize, of: Place<'_>, vtec: Option<Vtec>) -> bool {
+    fn is_for_all(&self, next: usize, of: AskedArea<'_>, vtec: Option<Vtec>) -> bool {
         let next = self.messages[next];
         let mut codes = next.parts.iter().flat_map(|part| &part.vtec).peekable();
         if codes.peek().is_some() && !codes.any(|one| is_about(*one, vtec)) {
@@ -381,7 +388,7 @@ impl<'a> Chains<'a> {
     }
 
     /// The next message about an event in an area, and what it does there.
-    fn next_step(&self, of: Place<'_>, vtec: Vtec) -> Option<(usize, Outcome)> {
+    fn next_step(&self, of: AskedArea<'_>, vtec: Vtec) -> Option<(usize, Outcome)> {
         let key = (vtec.event, of.code);
         let steps = self.events.get(&key)?;
         let sent_ms = self.messages[of.message].sent_ms;
@@ -397,8 +404,8 @@ impl<'a> Chains<'a> {
         }
         let of_message = steps[until..].iter().take_while(|step| step.message == next.message);
         let outcomes = of_message.map(|step| {
-            let Step { message, part, .. } = *step;
-            let place = Place { message, part, area: None, code: of.code };
+            let ZoneStep { message, part, .. } = *step;
+            let place = AskedArea { message, part, area: None, code: of.code };
             self.outcome(place, Some(step.vtec))
         });
         Some((next.message, outcomes.min()?))
@@ -414,7 +421,7 @@ impl<'a> Chains<'a> {
             let codes = part.areas.iter().map(|area| (area.code, Some(area)));
             let whole = part.areas.is_empty().then_some((None, None));
             codes.chain(whole).flat_map(move |(code, area)| {
-                let place = Place { message: at, part, area, code };
+                let place = AskedArea { message: at, part, area, code };
                 part.vtec.iter().filter_map(move |vtec| Some(self.next_step(place, *vtec)?.0))
             })
         });

@@ -36,7 +36,7 @@ fn step(id: &str, minute: i64, action: &str, codes: &[&str]) -> Message {
     Message { parts: vec![part], ..message(id, minute, &[]) }
 }
 
-fn states(messages: &[Message], now_ms: i64) -> Vec<State> {
+fn states(messages: &[Message], now_ms: i64) -> Vec<AlertState> {
     let messages: Vec<&Message> = messages.iter().collect();
     resolve(&messages, Clock::replay(now_ms))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::alert::{Alert, Message, State, geometry, missing_zones};
+use crate::alert::{Alert, AlertState, Message, geometry, missing_zones};
 use crate::geo::{FeatureType, MultiPolygon};
 use crate::zone::Zones;
 
@@ -45,7 +45,7 @@ pub struct Feature<'a> {
 impl<'a> Feature<'a> {
     /// A message in a language, with the state that [`resolve`](crate::alert::resolve) returns for
     /// it: see [`Alert::new`].
-    pub fn new(message: &'a Message, state: &'a State, zones: &Zones, language: &str) -> Self {
+    pub fn new(message: &'a Message, state: &'a AlertState, zones: &Zones, language: &str) -> Self {
         let geometry = geometry(message, state, zones).map(Cow::Owned);
         Self::with(message, state, geometry, zones, language)
     }
@@ -54,7 +54,7 @@ impl<'a> Feature<'a> {
     /// message, the states of its areas, and the zones.
     pub fn drawn(
         message: &'a Message,
-        state: &'a State,
+        state: &'a AlertState,
         geometry: Option<&'a MultiPolygon>,
         zones: &Zones,
         language: &str,
@@ -64,7 +64,7 @@ impl<'a> Feature<'a> {
 
     fn with(
         message: &'a Message,
-        state: &'a State,
+        state: &'a AlertState,
         geometry: Option<Cow<'a, MultiPolygon>>,
         zones: &Zones,
         language: &str,

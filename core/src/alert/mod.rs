@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::chain::{Clock, State, next_change_ms, resolve};
+pub use self::chain::{AlertState, Clock, next_change_ms, resolve};
 pub use self::feature::Feature;
 pub use self::query::{Query, geometry, missing_zones, outlines};
 pub use self::view::{Alert, AlertArea, AlertStorm, Own};

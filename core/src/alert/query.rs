@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
-use crate::alert::{AreaKind, Clock, Message, MessageArea, Part, State, Status, resolve};
+use crate::alert::{AlertState, AreaKind, Clock, Message, MessageArea, Part, Status, resolve};
 use crate::geo::{BBox, LonLat, MultiPolygon};
 use crate::zone;
 use crate::zone::{Zone, Zones};
@@ -18,7 +18,7 @@ use crate::zone::{Zone, Zones};
 /// let alert = alert::Message { sent_ms: 10, parts: vec![part], ..alert::Message::default() };
 /// let is_met = |start_ms: Option<i64>, end_ms: Option<i64>| {
 ///     let query = alert::Query::default().start_ms(start_ms).end_ms(end_ms);
-///     query.is_met(&alert, &alert::State::default(), &Zones::default())
+///     query.is_met(&alert, &alert::AlertState::default(), &Zones::default())
 /// };
 /// assert!(is_met(None, None) && is_met(Some(20), None) && is_met(Some(0), Some(10)));
 /// assert!(!is_met(Some(21), None) && !is_met(None, Some(9)));
@@ -119,7 +119,7 @@ impl Query {
         messages: &'a [M],
         clock: Clock,
         zones: &Zones,
-    ) -> Vec<(&'a Message, State)> {
+    ) -> Vec<(&'a Message, AlertState)> {
         let messages: Vec<&Message> = messages.iter().map(Borrow::borrow).collect();
         let states = resolve(&messages, clock);
         let with_states = messages.into_iter().zip(states);
@@ -130,7 +130,7 @@ impl Query {
     ///
     /// The area of an alert is the outline that its message draws, or else its zones, as far as
     /// their polygons are known. An alert without a known area is at no place and in no box.
-    pub fn is_met(&self, message: &Message, state: &State, zones: &Zones) -> bool {
+    pub fn is_met(&self, message: &Message, state: &AlertState, zones: &Zones) -> bool {
         let (from_ms, until_ms) = message.interval_ms();
         let is_in_time = self.start_ms.is_none_or(|start| until_ms.is_none_or(|end| end >= start))
             && self.end_ms.is_none_or(|end_ms| from_ms <= end_ms);
@@ -161,7 +161,7 @@ impl Query {
 /// only the outlines of the zones are returned.
 pub fn outlines<'a>(
     message: &'a Message,
-    state: &'a State,
+    state: &'a AlertState,
     zones: &'a Zones,
 ) -> Vec<&'a MultiPolygon> {
     let of = |kind: fn(AreaKind) -> bool| {
@@ -175,7 +175,7 @@ pub fn outlines<'a>(
 
 /// The union of the [`outlines`], as valid polygons: outlines that touch become one. `None` if no
 /// outline is known.
-pub fn geometry(message: &Message, state: &State, zones: &Zones) -> Option<MultiPolygon> {
+pub fn geometry(message: &Message, state: &AlertState, zones: &Zones) -> Option<MultiPolygon> {
     MultiPolygon::dissolved(outlines(message, state, zones))
 }
 
@@ -230,7 +230,7 @@ const UNNAMED: &str = "an area without a name";
 
 fn areas<'a>(
     message: &'a Message,
-    state: &'a State,
+    state: &'a AlertState,
     counts: impl Fn(Status) -> bool,
 ) -> impl Iterator<Item = (&'a Part, &'a MessageArea)> {
     let areas = message.areas().zip(&state.areas);
@@ -239,7 +239,7 @@ fn areas<'a>(
 
 fn outlines_where<'a>(
     message: &'a Message,
-    state: &'a State,
+    state: &'a AlertState,
     zones: &'a Zones,
     counts: impl Fn(Status) -> bool,
 ) -> impl Iterator<Item = &'a MultiPolygon> {
@@ -262,10 +262,15 @@ fn outlines_of<'a>(
 
 /// The zones of a code. A fire weather zone is not the forecast zone of the same code.
 fn zones_of(code: zone::Code, is_fire: bool, zones: &Zones) -> impl Iterator<Item = &Zone> {
-    let kinds: &[zone::Kind] = if is_fire {
-        &[zone::Kind::Fire]
+    let kinds: &[zone::ZoneKind] = if is_fire {
+        &[zone::ZoneKind::Fire]
     } else {
-        &[zone::Kind::Base, zone::Kind::Public, zone::Kind::Marine, zone::Kind::County]
+        &[
+            zone::ZoneKind::Base,
+            zone::ZoneKind::Public,
+            zone::ZoneKind::Marine,
+            zone::ZoneKind::County,
+        ]
     };
     let mut of_kinds = kinds.iter().map(move |kind| zones.covered(code, *kind).peekable());
     of_kinds.find_map(|mut zones| zones.peek().is_some().then_some(zones)).into_iter().flatten()

@@ -15,10 +15,10 @@ fn zones() -> Zones {
         ..Zone::new(code.parse().unwrap(), kind)
     };
     Zones::new([
-        zone("OHC063", zone::Kind::County, -80),
-        zone("CAZ567", zone::Kind::Public, -120),
-        zone("CAZ567", zone::Kind::Fire, -110),
-        zone("CAZ568", zone::Kind::Fire, -115),
+        zone("OHC063", zone::ZoneKind::County, -80),
+        zone("CAZ567", zone::ZoneKind::Public, -120),
+        zone("CAZ567", zone::ZoneKind::Fire, -110),
+        zone("CAZ568", zone::ZoneKind::Fire, -115),
     ])
 }
 
@@ -27,8 +27,8 @@ fn area(code: &str) -> MessageArea {
     MessageArea { kind: AreaKind::Coverage, code, ..MessageArea::default() }
 }
 
-fn alert(areas: Vec<MessageArea>) -> (Message, State) {
-    let state = State {
+fn alert(areas: Vec<MessageArea>) -> (Message, AlertState) {
+    let state = AlertState {
         status: Status::Active,
         areas: vec![Status::Active; areas.len()],
         next_ids: vec![],
@@ -37,7 +37,7 @@ fn alert(areas: Vec<MessageArea>) -> (Message, State) {
     (Message { parts: vec![part], ..Message::default() }, state)
 }
 
-fn is_at(of: &(Message, State), lon: f64, is_active: bool) -> bool {
+fn is_at(of: &(Message, AlertState), lon: f64, is_active: bool) -> bool {
     let at = Some(LonLat::new(lon, 40.5).unwrap());
     let bbox = Some(BBox::new(lon - 0.1, 40.4, lon + 0.1, 40.6).unwrap());
     let query = |at, bbox| Query { bbox, at, is_active, ..Query::default() };
@@ -77,7 +77,7 @@ fn zones_whose_outlines_are_not_known_are_named_unless_something_is_drawn() {
         let missing = missing_zones(&message, &zones());
         missing.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    let bare = Zone::new("OHC064".parse().unwrap(), zone::Kind::County);
+    let bare = Zone::new("OHC064".parse().unwrap(), zone::ZoneKind::County);
     let of_message = alert(vec![area("OHC064"), area("OHC063")]).0;
     assert_eq!(missing_zones(&of_message, &Zones::new([bare])).len(), 2, "known, but not outlined");
     // The forecast zone of a code is not the fire weather zone.

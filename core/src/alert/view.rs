@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::alert::{
-    AreaKind, Certainty, Colour, Confidence, Impact, Message, MessageArea, MessageType, Part,
-    Severity, State, Status, Storm, Text, ThreatStatus, Type, Urgency,
+    AlertState, AreaKind, Certainty, Colour, Confidence, Impact, Message, MessageArea, MessageType,
+    Part, Severity, Status, Storm, Text, ThreatStatus, Type, Urgency,
 };
 use crate::geo::{LatLon, MultiPolygon};
 use crate::time::Iso8601;
@@ -206,7 +206,7 @@ pub struct AlertArea<'a> {
     /// `fire` if the code is that of a fire weather zone, which differs from the forecast zone of
     /// the same code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub zone_kind: Option<zone::Kind>,
+    pub zone_kind: Option<zone::ZoneKind>,
     /// The rings that the message itself draws; holes are rings of their own.
     pub polygons: Vec<Vec<LatLon>>,
     /// What the message says for this area, if it differs from the alert as a whole. Its fields become
@@ -303,7 +303,7 @@ impl<'a> Alert<'a> {
     /// A message in a language, `en` or `fr`, with the state that
     /// [`resolve`](crate::alert::resolve) returns for it. If the message lacks that
     /// language, its first language is used.
-    pub fn new(message: &'a Message, state: &'a State, language: &str) -> Self {
+    pub fn new(message: &'a Message, state: &'a AlertState, language: &str) -> Self {
         let mut statuses = state.areas.iter().copied();
         let mut areas = Vec::with_capacity(state.areas.len());
         let mut leading: Option<(Status, &Part)> = None;
@@ -414,7 +414,7 @@ impl<'a> AlertArea<'a> {
             status,
             clc_code: area.code,
             ugc_code: area.code.filter(|code| !code.is_clc()),
-            zone_kind: area.is_fire_zone.then_some(zone::Kind::Fire),
+            zone_kind: area.is_fire_zone.then_some(zone::ZoneKind::Fire),
             polygons: rings.collect(),
             own: None,
         }

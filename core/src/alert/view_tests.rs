@@ -31,9 +31,9 @@ fn message(parts: Vec<Part>) -> Message {
     Message { sender: "a@example.org".to_owned(), parts, ..Message::default() }
 }
 
-fn state(areas: &[Status]) -> State {
+fn state(areas: &[Status]) -> AlertState {
     let status = areas.iter().copied().min().unwrap_or_default();
-    State { status, areas: areas.to_vec(), next_ids: vec![] }
+    AlertState { status, areas: areas.to_vec(), next_ids: vec![] }
 }
 
 /// The text is that of the first part that is in force anywhere, the areas those of all.
@@ -95,7 +95,7 @@ fn each_country_has_its_own_code_and_fire_zones_say_so() {
     // `clcCode` is required of every zone.
     let both = (Some("CAZ567".into()), Some("CAZ567".into()));
     assert_eq!((code(areas[1].clc_code), code(areas[1].ugc_code)), both);
-    assert_eq!([areas[0].zone_kind, areas[1].zone_kind], [None, Some(zone::Kind::Fire)]);
+    assert_eq!([areas[0].zone_kind, areas[1].zone_kind], [None, Some(zone::ZoneKind::Fire)]);
 }
 
 /// Outer rings and holes are separate rings, each ending at its first position.

@@ -8,9 +8,9 @@ use super::consistency::{
 };
 use super::details;
 use super::one_series::OneSeries;
-use super::outcome::{Details, NotRun, Outcome, Own, Sink, Tally};
+use super::outcome::{CheckOutcome, Details, NotRun, OwnVerdict, Sink, Tally};
 use super::relation::Rule;
-use super::station::{Pass, Plan, Walk};
+use super::station::{Pass, Plan, SeriesWalk};
 use crate::derived::MSLP_ALTITUDE_MAX_M;
 
 impl<R: OneSeries> Pass<'_, R> {
@@ -18,7 +18,7 @@ impl<R: OneSeries> Pass<'_, R> {
     pub(crate) fn run(
         &mut self,
         readings: &[Range<usize>],
-        mut judged: impl FnMut(usize, usize, Own),
+        mut judged: impl FnMut(usize, usize, OwnVerdict),
     ) {
         self.usable.clear();
         for (which, range) in readings.iter().enumerate() {
@@ -31,7 +31,7 @@ impl<R: OneSeries> Pass<'_, R> {
         let judged_series = || readings.iter().enumerate().filter(|(_, range)| !range.is_empty());
         let mut tallies = Vec::with_capacity(self.usable.len());
         for (which, range) in judged_series() {
-            let mut walk = Walk::new(self, which, range.start);
+            let mut walk = SeriesWalk::new(self, which, range.start);
             tallies.extend(range.clone().map(|reading| {
                 let mut tally = Tally::default();
                 walk.by_its_series(reading, &mut tally);
@@ -80,7 +80,7 @@ impl<'a, R: OneSeries> Beside<'a, R> {
             let (check, other) = (relation.check, relation.other);
             let at = self.pass.reading_at(other, ts_ms, &mut cursors[0]);
             let Some(at) = at.filter(|&at| !self.pass.is_contradicted(other, at)) else {
-                sink.note(check, Outcome::NotRun(NotRun::NoRelatedReading), Details::default);
+                sink.note(check, CheckOutcome::NotRun(NotRun::NoRelatedReading), Details::default);
                 continue;
             };
             let other_value = self.pass.series[other].value(at);
@@ -104,7 +104,7 @@ impl<'a, R: OneSeries> Beside<'a, R> {
                     let (station, mslp) =
                         if of_station { (value, other_value) } else { (other_value, value) };
                     match altitude_m {
-                        None => Outcome::NotRun(NotRun::NoAltitude),
+                        None => CheckOutcome::NotRun(NotRun::NoAltitude),
                         Some(altitude_m) => {
                             pressure_order(station, mslp, altitude_m, limits.limit.0, of_station)
                                 .into()
@@ -119,15 +119,15 @@ impl<'a, R: OneSeries> Beside<'a, R> {
                         Some(self.pass.series[air].value(at))
                     });
                     match (altitude_m, air) {
-                        (None, _) => Outcome::NotRun(NotRun::NoAltitude),
+                        (None, _) => CheckOutcome::NotRun(NotRun::NoAltitude),
                         (Some(altitude_m), _) if altitude_m > MSLP_ALTITUDE_MAX_M => {
-                            Outcome::NotRun(NotRun::TooHigh)
+                            CheckOutcome::NotRun(NotRun::TooHigh)
                         }
-                        (_, None) => Outcome::NotRun(NotRun::NoRelatedReading),
+                        (_, None) => CheckOutcome::NotRun(NotRun::NoRelatedReading),
                         (Some(altitude_m), Some(air)) => {
                             let limit = limits.limit.0;
                             match pressure_reduction(station, mslp, altitude_m, air, limit) {
-                                None => Outcome::NotRun(NotRun::NoRelatedReading),
+                                None => CheckOutcome::NotRun(NotRun::NoRelatedReading),
                                 Some((reduced, tripped)) => {
                                     computed = Some(reduced);
                                     tripped.into()

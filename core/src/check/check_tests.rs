@@ -1,4 +1,4 @@
-use super::outcome::{Outcome, Tally};
+use super::outcome::{CheckOutcome, Tally};
 use super::*;
 use crate::observation::IntervalType::{Average, Instantaneous, Max, Min};
 use crate::observation::{BaseQuality, IntervalType, ReasonQuality, Variable};
@@ -32,7 +32,7 @@ impl Column {
         Self::new(variable, Instantaneous, 0, of)
     }
 
-    fn said(mut self, source: Quality) -> Self {
+    fn with_source(mut self, source: Quality) -> Self {
         self.source.fill(source);
         self
     }
@@ -101,7 +101,7 @@ fn every_reason_of_the_interface_is_reached() {
         humid.to_vec(),
         pressure(1050.0).to_vec(),
         extremes.to_vec(),
-        air(&[(0, 7.0)]).into_iter().map(|of| of.said(no_reason)).collect(),
+        air(&[(0, 7.0)]).into_iter().map(|of| of.with_source(no_reason)).collect(),
     ]
     .iter()
     .flat_map(|columns| verdicts(columns))
@@ -117,25 +117,25 @@ fn every_reason_of_the_interface_is_reached() {
 
 #[test]
 fn the_verdict_of_a_source_is_kept_and_never_improved() {
-    let said = |base, value| {
+    let verdict_of = |base, value| {
         let source = quality(base, ReasonQuality::Unknown);
-        let column = Column::moment(Variable::AirTemperature, &[(0, value)]).said(source);
+        let column = Column::moment(Variable::AirTemperature, &[(0, value)]).with_source(source);
         verdicts(&[column])[0][0]
     };
     let by_source = |base| quality(base, ReasonQuality::Unknown);
     let impossible = quality(BaseQuality::Error, ReasonQuality::Range);
     // Good is not checked again.
-    assert_eq!(said(BaseQuality::Good, 140.0), by_source(BaseQuality::Good));
+    assert_eq!(verdict_of(BaseQuality::Good, 140.0), by_source(BaseQuality::Good));
     // Unknown is not a verdict.
-    assert_eq!(said(BaseQuality::Unknown, 140.0), impossible);
-    assert_eq!(said(BaseQuality::Unknown, 7.0), Quality::GOOD);
+    assert_eq!(verdict_of(BaseQuality::Unknown, 140.0), impossible);
+    assert_eq!(verdict_of(BaseQuality::Unknown, 7.0), Quality::GOOD);
     // Any other verdict is kept, unless a check finds worse.
     for base in [BaseQuality::Doubtful, BaseQuality::Inconsistent, BaseQuality::Instrumentation] {
-        assert_eq!(said(base, 7.0), by_source(base));
-        assert_eq!(said(base, 140.0), impossible);
+        assert_eq!(verdict_of(base, 7.0), by_source(base));
+        assert_eq!(verdict_of(base, 140.0), impossible);
     }
     for base in [BaseQuality::Suppressed, BaseQuality::Missing, BaseQuality::Error] {
-        assert_eq!(said(base, 140.0), by_source(base));
+        assert_eq!(verdict_of(base, 140.0), by_source(base));
     }
 }
 
@@ -259,8 +259,8 @@ fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
     let inert = quality(BaseQuality::Instrumentation, ReasonQuality::Inert);
     let change = quality(BaseQuality::Instrumentation, ReasonQuality::Change);
     let mut tally = Tally::default();
-    tally.add(Check::Spike, Outcome::Tripped(change));
-    tally.add(Check::Persistence, Outcome::Tripped(inert));
+    tally.add(Check::Spike, CheckOutcome::Tripped(change));
+    tally.add(Check::Persistence, CheckOutcome::Tripped(inert));
     assert_eq!(tally.verdict(Quality::UNCHECKED), (change, Some(Check::Spike)));
     let said = quality(BaseQuality::Instrumentation, ReasonQuality::Unknown);
     assert_eq!(tally.verdict(said), (said, None));
@@ -268,15 +268,15 @@ fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
     assert_eq!(tally.verdict(better), (better, None));
     tally.add(
         Check::Average,
-        Outcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
+        CheckOutcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
     );
     assert_eq!(tally.verdict(said).1, Some(Check::Average));
     // Being a number says nothing yet.
     let mut tally = Tally::default();
-    tally.add(Check::Value, Outcome::Passed);
-    tally.add(Check::Step, Outcome::NotRun(NotRun::NoPrevious));
+    tally.add(Check::Value, CheckOutcome::Passed);
+    tally.add(Check::Step, CheckOutcome::NotRun(NotRun::NoPrevious));
     assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (false, Quality::UNCHECKED));
-    tally.add(Check::Range, Outcome::Passed);
+    tally.add(Check::Range, CheckOutcome::Passed);
     assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (true, Quality::GOOD));
 }
 

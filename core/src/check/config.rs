@@ -85,7 +85,7 @@ pub(super) struct ConsistencyLimits {
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-struct Text {
+struct LimitsToml {
     without: Vec<Spanned<String>>,
     value: Option<ValueLimits>,
     physical: BTreeMap<VariableKey, PhysicalLimits>,
@@ -147,7 +147,7 @@ impl Config {
     }
 
     fn with(mut self, text: &str) -> Result<Self, CheckConfigError> {
-        let over: Text = read_toml(text)
+        let over: LimitsToml = read_toml(text)
             .map_err(|TomlFault { line, reason }| CheckConfigError { line, reason })?;
         for name in &over.without {
             if !self.remove(name.get_ref()) {

@@ -3,12 +3,12 @@
 use super::consistency::Side;
 use super::jump::{Jump, usual};
 use super::limits::{
-    AccumulationLimits, Band, Bounds, Curve, JumpLimits, PersistenceLimits, PrecisionLimits,
-    RecordLimits, SpikeLimits, StepLimits, ValueLimits,
+    AccumulationLimits, Band, Curve, JumpLimits, PersistenceLimits, PrecisionLimits, RecordLimits,
+    SpikeLimits, StepLimits, ValueBounds, ValueLimits,
 };
 use super::one_series::OneSeries;
 use super::outcome::{Details, Input, Limit};
-use super::persistence::{Found, Streak};
+use super::persistence::{Streak, StreakEnd};
 use super::physical::Physical;
 use super::relation::Rule;
 use crate::time::{HOUR_MS, Iso8601};
@@ -57,7 +57,7 @@ pub(super) fn value<R: OneSeries>(of: &R, reading: usize, limits: &ValueLimits) 
 pub(super) const POSSIBLE: &str = "possible";
 
 pub(super) fn physical<R: OneSeries>(of: &R, reading: usize, physical: &Physical<'_>) -> Details {
-    let Bounds { min, max } = physical.bounds;
+    let ValueBounds { min, max } = physical.bounds;
     // The limit is in its own unit; the value may be in another.
     let unit = of.key().variable.unit().symbol();
     Details {
@@ -75,7 +75,7 @@ pub(super) fn range<R: OneSeries>(
     max_amount: Option<(f64, &AccumulationLimits)>,
 ) -> Details {
     let unit = of.key().variable.unit().symbol();
-    let bounds = |name, Bounds { min, max }| limit(name, Some(min), Some(max), unit, source);
+    let bounds = |name, ValueBounds { min, max }| limit(name, Some(min), Some(max), unit, source);
     let levels = [("error", band.error), ("doubtful", band.doubtful)];
     let levels = levels.into_iter().filter_map(|(name, level)| Some(bounds(name, level?)));
     let amount = max_amount
@@ -162,10 +162,10 @@ pub(super) fn persistence<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     reading: usize,
-    found: &Found,
+    found: &StreakEnd,
     limits: &PersistenceLimits,
 ) -> Details {
-    let Found { repeats, since_ms, .. } = found;
+    let StreakEnd { repeats, since_ms, .. } = found;
     let row = Streak::limit(limits, of, usable, reading);
     let source = &limits.source;
     let (now_ms, unit) = (of.ts_ms(reading), &of.key().reported_unit);

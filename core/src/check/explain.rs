@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::beside::Beside;
 use super::one_series::OneSeries;
-use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, CheckOutcome, Details, Input, Limit, Neighbour, NotRun, Sink, Tally};
 use super::relation::{checks_of, is_configured};
-use super::station::{Pass, Walk};
+use super::station::{Pass, SeriesWalk};
 use super::value::value;
 use crate::observation::{BaseQuality, Quality, Variable};
 use crate::time::Iso8601;
@@ -83,11 +83,11 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> CheckOutcome {
         match self.outcome {
-            None => Outcome::NotRun(NotRun::NoLimit),
-            Some(Quality::GOOD) => Outcome::Passed,
-            Some(quality) => Outcome::Tripped(quality),
+            None => CheckOutcome::NotRun(NotRun::NoLimit),
+            Some(Quality::GOOD) => CheckOutcome::Passed,
+            Some(quality) => CheckOutcome::Tripped(quality),
         }
     }
 }
@@ -154,8 +154,8 @@ impl Explanation {
         for report in &self.checks {
             // If the source calls a value Good, only physical limits judge it.
             let outcome = match report.outcome() {
-                Outcome::Tripped(quality) if self.source.base == BaseQuality::Good => {
-                    Outcome::Impossible(quality)
+                CheckOutcome::Tripped(quality) if self.source.base == BaseQuality::Good => {
+                    CheckOutcome::Impossible(quality)
                 }
                 outcome => outcome,
             };
@@ -216,12 +216,14 @@ fn quantity(value: f64, unit: &str) -> String {
 pub(super) struct Reports(Vec<CheckReport>);
 
 impl Sink for Reports {
-    fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details) {
+    fn note(&mut self, check: Check, outcome: CheckOutcome, details: impl FnOnce() -> Details) {
         let Details { inputs, limits, neighbours } = details();
         let (ran, not_run_because, outcome) = match outcome {
-            Outcome::NotRun(why) => (false, Some(why.text()), None),
-            Outcome::Passed => (true, None, Some(Quality::GOOD)),
-            Outcome::Tripped(quality) | Outcome::Impossible(quality) => (true, None, Some(quality)),
+            CheckOutcome::NotRun(why) => (false, Some(why.text()), None),
+            CheckOutcome::Passed => (true, None, Some(Quality::GOOD)),
+            CheckOutcome::Tripped(quality) | CheckOutcome::Impossible(quality) => {
+                (true, None, Some(quality))
+            }
         };
         self.0.push(CheckReport {
             check,
@@ -258,15 +260,15 @@ pub(super) fn explain<R: OneSeries>(
     if source.base == BaseQuality::Good {
         let missing = value(of.key().variable, of.value(reading), &pass.config.value);
         if missing.is_none() {
-            Walk::new(pass, which, reading).physical(reading, &mut reports);
+            SeriesWalk::new(pass, which, reading).physical(reading, &mut reports);
         }
     } else {
-        Walk::new(pass, which, reading).by_its_series(reading, &mut reports);
+        SeriesWalk::new(pass, which, reading).by_its_series(reading, &mut reports);
         Beside::new(pass, which).judge(reading, &mut reports);
         for check in Check::ALL {
             if !reports.has(check) && concerns(check, of.key().variable) {
                 let why = why_not(pass, which, reading, check);
-                reports.note(check, Outcome::NotRun(why), Details::default);
+                reports.note(check, CheckOutcome::NotRun(why), Details::default);
             }
         }
         reports.0.sort_by_key(|report| report.check);

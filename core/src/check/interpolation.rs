@@ -23,7 +23,7 @@ pub(super) struct Structure {
 
 /// A value in a system.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Member {
+pub(super) struct SystemValue {
     /// The place, in kilometres from the centre of the Earth.
     pub place_km: [f64; 3],
     pub altitude_m: f64,
@@ -58,7 +58,7 @@ pub(super) struct System {
 
 impl System {
     /// The system of some values; `None` if there are too many, or if it cannot be solved.
-    pub(super) fn new(members: &[Member], structure: &Structure) -> Option<Self> {
+    pub(super) fn new(members: &[SystemValue], structure: &Structure) -> Option<Self> {
         let len = members.len();
         if len > MOST {
             return None;
@@ -174,7 +174,7 @@ impl System {
 }
 
 /// The effective distance between two places: along the chord, plus altitude.
-fn apart_km(one: &Member, other: &Member, structure: &Structure) -> f64 {
+fn apart_km(one: &SystemValue, other: &SystemValue, structure: &Structure) -> f64 {
     let [x, y, z] = [0, 1, 2].map(|i| one.place_km[i] - other.place_km[i]);
     let rise = structure.km_per_m * (one.altitude_m - other.altitude_m);
     libm::sqrt(x * x + y * y + z * z + rise * rise)

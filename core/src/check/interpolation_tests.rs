@@ -4,8 +4,8 @@ use super::*;
 
 const STRUCTURE: Structure = Structure { variance_per_km: 0.04, km_per_m: 0.35, radius_km: 250.0 };
 
-fn member(x_km: f64, y_km: f64, altitude_m: f64, value: f64) -> Member {
-    Member { place_km: [x_km, y_km, 0.0], altitude_m, value, variance: 0.5 }
+fn member(x_km: f64, y_km: f64, altitude_m: f64, value: f64) -> SystemValue {
+    SystemValue { place_km: [x_km, y_km, 0.0], altitude_m, value, variance: 0.5 }
 }
 
 fn close(one: Residual, other: Residual) -> bool {
@@ -41,7 +41,7 @@ fn altitude_counts_as_distance() {
 
 #[test]
 fn what_cannot_be_solved_is_refused() {
-    let twice = Member { variance: 0.0, ..member(0.0, 0.0, 0.0, 1.0) };
+    let twice = SystemValue { variance: 0.0, ..member(0.0, 0.0, 0.0, 1.0) };
     assert!(System::new(&[twice, twice], &STRUCTURE).is_none());
     assert!(System::new(&[member(f64::NAN, 0.0, 0.0, 1.0), twice], &STRUCTURE).is_none());
     let many: Vec<_> = (0..=MOST).map(|i| member(i as f64, 0.0, 0.0, 1.0)).collect();

@@ -24,18 +24,18 @@ impl TryFrom<String> for VariableKey {
 /// A lower and an upper bound, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "[f64; 2]")]
-pub(super) struct Bounds {
+pub(super) struct ValueBounds {
     pub min: f64,
     pub max: f64,
 }
 
-impl Bounds {
+impl ValueBounds {
     pub(super) fn contains(self, value: f64) -> bool {
         (self.min..=self.max).contains(&value)
     }
 }
 
-impl TryFrom<[f64; 2]> for Bounds {
+impl TryFrom<[f64; 2]> for ValueBounds {
     type Error = String;
     fn try_from([min, max]: [f64; 2]) -> Result<Self, String> {
         if min.is_nan() || max.is_nan() {
@@ -97,15 +97,15 @@ pub(super) struct ValueLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "BandText")]
 pub(super) struct Band {
-    pub doubtful: Option<Bounds>,
-    pub error: Option<Bounds>,
+    pub doubtful: Option<ValueBounds>,
+    pub error: Option<ValueBounds>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BandText {
-    doubtful: Option<Bounds>,
-    error: Option<Bounds>,
+    doubtful: Option<ValueBounds>,
+    error: Option<ValueBounds>,
 }
 
 impl TryFrom<BandText> for Band {
@@ -150,7 +150,7 @@ pub(super) struct AccumulationLimits {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "PhysicalText")]
 pub(super) struct PhysicalLimits {
-    pub bounds: Bounds,
+    pub bounds: ValueBounds,
     /// Whether the bounds are pressures at sea level, from which the bounds at the height of a
     /// station are computed.
     pub at_sea_level: bool,
@@ -162,7 +162,7 @@ pub(super) struct PhysicalLimits {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PhysicalText {
-    bounds: Bounds,
+    bounds: ValueBounds,
     #[serde(default)]
     at_sea_level: bool,
     per_hour: Option<Amount>,
@@ -189,7 +189,7 @@ impl TryFrom<PhysicalText> for PhysicalLimits {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordLimits {
-    pub bounds: Bounds,
+    pub bounds: ValueBounds,
     pub source: String,
 }
 
@@ -356,7 +356,7 @@ pub(super) struct PersistenceLimits {
     pub resolution: Vec<Repeats>,
     pub exempt_to: f64,
     pub exempt_from: f64,
-    pub exempt_between: Option<Bounds>,
+    pub exempt_between: Option<ValueBounds>,
     pub source: String,
 }
 
@@ -367,7 +367,7 @@ struct PersistenceText {
     resolution: Vec<Repeats>,
     exempt_to: Option<f64>,
     exempt_from: Option<f64>,
-    exempt_between: Option<Bounds>,
+    exempt_between: Option<ValueBounds>,
     source: String,
 }
 

@@ -41,7 +41,7 @@ pub(crate) use neighbours::{
 pub(crate) use one_series::OneSeries;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 #[cfg(feature = "store")]
-pub(crate) use outcome::{Own, Tally};
+pub(crate) use outcome::{OwnVerdict, Tally};
 #[cfg(feature = "store")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;

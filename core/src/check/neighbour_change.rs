@@ -10,7 +10,7 @@ use super::config::Config;
 use super::details::{input, limit};
 use super::limits::NeighbourLimits;
 use super::neighbours::{Around, DISAGREE, NeighbourValue};
-use super::outcome::{Check, Details, NotRun, Outcome, Sink};
+use super::outcome::{Check, CheckOutcome, Details, NotRun, Sink};
 use crate::observation::Variable;
 
 /// The change itself must be at least this part of the limit: small changes are not looked at.
@@ -196,7 +196,7 @@ pub(super) fn note<S: Sink>(
     sink: &mut S,
 ) {
     let outcome = match found {
-        Err(why) => Outcome::NotRun(why),
+        Err(why) => CheckOutcome::NotRun(why),
         Ok(is_unshared) => is_unshared.then_some(DISAGREE).into(),
     };
     sink.note(Check::NeighbourChange, outcome, || details(config, variable, looked, near));

@@ -3,9 +3,9 @@
 use super::config::Config;
 use super::details::{input, limit};
 use super::explain::CheckReport;
-use super::interpolation::{MOST, Member, Residual, Structure, System};
+use super::interpolation::{MOST, Residual, Structure, System, SystemValue};
 use super::limits::NeighbourLimits;
-use super::outcome::{Check, Details, Neighbour, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, CheckOutcome, Details, Neighbour, NotRun, Sink, Tally};
 use super::{CheckError, StationSite};
 use crate::derived::altimeter_hpa;
 use crate::geo::{LonLat, StationIndex};
@@ -169,7 +169,7 @@ pub(super) struct Around {
     /// The neighbours: their indices and distances.
     near: [(usize, f64); MOST],
     /// The value first, as the origin, and then the neighbours.
-    members: [Member; MOST],
+    members: [SystemValue; MOST],
     len: usize,
     /// All of them.
     system: System,
@@ -189,13 +189,13 @@ impl Around {
         limits: &NeighbourLimits,
     ) -> Option<Self> {
         let mut found = [(0, 0.0); MOST];
-        let mut members = [Member::default(); MOST];
+        let mut members = [SystemValue::default(); MOST];
         let variance = |hours: f64| {
             let change = limits.change_per_hour * hours;
             limits.deviation * limits.deviation + change * change
         };
         let altitude_m = of.spot.altitude_m.unwrap_or(0.0);
-        members[0] = Member {
+        members[0] = SystemValue {
             place_km: of.spot.place_km,
             altitude_m,
             value: 0.0,
@@ -212,7 +212,7 @@ impl Around {
                 _ => continue,
             };
             // Differences from the value itself: numbers around 1000 hPa lose digits.
-            members[len] = Member {
+            members[len] = SystemValue {
                 place_km: other_held.spot.place_km,
                 altitude_m: altitude_m + rise_m,
                 value: other_held.value + limits.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
@@ -322,7 +322,7 @@ fn judge<S: Sink>(
     held: impl Fn(usize) -> Option<NeighbourValue>,
     sink: &mut S,
 ) -> Option<f64> {
-    let not_run = |why| (Outcome::NotRun(why), None);
+    let not_run = |why| (CheckOutcome::NotRun(why), None);
     let limits = config.neighbours.get(&variable);
     let (outcome, found) = match limits {
         None => not_run(NotRun::NoLimit),

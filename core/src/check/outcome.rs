@@ -173,7 +173,7 @@ impl fmt::Display for NotRun {
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     NotRun(NotRun),
     Passed,
     Tripped(Quality),
@@ -181,7 +181,7 @@ pub(super) enum Outcome {
     Impossible(Quality),
 }
 
-impl From<Option<Quality>> for Outcome {
+impl From<Option<Quality>> for CheckOutcome {
     fn from(tripped: Option<Quality>) -> Self {
         tripped.map_or(Self::Passed, Self::Tripped)
     }
@@ -264,7 +264,7 @@ pub(super) struct Details {
 /// same checks with different sinks, so they cannot disagree.
 pub(super) trait Sink {
     /// Takes an outcome; `details` is called only by sinks that show them.
-    fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details);
+    fn note(&mut self, check: Check, outcome: CheckOutcome, details: impl FnOnce() -> Details);
 }
 
 /// The verdict of the checks so far: the worst, from the first check if two are equal.
@@ -281,7 +281,7 @@ pub(crate) struct Tally {
 
 /// The verdict of a station's own checks on a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Own {
+pub(crate) struct OwnVerdict {
     pub verdict: Quality,
     /// The verdict if the neighbours agree with the value: then a jump was real.
     pub cleared: Quality,
@@ -289,7 +289,7 @@ pub(crate) struct Own {
     pub is_impossible: bool,
 }
 
-impl Own {
+impl OwnVerdict {
     /// The verdict on a calculated value: the worst of its inputs, unless the value is impossible.
     #[cfg(feature = "store")]
     pub(crate) fn of_calculated(self, worst_input: Quality) -> Quality {
@@ -298,14 +298,14 @@ impl Own {
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, check: Check, outcome: Outcome) {
+    pub(super) fn add(&mut self, check: Check, outcome: CheckOutcome) {
         match outcome {
-            Outcome::NotRun(_) => {}
+            CheckOutcome::NotRun(_) => {}
             // Being a number does not make a value Good.
-            Outcome::Passed => self.ran |= check != Check::Value,
-            Outcome::Tripped(quality) | Outcome::Impossible(quality) => {
+            CheckOutcome::Passed => self.ran |= check != Check::Value,
+            CheckOutcome::Tripped(quality) | CheckOutcome::Impossible(quality) => {
                 self.ran = true;
-                if matches!(outcome, Outcome::Impossible(_)) {
+                if matches!(outcome, CheckOutcome::Impossible(_)) {
                     self.impossible = Some((quality, check));
                 }
                 let is_worse = |of: Option<(Quality, Check)>| {
@@ -333,9 +333,9 @@ impl Tally {
     }
 
     /// The verdict of the station's own checks.
-    pub(super) fn own(self, source: Quality) -> Own {
+    pub(super) fn own(self, source: Quality) -> OwnVerdict {
         let cleared = Self { tripped: self.without_jump, ..self };
-        Own {
+        OwnVerdict {
             verdict: self.verdict(source).0,
             cleared: cleared.verdict(source).0,
             is_impossible: self.impossible.is_some(),
@@ -365,7 +365,7 @@ impl Tally {
 
 impl Sink for Tally {
     #[inline]
-    fn note(&mut self, check: Check, outcome: Outcome, _: impl FnOnce() -> Details) {
+    fn note(&mut self, check: Check, outcome: CheckOutcome, _: impl FnOnce() -> Details) {
         self.add(check, outcome);
     }
 }

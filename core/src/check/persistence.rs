@@ -1,6 +1,6 @@
 //! Persistence: a sensor that is stuck.
 
-use super::limits::{Bounds, PersistenceLimits, Repeats};
+use super::limits::{PersistenceLimits, Repeats, ValueBounds};
 use super::one_series::OneSeries;
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
 use crate::time::HOUR_MS;
@@ -26,7 +26,7 @@ pub(super) struct Streak<'a> {
 
 /// The streak that ends at a reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct StreakEnd {
     pub repeats: usize,
     pub since_ms: i64,
     /// Whether the window has no usable reading before this one.
@@ -49,7 +49,7 @@ impl<'a> Streak<'a> {
         of: &R,
         usable: &impl Fn(usize) -> bool,
         reading: usize,
-    ) -> Found {
+    ) -> StreakEnd {
         let value = of.value(reading);
         let oldest_ms = self.oldest_ms(of, reading);
         let alone = match self.last {
@@ -73,7 +73,7 @@ impl<'a> Streak<'a> {
         while !usable(self.start) {
             self.start += 1;
         }
-        Found { repeats: self.repeats, since_ms: of.ts_ms(self.start), alone }
+        StreakEnd { repeats: self.repeats, since_ms: of.ts_ms(self.start), alone }
     }
 
     /// Finds the streak that ends at the first reading; returns whether it is alone in the window.
@@ -110,7 +110,7 @@ impl<'a> Streak<'a> {
         of: &R,
         usable: &impl Fn(usize) -> bool,
         reading: usize,
-        found: &Found,
+        found: &StreakEnd,
     ) -> Option<Quality> {
         let stuck = |limit: &Repeats| {
             found.repeats >= limit.repeats as usize
@@ -198,7 +198,7 @@ pub(super) fn divides(step: f64, value: f64) -> bool {
 
 /// Whether a value may stay constant.
 pub(super) fn is_exempt(value: f64, limits: &PersistenceLimits) -> bool {
-    let between = |bounds: Bounds| bounds.contains(value);
+    let between = |bounds: ValueBounds| bounds.contains(value);
     value <= limits.exempt_to
         || value >= limits.exempt_from
         || limits.exempt_between.is_some_and(between)

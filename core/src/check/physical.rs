@@ -1,7 +1,7 @@
 //! Physical limits: values beyond them are impossible, whatever the sensor or the source says.
 
 use super::StationSite;
-use super::limits::{Bounds, PhysicalLimits};
+use super::limits::{PhysicalLimits, ValueBounds};
 use crate::derived::station_pressure_hpa;
 use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
 
@@ -12,24 +12,24 @@ const ALTITUDES_M: [f64; 2] = [9000.0, -450.0];
 /// The limits of one series at its station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Physical<'a> {
-    pub bounds: Bounds,
+    pub bounds: ValueBounds,
     pub limits: &'a PhysicalLimits,
 }
 
 impl<'a> Physical<'a> {
     /// The limits of a series in the unit of the limits.
     pub(super) fn new(limits: &'a PhysicalLimits, site: &StationSite, key: &SeriesKey) -> Self {
-        let Bounds { min, max } = limits.bounds;
+        let ValueBounds { min, max } = limits.bounds;
         let bounds = if limits.at_sea_level {
             // The limits are brought to the height of the station through the standard atmosphere.
             let [top_m, bottom_m] =
                 site.altitude_m.map_or(ALTITUDES_M, |altitude_m| [altitude_m; 2]);
-            Bounds {
+            ValueBounds {
                 min: station_pressure_hpa(min, top_m).unwrap_or(0.0),
                 max: station_pressure_hpa(max, bottom_m).unwrap_or(f64::INFINITY),
             }
         } else {
-            Bounds { min, max: limits.amount(key).map_or(max, |amount| max.min(amount)) }
+            ValueBounds { min, max: limits.amount(key).map_or(max, |amount| max.min(amount)) }
         };
         Self { bounds, limits }
     }

@@ -147,10 +147,10 @@ proptest! {
                     prop_assert!(report.limits.iter().all(|limit| !limit.source.is_empty()));
                 }
                 if let Some(decided_by) = explanation.decided_by {
-                    let said = |report: &CheckReport| {
+                    let has_reported = |report: &CheckReport| {
                         report.check == decided_by && report.outcome == Some(verdict)
                     };
-                    prop_assert!(explanation.checks.iter().any(said));
+                    prop_assert!(explanation.checks.iter().any(has_reported));
                 }
             }
         }

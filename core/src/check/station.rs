@@ -11,7 +11,7 @@ use super::limits::{
     StepLimits,
 };
 use super::one_series::OneSeries;
-use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, CheckOutcome, Details, NotRun, Sink, Tally};
 use super::persistence::{Streak, is_exempt};
 use super::physical::Physical;
 use super::range::{Seasons, range};
@@ -150,7 +150,7 @@ impl<'a, R: OneSeries> Pass<'a, R> {
             return self.contradicted[plan.known_at + reading - plan.known.start];
         }
         let mut tally = Tally::default();
-        Walk::new(self, which, reading).by_its_series(reading, &mut tally);
+        SeriesWalk::new(self, which, reading).by_its_series(reading, &mut tally);
         tally.tripped().is_some()
     }
 
@@ -253,7 +253,7 @@ struct Between {
 }
 
 /// A walk along one series from any reading on. It must visit every reading once, in order.
-pub(super) struct Walk<'a, R> {
+pub(super) struct SeriesWalk<'a, R> {
     pass: &'a Pass<'a, R>,
     which: usize,
     of: &'a R,
@@ -265,7 +265,7 @@ pub(super) struct Walk<'a, R> {
     streak: Option<Streak<'a>>,
 }
 
-impl<'a, R: OneSeries> Walk<'a, R> {
+impl<'a, R: OneSeries> SeriesWalk<'a, R> {
     pub(super) fn new(pass: &'a Pass<'a, R>, which: usize, first: usize) -> Self {
         let (of, plan) = (&pass.series[which], &pass.plans[which]);
         let mut walk = Self {
@@ -287,7 +287,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
             while let (Some(limits), Some(at)) = (plan.spike, walk.before_step) {
                 let before = pass.previous(which, at);
                 let (_, outcome) = walk.sticks_out(before, at, limits);
-                if !matches!(outcome, Outcome::Tripped(_)) {
+                if !matches!(outcome, CheckOutcome::Tripped(_)) {
                     break;
                 }
                 walk.before_step = before;
@@ -295,7 +295,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         }
         for reading in first.filter(|&reading| pass.is_usable(which, reading)) {
             let spike = plan.spike.map(|limits| walk.sticks_out(walk.before, reading, limits).1);
-            let sticks_out = matches!(spike, Some(Outcome::Tripped(_)));
+            let sticks_out = matches!(spike, Some(CheckOutcome::Tripped(_)));
             walk.follow(reading, sticks_out);
             walk.pass_by(reading, sticks_out);
         }
@@ -382,7 +382,7 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let found = self.plan.each_meaning(number, |number| physical.verdict(number));
         if let Some(verdict) = found {
             let details = || details::physical(self.of, reading, physical);
-            sink.note(Check::Range, Outcome::Impossible(verdict), details);
+            sink.note(Check::Range, CheckOutcome::Impossible(verdict), details);
         }
         found.is_some()
     }
@@ -395,10 +395,10 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         before: Option<usize>,
         reading: usize,
         limits: &SpikeLimits,
-    ) -> (Option<Between>, Outcome) {
-        let Some(before) = before else { return (None, Outcome::NotRun(NotRun::NoPrevious)) };
+    ) -> (Option<Between>, CheckOutcome) {
+        let Some(before) = before else { return (None, CheckOutcome::NotRun(NotRun::NoPrevious)) };
         let Some(after) = self.pass.next(self.which, reading) else {
-            return (None, Outcome::NotRun(NotRun::NoNext));
+            return (None, CheckOutcome::NotRun(NotRun::NoNext));
         };
         let readings = [before, reading, after];
         let ts_ms = readings.map(|at| self.of.ts_ms(at));
@@ -406,9 +406,9 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let outcome = match spike(readings.map(|at| self.of.value(at)), elapsed, limits) {
             Ok(tripped) => tripped.into(),
             Err(BeyondReach) if limits.curve.at(elapsed[0]).is_none() => {
-                Outcome::NotRun(NotRun::NoPrevious)
+                CheckOutcome::NotRun(NotRun::NoPrevious)
             }
-            Err(BeyondReach) => Outcome::NotRun(NotRun::NoNext),
+            Err(BeyondReach) => CheckOutcome::NotRun(NotRun::NoNext),
         };
         (Some(Between { readings, elapsed }), outcome)
     }
@@ -422,12 +422,12 @@ impl<'a, R: OneSeries> Walk<'a, R> {
                 details::spike(self.of, readings, elapsed, limits)
             })
         });
-        matches!(outcome, Outcome::Tripped(_))
+        matches!(outcome, CheckOutcome::Tripped(_))
     }
 
     fn step<S: Sink>(&self, reading: usize, sink: &mut S) {
         let Some(limits) = self.plan.step else { return };
-        let not_run = Outcome::NotRun(NotRun::NoPrevious);
+        let not_run = CheckOutcome::NotRun(NotRun::NoPrevious);
         let Some(before) = self.before_step else {
             return sink.note(Check::Step, not_run, Details::default);
         };
@@ -442,7 +442,11 @@ impl<'a, R: OneSeries> Walk<'a, R> {
     fn jump<S: Sink>(&mut self, reading: usize, sticks_out: bool, sink: &mut S) {
         let Some(limits) = self.plan.jump else { return };
         let Some(before) = self.before_step else {
-            return sink.note(Check::Jump, Outcome::NotRun(NotRun::NoPrevious), Details::default);
+            return sink.note(
+                Check::Jump,
+                CheckOutcome::NotRun(NotRun::NoPrevious),
+                Details::default,
+            );
         };
         self.follow(reading, sticks_out);
         let lasting = self.jumps.as_ref().and_then(Jumps::lasting);
@@ -498,9 +502,9 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let usable = |at| self.pass.is_usable(self.which, at);
         let found = streak.push(self.of, &usable, reading);
         let outcome = if is_exempt(self.of.value(reading), limits) {
-            Outcome::NotRun(NotRun::Exempt)
+            CheckOutcome::NotRun(NotRun::Exempt)
         } else if found.alone {
-            Outcome::NotRun(NotRun::NoPrevious)
+            CheckOutcome::NotRun(NotRun::NoPrevious)
         } else {
             streak.judge(self.of, &usable, reading, &found).into()
         };

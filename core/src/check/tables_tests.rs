@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::limits::{Band, Bounds, Curve};
+use super::limits::{Band, Curve, ValueBounds};
 use super::{Check, Config};
 use crate::observation::{
     BUFR_033020, BaseQuality, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY, Variable,
@@ -25,11 +25,11 @@ fn is_in_the_document(table: &str) {
     assert!(document.contains(table), "docs/quality.md must contain this table:\n\n{table}");
 }
 
-fn bounds(of: Option<Bounds>) -> String {
+fn bounds(of: Option<ValueBounds>) -> String {
     match of {
         None => "–".to_owned(),
-        Some(Bounds { min, max }) if max == f64::INFINITY => format!("< {min}"),
-        Some(Bounds { min, max }) => format!("{min} to {max}"),
+        Some(ValueBounds { min, max }) if max == f64::INFINITY => format!("< {min}"),
+        Some(ValueBounds { min, max }) => format!("{min} to {max}"),
     }
 }
 

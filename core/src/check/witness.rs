@@ -14,11 +14,11 @@ pub(super) struct Witness {
     pub series: usize,
     /// How much the series must change; for an amount, how large it must be.
     pub limit: f64,
-    kind: Kind,
+    kind: WitnessKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum WitnessKind {
     Value,
     /// A direction, together with the series of the speed.
     Direction(Option<usize>),
@@ -39,9 +39,9 @@ impl Witness {
             let hourly = key.interval_type == Cumulative && key.interval_minutes <= 60;
             let kind = match key.variable {
                 _ if key.calculated || !is_comparable(key) => return None,
-                Variable::WindDirection if steady(key) => Kind::Direction(speed),
-                _ if steady(key) => Kind::Value,
-                _ if hourly => Kind::Amount,
+                Variable::WindDirection if steady(key) => WitnessKind::Direction(speed),
+                _ if steady(key) => WitnessKind::Value,
+                _ if hourly => WitnessKind::Amount,
                 _ => return None,
             };
             Some(Self { series, limit, kind })
@@ -58,13 +58,13 @@ impl Witness {
         now_ms: i64,
     ) -> bool {
         let Some(now) = at(self.series, now_ms) else { return false };
-        if self.kind == Kind::Amount {
+        if self.kind == WitnessKind::Amount {
             return now >= self.limit;
         }
         let Some(before) = at(self.series, before_ms) else { return false };
         let change = (now - before).abs();
         match self.kind {
-            Kind::Direction(speed) => {
+            WitnessKind::Direction(speed) => {
                 let blows = speed
                     .and_then(|speed| at(speed, now_ms))
                     .is_some_and(|speed| speed >= LIGHT_WIND_KMH);

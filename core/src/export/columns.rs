@@ -18,7 +18,7 @@ use crate::query::rows::Row;
 
 /// Collects rows until they are taken as a batch.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(super) struct ExportColumns {
     schema: SchemaRef,
     track: Track,
     names: Texts,
@@ -74,7 +74,7 @@ pub(super) fn dictionary<K: ArrowDictionaryKeyType>(
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(values))?))
 }
 
-impl Columns {
+impl ExportColumns {
     pub(super) fn new<'a>(
         track: Track,
         series: impl Iterator<Item = &'a Series> + Clone,

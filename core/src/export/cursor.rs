@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Entry, Request};
+use super::{BulkEntry, Request};
 use crate::observation::SeriesId;
 use crate::query::rows::RowPosition;
 
@@ -113,7 +113,7 @@ fn digest(request: &Request) -> [u8; 8] {
 }
 
 /// A unique text for each entry: texts of the caller are prefixed with their length.
-fn entry_text(entry: &Entry) -> String {
+fn entry_text(entry: &BulkEntry) -> String {
     let text = |part: Option<&str>| part.map_or("-".to_owned(), |s| format!("{}:{s}", s.len()));
     let number = |part: Option<f64>| part.map(f64::to_bits);
     let (series, rows) = (&entry.series, &entry.rows);

@@ -164,7 +164,7 @@ proptest! {
         let name = only_wind.then(|| "windSpeed".to_owned());
         let series = SeriesFilter { name, ..SeriesFilter::default() };
         let request = Request {
-            entries: vec![Entry { series, rows }],
+            entries: vec![BulkEntry { series, rows }],
             window: HalfOpenWindow::new(5_000, 50_000).unwrap(),
             ..request(page_rows)
         };
@@ -234,7 +234,7 @@ fn readings_arriving_between_two_pages_move_none_of_their_rows() {
 #[test]
 fn a_cursor_is_valid_for_its_request_and_in_one_spelling_only() {
     let position = RowPosition { ts_ms: -1, series: SeriesId(1_944_015_174) };
-    let entry = |name: &str| Entry {
+    let entry = |name: &str| BulkEntry {
         series: SeriesFilter { name: Some(name.into()), ..SeriesFilter::default() },
         rows: RowFilter { lower_value_bound: Some(0.5), ..RowFilter::default() },
     };
@@ -286,7 +286,7 @@ fn invalid_requests_are_refused_with_what_is_allowed() {
     let with = |filters: &[RowFilter]| Request {
         entries: filters
             .iter()
-            .map(|&rows| Entry { series: SeriesFilter::default(), rows })
+            .map(|&rows| BulkEntry { series: SeriesFilter::default(), rows })
             .collect(),
         ..request(1)
     };
@@ -406,7 +406,7 @@ fn bounds_that_are_equal_leave_the_one_value_and_the_one_verdict() {
     let rows = |lower: Option<f64>, upper: Option<f64>, range: Option<QualityRange>| {
         let filter =
             RowFilter { lower_value_bound: lower, upper_value_bound: upper, quality_range: range };
-        let entries = vec![Entry { rows: filter, ..Entry::default() }];
+        let entries = vec![BulkEntry { rows: filter, ..BulkEntry::default() }];
         pages(&store, &Request { entries, ..request(2) }).len()
     };
     assert_eq!(rows(Some(1.0), Some(1.0), None), 3);

@@ -45,7 +45,7 @@ pub struct Request {
     /// The time window, its end excluded.
     pub window: HalfOpenWindow,
     /// The series to export, and which of their rows; if empty, all rows of all series.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BulkEntry>,
     /// Number of rows of a page, 1 to [`MAX_PAGE_ROWS`].
     pub page_rows: usize,
     /// Whether the rows have a last column `qualifier`, which the interface does not have.
@@ -60,7 +60,7 @@ impl Request {
 
     /// Sets the series to export, and which of their rows; if empty, all rows of all series.
     #[must_use]
-    pub fn entries(self, entries: Vec<Entry>) -> Self {
+    pub fn entries(self, entries: Vec<BulkEntry>) -> Self {
         Self { entries, ..self }
     }
 
@@ -81,9 +81,9 @@ impl Request {
     /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
     /// // The store has one report of Toronto Pearson: less than a quarter of a mile.
     /// use mesonet::{HalfOpenWindow, StationId, Variable};
-    /// use mesonet::export::{Entry, Format, Page, Request};
+    /// use mesonet::export::{BulkEntry, Format, Page, Request};
     /// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
-    /// let seen = Entry { series: Variable::Visibility.into(), ..Entry::default() };
+    /// let seen = BulkEntry { series: Variable::Visibility.into(), ..BulkEntry::default() };
     /// let request = Request::new(StationId::new("METAR", "CYYZ"), day).entries(vec![seen]);
     /// let mut writer = Page::plan(&store, &request.qualifiers(true), None)?.writer(Format::Csv)?;
     /// let mut text = Vec::new();
@@ -109,10 +109,10 @@ impl Request {
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
 /// use mesonet::{BaseQuality, HalfOpenWindow, StationId, Variable};
-/// use mesonet::export::{Entry, Format, Page, QualityRange, Request, RowFilter};
+/// use mesonet::export::{BulkEntry, Format, Page, QualityRange, Request, RowFilter};
 /// let good = QualityRange { worst: Some(BaseQuality::Good), best: None };
 /// let rows = RowFilter { lower_value_bound: Some(25.0), quality_range: Some(good), ..RowFilter::default() };
-/// let hot = Entry { series: Variable::AirTemperature.into(), rows };
+/// let hot = BulkEntry { series: Variable::AirTemperature.into(), rows };
 /// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
 /// let request = Request::new(StationId::new("METAR", "CYYZ"), day).entries(vec![hot]);
 /// let page = Page::plan(&store, &request, None)?;
@@ -126,8 +126,9 @@ impl Request {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = BulkEntry))]
-pub struct Entry {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(expecting = "struct Entry")]
+pub struct BulkEntry {
     /// The series.
     #[serde(flatten)]
     #[cfg_attr(feature = "openapi", schema(inline))]

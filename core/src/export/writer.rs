@@ -9,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use super::columns::Columns;
+use super::columns::ExportColumns;
 use super::csv::CsvRows;
 use super::{ExportError, Page, Pass};
 use crate::query::rows::StationRows;
@@ -78,8 +78,8 @@ pub struct Writer {
 /// The Arrow writers write to a buffer that is emptied after each batch.
 enum Encoder {
     Csv { rows: Box<CsvRows>, started: bool },
-    ArrowStream { columns: Box<Columns>, stream: Box<StreamWriter<Vec<u8>>> },
-    Parquet { columns: Box<Columns>, file: Box<ArrowWriter<Vec<u8>>> },
+    ArrowStream { columns: Box<ExportColumns>, stream: Box<StreamWriter<Vec<u8>>> },
+    Parquet { columns: Box<ExportColumns>, file: Box<ArrowWriter<Vec<u8>>> },
 }
 
 /// Reads the rows of a page as Arrow record batches, whose texts are dictionaries.
@@ -87,7 +87,7 @@ enum Encoder {
 pub struct Batches {
     rows: StationRows,
     pass: Pass,
-    columns: Columns,
+    columns: ExportColumns,
     done: bool,
 }
 
@@ -95,7 +95,7 @@ impl Batches {
     pub(super) fn new(page: Page) -> Self {
         let Page { track, rows, pass, qualifiers, next_cursor: _ } = page;
         let series = rows.series().iter().map(|series| &**series);
-        let columns = Columns::new(track, series, qualifiers);
+        let columns = ExportColumns::new(track, series, qualifiers);
         Self { rows, pass, columns, done: false }
     }
 
@@ -137,12 +137,12 @@ impl Writer {
                 started: false,
             },
             Format::ArrowStream => {
-                let columns = Box::new(Columns::new(track, series, qualifiers));
+                let columns = Box::new(ExportColumns::new(track, series, qualifiers));
                 let stream = StreamWriter::try_new(Vec::new(), columns.schema());
                 Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
             }
             Format::Parquet => {
-                let columns = Box::new(Columns::new(track, series, qualifiers));
+                let columns = Box::new(ExportColumns::new(track, series, qualifiers));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
                     .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -212,7 +212,7 @@ impl Writer {
 fn next_batch(
     rows: &mut StationRows,
     pass: &Pass,
-    columns: &mut Columns,
+    columns: &mut ExportColumns,
     store: &dyn Reader,
 ) -> Result<(bool, RecordBatch), ExportError> {
     let done = rows.walk(store, BATCH_ROWS, &mut |row| {

@@ -137,7 +137,7 @@ pub enum RefusalReason {
 
 /// A report that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ReportRefusal {
     /// Where it starts.
     pub place: FilePlace,
     /// Its first characters.
@@ -146,7 +146,7 @@ pub struct Refusal {
     pub reason: RefusalReason,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ReportRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (in {:?})", self.place, self.reason, self.excerpt)
     }
@@ -164,7 +164,7 @@ impl fmt::Display for Refusal {
 /// })?;
 /// assert_eq!((summary.read, summary.refused, raw.len()), (1, 1, 1));
 /// assert!(summary.refusals.len() <= MAX_REFUSALS);
-/// let refusal: &feed::Refusal = &summary.refusals[0];
+/// let refusal: &feed::ReportRefusal = &summary.refusals[0];
 /// assert_eq!(refusal.place, FilePlace::Line(2));
 /// assert!(matches!(refusal.reason, RefusalReason::Metar(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -176,7 +176,7 @@ pub struct Summary {
     /// Reports that were left out.
     pub refused: u64,
     /// The first [`MAX_REFUSALS`] of the reports left out.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<ReportRefusal>,
     /// Readings of the reports that were returned, as [`Kind::read`](super::Kind::read)
     /// counts them.
     pub readings: u64,
@@ -279,7 +279,7 @@ impl Summary {
         if self.refusals.len() < MAX_REFUSALS {
             let excerpt = &text[..text.len().min(EXCERPT_BYTES)];
             let excerpt = String::from_utf8_lossy(excerpt).into_owned();
-            self.refusals.push(Refusal { place, excerpt, reason });
+            self.refusals.push(ReportRefusal { place, excerpt, reason });
         }
     }
 }

@@ -38,7 +38,7 @@ impl LatLonAxes {
         columns: u32,
         rows: u32,
         scan: Scan,
-        step: Step,
+        step: AxisStep,
     ) -> Result<Self, GribError> {
         let (basic, parts) = (section.u32(39)?, section.u32(43)?);
         // Millionths of a degree, unless a basic angle and its divisions are given.
@@ -66,7 +66,7 @@ impl LatLonAxes {
 /// The step that counts if the message states one and its end points imply another: both are
 /// rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AxisStep {
     /// The stated step, unless it is rounded so coarsely that the end points would be missed.
     Stated,
     /// The step implied by the end points, as in NCEP's library ip on rotated globes
@@ -74,7 +74,7 @@ pub(super) enum Step {
     OfEnds,
 }
 
-impl Step {
+impl AxisStep {
     /// Returns the step of an axis with this many points; if no step is stated, the step that its
     /// end points imply.
     pub(super) fn of_axis(

@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::octets::Octets;
-use super::product::{Parameter, Product, instant};
+use super::product::{Parameter, ProductSection, instant};
 use super::{GribError, packing, sentinel};
 
 /// The default limit on the points of a field that is unpacked: 2^26, enough for two global grids
@@ -55,7 +55,7 @@ pub fn fields(bytes: &[u8]) -> Fields<'_> {
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
-    message: Option<Message<'a>>,
+    message: Option<MessageSections<'a>>,
     /// The length of the file.
     octets: usize,
     seen: Seen,
@@ -74,7 +74,7 @@ enum Seen {
 
 /// The rest of a message, and the latest section of each number so far.
 #[derive(Clone, Debug)]
-struct Message<'a> {
+struct MessageSections<'a> {
     octets: usize,
     rest: &'a [u8],
     discipline: u8,
@@ -93,7 +93,7 @@ struct Message<'a> {
 /// let field = grib::fields(&bytes).next().ok_or("no field")??;
 /// assert_eq!(field.parameter()?.to_string(), "7:0.1.3"); // NCEP's precipitable water, kg/m²
 /// assert_eq!(Iso8601(field.reference_ms()?).to_string(), "2010-03-08T12:00:00Z");
-/// let product: grib::Product = field.product()?;
+/// let product: grib::ProductSection = field.product()?;
 /// assert_eq!((product.valid_ms, product.statistic), (field.reference_ms()?, None));
 /// let values = field.values(grib::MAX_POINTS)?;
 /// assert_eq!(values[..2], [14.929999, 14.33]);
@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Opens the message at the beginning of the rest, and moves the rest past it.
-    fn open(&mut self) -> Result<Message<'a>, GribError> {
+    fn open(&mut self) -> Result<MessageSections<'a>, GribError> {
         let indicator = Octets { section: 0, bytes: self.rest };
         let edition = indicator.u8(8);
         let octets = indicator.u32(9).and_then(|high| Ok((high, indicator.u32(13)?)));
@@ -184,11 +184,11 @@ impl<'a> Fields<'a> {
         self.rest = &indicator.bytes[whole.len()..];
         let discipline = indicator.u8(7)?;
         let octets = whole.len();
-        Ok(Message { octets, rest: sections, discipline, sections: [&[]; 8], bitmap: &[] })
+        Ok(MessageSections { octets, rest: sections, discipline, sections: [&[]; 8], bitmap: &[] })
     }
 }
 
-impl<'a> Message<'a> {
+impl<'a> MessageSections<'a> {
     /// Returns the next field; `None` at the end of the message.
     fn next_field(&mut self) -> Result<Option<Field<'a>>, GribError> {
         let mut at = self.octets - self.rest.len();
@@ -267,8 +267,8 @@ impl<'a> Field<'a> {
     ///
     /// # Errors
     /// If the template is not supported, or the numbers are not a valid time.
-    pub fn product(&self) -> Result<Product, GribError> {
-        Product::read(self.section(4), self.reference_ms()?)
+    pub fn product(&self) -> Result<ProductSection, GribError> {
+        ProductSection::read(self.section(4), self.reference_ms()?)
     }
 
     /// Returns the number of its packing (code table 5.0): 0 simple, 3 complex with differences, 40

@@ -1,7 +1,7 @@
 //! The grid of a field: section 3.
 
 use super::GribError;
-use super::axes::{LatLonAxes, Step};
+use super::axes::{AxisStep, LatLonAxes};
 use super::earth::Earth;
 use super::octets::Octets;
 use super::row_lengths::RowLengths;
@@ -127,11 +127,15 @@ impl Grid {
         let earth = Earth::read(section)?;
         let flags = section.u8(if matches!(template, 10 | 20 | 30) { 47 } else { 55 })?;
         let geometry = match template {
-            0 => {
-                GridGeometry::LatLon(LatLonAxes::read(section, columns, rows, scan, Step::Stated)?)
-            }
+            0 => GridGeometry::LatLon(LatLonAxes::read(
+                section,
+                columns,
+                rows,
+                scan,
+                AxisStep::Stated,
+            )?),
             1 => GridGeometry::RotatedLatLon {
-                axes: LatLonAxes::read(section, columns, rows, scan, Step::OfEnds)?,
+                axes: LatLonAxes::read(section, columns, rows, scan, AxisStep::OfEnds)?,
                 south_pole_lat: degrees(section, 73)?,
                 south_pole_lon: degrees(section, 77)?,
                 angle: section.f32(81)?.into(),
@@ -245,7 +249,7 @@ fn gaussian(
     rows: u32,
     scan: Scan,
 ) -> Result<GridGeometry, GribError> {
-    let axes = LatLonAxes::read(section, columns, rows, scan, Step::Stated)?;
+    let axes = LatLonAxes::read(section, columns, rows, scan, AxisStep::Stated)?;
     let parallels = section.u32(68)?;
     if rows > parallels.saturating_mul(2) {
         return Err(GribError::Grid("it has more rows than Gaussian parallels"));

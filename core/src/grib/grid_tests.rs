@@ -67,9 +67,9 @@ fn steps_that_are_missing_or_rounded_come_from_the_ends() {
 #[test]
 fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
     let unit = 1e-6;
-    let of = |how: Step, raw, span, points| how.of_axis(raw, unit, span, points).unwrap();
+    let of = |how: AxisStep, raw, span, points| how.of_axis(raw, unit, span, points).unwrap();
     let is = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12, "{got} {expected}");
-    for how in [Step::Stated, Step::OfEnds] {
+    for how in [AxisStep::Stated, AxisStep::OfEnds] {
         // Twelve to the degree, over half the globe: 0.00072° off at the end.
         is(of(how, 83_333, 180.0, 2_161), 180.0 / 2_160.0);
         // Another step than that of the ends: these may be given round the globe.
@@ -84,8 +84,8 @@ fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
         assert!(how.of_axis(0, unit, 1.0, 1).is_err() && how.of_axis(0, unit, 0.0, 5).is_err());
     }
     // Thirds of a degree, off by a millionth at the end.
-    is(of(Step::Stated, 333_333, 1.0, 4), 0.333_333);
-    is(of(Step::OfEnds, 333_333, 1.0, 4), 1.0 / 3.0);
+    is(of(AxisStep::Stated, 333_333, 1.0, 4), 0.333_333);
+    is(of(AxisStep::OfEnds, 333_333, 1.0, 4), 1.0 / 3.0);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | The fields of a file, one after the other | [`fields`], [`Field`] |
 //! | The grid: rows, columns, where its points lie | [`Grid`] |
 //! | What it is of: one forecast, a member, a mean, a probability | [`FieldKind`] |
-//! | Parameter, level, times, statistic | [`Product`] |
+//! | Parameter, level, times, statistic | [`ProductSection`] |
 //! | Short names of parameters | [`ParameterName`] |
 //! | The packings | `packing.rs`, `codec.rs` |
 //! | Its names in the CF conventions | [`Field::cf_attributes`] |
@@ -50,7 +50,7 @@ pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
 pub use names::ParameterName;
 #[cfg(feature = "model")]
 pub(crate) use packing::Steps;
-pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
+pub use product::{GribLevelError, GribParameterError, Level, Parameter, ProductSection};
 
 #[cfg(test)]
 mod tests;

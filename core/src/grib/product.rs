@@ -40,7 +40,7 @@ pub struct GribParameterError(pub String);
 
 /// The kind of a field, its level, times and statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Product {
+pub struct ProductSection {
     /// The number of its template (code table 4.0).
     pub template: u16,
     /// The kind: one forecast, a member of an ensemble, a mean, a probability and so on.
@@ -148,14 +148,14 @@ impl Level {
 const CONSTITUENT: usize = 2;
 
 /// The positions, in a template, of the parts that all templates have.
-struct Layout {
+struct TemplateLayout {
     /// The number of octets between the parameter and the type of the process.
     shift: usize,
     /// The position of the end of the interval, in templates of statistics.
     end_octet: Option<usize>,
 }
 
-impl Layout {
+impl TemplateLayout {
     fn of(template: u16) -> Result<Self, GribError> {
         let (shift, end_octet) = match template {
             0 | 1 | 2 | 5 | 6 | 7 | 15 | 60 => (0, None),
@@ -201,7 +201,7 @@ fn name_of(template: u16) -> &'static str {
     }
 }
 
-impl Product {
+impl ProductSection {
     /// Returns how the values of the interval were combined, in words (code table 4.10); `None` for
     /// an instant, and for a code without a name here.
     ///
@@ -234,7 +234,7 @@ impl Product {
 
     pub(super) fn read(section: Octets<'_>, reference_ms: i64) -> Result<Self, GribError> {
         let template = section.u16(8)?;
-        let Layout { shift, end_octet } = Layout::of(template)?;
+        let TemplateLayout { shift, end_octet } = TemplateLayout::of(template)?;
         let level = Level::read(section, shift + 23)?;
         let count = section.i32(shift + 19)?;
         let mut product = Self {
@@ -274,7 +274,7 @@ impl Product {
     }
 }
 
-/// A digest (FNV-1a) of the octets of a definition that no other member of a [`Product`] states.
+/// A digest (FNV-1a) of the octets of a definition that no other member of a [`ProductSection`] states.
 fn rest(section: Octets<'_>, template: u16, shift: usize, end_octet: Option<usize>) -> u64 {
     // Number of the octet, and how many octets from it on.
     let mut stated: Vec<(usize, usize)> = vec![(1, 5), (10, shift + 3), (shift + 18, 5)];

@@ -2,7 +2,7 @@
 
 use super::Projection;
 use super::gaussian::{GaussianRows, MAX_PARALLELS};
-use super::members::Member;
+use super::members::MemberValue;
 
 /// The most cells of a grid: 2^26, enough for two global grids of 0.05°.
 ///
@@ -157,7 +157,7 @@ pub enum GridDefinitionError {
         /// What is allowed.
         allowed: &'static str,
         /// What was given.
-        got: Member,
+        got: MemberValue,
     },
     /// Rows that are not Gaussian parallels.
     #[error(

@@ -8,7 +8,7 @@ use super::{
 
 /// A member of a definition, such as one in a Python dictionary or a JavaScript object.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Member {
+pub enum MemberValue {
     /// No member of the name.
     Missing,
     /// A number.
@@ -34,11 +34,11 @@ impl Definition {
     /// ```
     /// use mesonet::grid;
     /// let definition = grid::Definition::from_members(|name| match name {
-    ///     "rows" => grid::Member::Number(73.0),
-    ///     "columns" => grid::Member::Number(144.0),
-    ///     "projection" => grid::Member::Text("lat_lon".to_owned()),
-    ///     "first_lat" => grid::Member::Number(90.0),
-    ///     _ => grid::Member::Missing,
+    ///     "rows" => grid::MemberValue::Number(73.0),
+    ///     "columns" => grid::MemberValue::Number(144.0),
+    ///     "projection" => grid::MemberValue::Text("lat_lon".to_owned()),
+    ///     "first_lat" => grid::MemberValue::Number(90.0),
+    ///     _ => grid::MemberValue::Missing,
     /// });
     /// assert_eq!(
     ///     definition.unwrap_err().to_string(),
@@ -47,7 +47,7 @@ impl Definition {
     /// ```
     ///
     /// [`NativeGrid`]: super::NativeGrid
-    pub fn from_members(member: impl Fn(&str) -> Member) -> Result<Self, GridDefinitionError> {
+    pub fn from_members(member: impl Fn(&str) -> MemberValue) -> Result<Self, GridDefinitionError> {
         let members = Members(member);
         Ok(Self {
             rows: members.count("rows")?,
@@ -64,24 +64,24 @@ impl Definition {
 
 struct Members<M>(M);
 
-impl<M: Fn(&str) -> Member> Members<M> {
+impl<M: Fn(&str) -> MemberValue> Members<M> {
     fn number(&self, name: &'static str) -> Result<f64, GridDefinitionError> {
         match (self.0)(name) {
-            Member::Number(number) => Ok(number),
+            MemberValue::Number(number) => Ok(number),
             got => Err(GridDefinitionError::Member { name, allowed: "a number", got }),
         }
     }
 
     fn flag(&self, name: &'static str) -> Result<bool, GridDefinitionError> {
         match (self.0)(name) {
-            Member::Flag(flag) => Ok(flag),
+            MemberValue::Flag(flag) => Ok(flag),
             got => Err(GridDefinitionError::Member { name, allowed: "true or false", got }),
         }
     }
 
     fn count(&self, name: &'static str) -> Result<usize, GridDefinitionError> {
         match (self.0)(name) {
-            Member::Number(number)
+            MemberValue::Number(number)
                 if libm::trunc(number) == number
                     && (0.0..=f64::from(u32::MAX)).contains(&number) =>
             {
@@ -96,14 +96,14 @@ impl<M: Fn(&str) -> Member> Members<M> {
 
     fn pair(&self, name: &'static str) -> Result<[f64; 2], GridDefinitionError> {
         match (self.0)(name) {
-            Member::Pair(pair) => Ok(pair),
+            MemberValue::Pair(pair) => Ok(pair),
             got => Err(GridDefinitionError::Member { name, allowed: "two numbers", got }),
         }
     }
 
     /// A map of a sphere, or of an ellipsoid if a flattening is given.
     fn map(&self, projection: Projection) -> Result<GridProjection, GridDefinitionError> {
-        if let Member::Missing = (self.0)("flattening") {
+        if let MemberValue::Missing = (self.0)("flattening") {
             return Ok(GridProjection::Map(projection));
         }
         let flattening = self.number("flattening")?;
@@ -113,7 +113,7 @@ impl<M: Fn(&str) -> Member> Members<M> {
     fn projection(&self) -> Result<GridProjection, GridDefinitionError> {
         let name = "projection";
         let got = (self.0)(name);
-        let known = if let Member::Text(text) = &got { text.as_str() } else { "" };
+        let known = if let MemberValue::Text(text) = &got { text.as_str() } else { "" };
         Ok(match known {
             "lambert_conformal" => self.map(Projection::LambertConformal {
                 radius_m: self.number("radius_m")?,
@@ -151,7 +151,7 @@ impl<M: Fn(&str) -> Member> Members<M> {
 }
 
 /// The form shown in messages.
-impl fmt::Display for Member {
+impl fmt::Display for MemberValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("nothing"),

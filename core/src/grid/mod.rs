@@ -11,6 +11,7 @@
 //! | Ellipsoids | `spheroid.rs` |
 //! | Their names in PROJ | `proj_string.rs` |
 //! | Rows and columns on any of these, or of latitudes and longitudes | `native.rs`, `definition.rs` |
+//! | The rotation of winds, and the order of cells against another grid | `wind_turns.rs`, `turns.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
 //! | Packed values, their colours | `packing.rs`, `colour.rs` |
 //! | Definitions from other languages | `members.rs` |
@@ -29,6 +30,7 @@ mod map;
 mod members;
 mod mercator;
 mod native;
+mod native_error;
 mod packing;
 mod polar_stereographic;
 mod proj_string;
@@ -36,14 +38,16 @@ mod rotated_lat_lon;
 mod rotation;
 mod spheroid;
 mod tile;
+mod turns;
+mod wind_turns;
 
 pub use self::colour::{ColourError, ColourScale, Rgba, TileColours};
 pub use self::definition::{
     Definition, EllipsoidMap, GridDefinitionError, GridProjection, LatLonGlobe, MAX_CELLS,
 };
-pub use self::members::Member;
-pub(crate) use self::native::WindTurns;
-pub use self::native::{NativeGrid, NativeGridError, Turns};
+pub use self::members::MemberValue;
+pub use self::native::NativeGrid;
+pub use self::native_error::NativeGridError;
 #[cfg(feature = "model")]
 pub(crate) use self::proj_string::GLOBE_RADIUS_M;
 
@@ -58,6 +62,7 @@ pub use self::rotation::{Rotation, RotationLengthError, rotate_field};
 pub use self::tile::{
     MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
 };
+pub use self::turns::Turns;
 
 /// A projection of a sphere. At its central meridian the x axis points east and the y axis north.
 ///

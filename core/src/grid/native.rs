@@ -1,9 +1,14 @@
 //! The native grid of a model: its rows and columns, the positions of its cells, and the rotation
 //! of its winds.
 
+use std::ops::Range;
+
 use super::definition::{Definition, GridDefinitionError, GridProjection};
 use super::map::{Map, Meridian, Parallel};
-use crate::geo::{GeoError, LonLat};
+use super::native_error::NativeGridError;
+use super::turns::Turns;
+use super::wind_turns::WindTurns;
+use crate::geo::LonLat;
 use crate::grid::Rotation;
 use crate::lengths::check_lengths;
 
@@ -52,96 +57,6 @@ pub struct NativeGrid {
     first_y: f64,
     /// The number of columns around the globe, if the columns go round it.
     turn_columns: Option<f64>,
-}
-
-/// The error for a cell or position that is not on the grid, or for arrays of the wrong length.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum NativeGridError {
-    /// Indices beyond the grid.
-    #[error(
-        "row {row}, column {column} is not on the grid; allowed are rows 0 to {last_row} and \
-         columns 0 to {last_column}"
-    )]
-    Cell {
-        /// The requested row.
-        row: usize,
-        /// The requested column.
-        column: usize,
-        /// The last row.
-        last_row: usize,
-        /// The last column.
-        last_column: usize,
-    },
-    /// A position more than half a cell beyond the outermost centres.
-    #[error(
-        "latitude {lat}, longitude {lon} is not on the grid: it would be row {row:.2}, column \
-         {column:.2}; allowed are rows 0 to {last_row} and columns 0 to {last_column}"
-    )]
-    Position {
-        /// The latitude of the position.
-        lat: f64,
-        /// The longitude of the position.
-        lon: f64,
-        /// The row where it would be.
-        row: f64,
-        /// The column where it would be.
-        column: f64,
-        /// The last row.
-        last_row: usize,
-        /// The last column.
-        last_column: usize,
-    },
-    /// A cell without a position, because the definition extends beyond a pole.
-    #[error("row {row}, column {column} is not on the globe: {cause}")]
-    OffGlobe {
-        /// The requested row.
-        row: usize,
-        /// The requested column.
-        column: usize,
-        /// The fault of its position.
-        cause: GeoError,
-    },
-    /// Arrays whose length is not the number of cells.
-    #[error("arrays must have {cells} values, one for each cell; got {first} and {second}")]
-    Length {
-        /// The number of cells.
-        cells: usize,
-        /// Length of the first array.
-        first: usize,
-        /// Length of the second array.
-        second: usize,
-    },
-    /// Arrays of different lengths, with the length of each.
-    #[error("array lengths must match; got {0}")]
-    Lengths(String),
-    /// A latitude or longitude out of range.
-    #[error(transparent)]
-    Geo(#[from] GeoError),
-}
-
-/// How to put the cells of one grid in the order of another grid with the same positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turns {
-    /// The rows run in the other direction.
-    pub rows: bool,
-    /// The columns run in the other direction.
-    pub columns: bool,
-}
-
-impl Turns {
-    /// Puts values in the order of the other grid.
-    pub fn apply<T>(self, values: &mut [T], columns: usize) {
-        if columns == 0 {
-            return;
-        }
-        if self.rows {
-            // Reverse everything, then each row again.
-            values.reverse();
-        }
-        if self.rows != self.columns {
-            values.chunks_mut(columns).for_each(<[T]>::reverse);
-        }
-    }
 }
 
 impl NativeGrid {
@@ -451,7 +366,7 @@ impl NativeGrid {
         sin: &mut [f64],
     ) -> Result<(), NativeGridError> {
         self.check_lengths(cos.len(), sin.len())?;
-        let turns = WindTurns::new(self, 0..self.rows(), 0..self.columns());
+        let turns = self.wind_turns(0..self.rows(), 0..self.columns());
         let columns = self.columns();
         for (row, (cos, sin)) in cos.chunks_mut(columns).zip(sin.chunks_mut(columns)).enumerate() {
             for (column, (cos, sin)) in cos.iter_mut().zip(sin).enumerate() {
@@ -510,6 +425,16 @@ impl NativeGrid {
         within.then_some((row as usize, column as usize))
     }
 
+    /// Returns the rotations of a part of the grid.
+    pub(crate) fn wind_turns(&self, rows: Range<usize>, columns: Range<usize>) -> WindTurns<'_> {
+        let (first_row, first_column) = (rows.start, columns.start);
+        let by_row = rows.map(|row| self.map.angle(self.y(row))).collect();
+        let by_column = columns.map(|column| self.map.angle(self.x(column))).collect();
+        let grid_relative_winds = self.definition.grid_relative_winds;
+        let map = &self.map;
+        WindTurns { map, grid_relative_winds, first_row, first_column, by_row, by_column }
+    }
+
     pub(super) fn x(&self, column: usize) -> f64 {
         self.first_x + column as f64 * self.definition.column_step
     }
@@ -550,39 +475,6 @@ impl NativeGrid {
             return Ok(());
         }
         Err(NativeGridError::Length { cells, first, second })
-    }
-}
-
-/// The rotations of a part of a grid, with the terms for each row and column precomputed.
-pub(crate) struct WindTurns<'a> {
-    grid: &'a NativeGrid,
-    first_row: usize,
-    first_column: usize,
-    by_row: Vec<(f64, f64)>,
-    by_column: Vec<(f64, f64)>,
-}
-
-impl<'a> WindTurns<'a> {
-    pub(crate) fn new(
-        grid: &'a NativeGrid,
-        rows: std::ops::Range<usize>,
-        columns: std::ops::Range<usize>,
-    ) -> Self {
-        let (first_row, first_column) = (rows.start, columns.start);
-        let by_row = rows.map(|row| grid.map.angle(grid.y(row))).collect();
-        let by_column = columns.map(|column| grid.map.angle(grid.x(column))).collect();
-        Self { grid, first_row, first_column, by_row, by_column }
-    }
-
-    /// Returns the rotation of a cell of the part.
-    #[inline]
-    pub(crate) fn at(&self, row: usize, column: usize) -> Rotation {
-        if !self.grid.definition.grid_relative_winds {
-            return Rotation::IDENTITY;
-        }
-        let (y, x) =
-            (self.by_row[row - self.first_row], self.by_column[column - self.first_column]);
-        self.grid.map.rotation_at(x, y)
     }
 }
 

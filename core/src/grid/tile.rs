@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 use std::ops::Range;
 
-use crate::grid::{Encoding, NativeGrid, WindTurns};
+use crate::grid::{Encoding, NativeGrid};
 
 /// The pixels along a side of a tile.
 pub const TILE_SIDE: usize = 256;
@@ -325,7 +325,7 @@ impl TilePlan {
         if !self.grid.definition().grid_relative_winds {
             return self.sample_from(|row, column| cell(row, column)[own], encoding, tile);
         }
-        let turns = WindTurns::new(&self.grid, self.rows(), self.columns());
+        let turns = self.grid.wind_turns(self.rows(), self.columns());
         let turned = |(row, column): (usize, usize)| {
             let [u, v] = cell(row, column);
             let (u, v) = turns.at(row, column).apply(u_encoding.decode(u), v_encoding.decode(v));

@@ -7,7 +7,7 @@
 //! read.
 
 use super::hidden::{Horizon, SECTORS};
-use super::known::{Known, MORE, Neighbourhood};
+use super::known::{KnownReadings, MORE, Neighbourhood};
 use super::station::Compared;
 use crate::check::Spot;
 use crate::geo::{EARTH_RADIUS_KM, StationIndex};
@@ -56,7 +56,7 @@ impl<'c> Changed<'c> {
     }
 
     /// Takes the next station that was read.
-    fn take(&mut self, known: &Known<'_>, place: usize) {
+    fn take(&mut self, known: &KnownReadings<'_>, place: usize) {
         let until_ms = known.until_ms(place, self.variable, self.span);
         if until_ms >= self.span.1 {
             self.whole |= 1 << self.until_ms.len();
@@ -120,7 +120,7 @@ impl Neighbourhood<'_> {
     /// Their stations are read.
     pub(super) fn affected(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         now: &[Compared],
     ) -> Result<Vec<Affected>, StoreError> {
         let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
@@ -143,7 +143,7 @@ impl Neighbourhood<'_> {
 
     /// If a whole network reports in a batch, these are few: after a given moment, the other
     /// stations have only readings that are compared already.
-    fn candidates(&self, known: &Known<'_>, first_ms: i64) -> Candidates {
+    fn candidates(&self, known: &KnownReadings<'_>, first_ms: i64) -> Candidates {
         let stations = &self.directory.stations;
         let is_after = |place: usize| stations[place].update_time_ms > Some(first_ms);
         let is_one: Vec<bool> = (0..stations.len())
@@ -196,7 +196,7 @@ impl Neighbourhood<'_> {
 
     fn affected_by(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         of: &[&Compared],
         (latest_ms, candidates): (i64, &Candidates),
         affected: &mut Vec<Affected>,
@@ -235,7 +235,7 @@ impl Neighbourhood<'_> {
     /// The readings of some stations, nearest first.
     fn affected_among(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         place: usize,
         others: &[Other],
         (changed, reached): (&mut [Changed<'_>], &mut Reached),
@@ -243,10 +243,11 @@ impl Neighbourhood<'_> {
     ) -> Result<(), StoreError> {
         let (spot, Reached { towards, horizon }) = (self.spot(place), reached);
         {
-            let is_hidden = |of: &Changed<'_>, known: &Known<'_>, between, at: (f64, i64)| {
-                let (_, rule) = &known.variables[of.variable];
-                at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
-            };
+            let is_hidden =
+                |of: &Changed<'_>, known: &KnownReadings<'_>, between, at: (f64, i64)| {
+                    let (_, rule) = &known.variables[of.variable];
+                    at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
+                };
             let known_before = towards.len();
             // The stations that may have a changed reading among their nearest values, each with
             // the stations known to hide it.

@@ -5,7 +5,7 @@
 //! neighbours for such a change to be possible. Only for these are the hours before read, and only
 //! for large changes are the changes of the neighbours read.
 
-use super::known::{Known, Neighbourhood};
+use super::known::{KnownReadings, Neighbourhood};
 use super::parts::Parts;
 use super::station::Compared;
 use crate::check::{
@@ -23,7 +23,7 @@ pub(super) struct Changes<'n, 'c> {
     span: (i64, i64),
     own: &'c [Compared],
     /// Each variable separately, because most readings need no changes at all.
-    known: Vec<Option<Known<'c>>>,
+    known: Vec<Option<KnownReadings<'c>>>,
 }
 
 /// The series of a reading: index of the station, variable in the columns, id.
@@ -36,7 +36,7 @@ impl<'n, 'c> Changes<'n, 'c> {
     /// Prepares for readings in a span, for the variables known there. Nothing is read yet.
     pub(super) fn new(
         of: &'n Neighbourhood<'n>,
-        known: &Known<'_>,
+        known: &KnownReadings<'_>,
         span: (i64, i64),
         own: &'c [Compared],
     ) -> Self {
@@ -56,7 +56,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         &mut self,
         variable: usize,
         places: Vec<usize>,
-    ) -> Result<Option<&mut Known<'c>>, StoreError> {
+    ) -> Result<Option<&mut KnownReadings<'c>>, StoreError> {
         let (name, known) = (self.variables[variable].0, &mut self.known[variable]);
         if known.is_none() {
             let (from_ms, to_ms) = self.span;

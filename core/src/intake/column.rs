@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::parts::Parts;
 use crate::check::{
-    DISAGREE, NeighbourRule, NeighbourValue, OneSeries, Own, Spot, compared, counts,
+    DISAGREE, NeighbourRule, NeighbourValue, OneSeries, OwnVerdict, Spot, compared, counts,
 };
 use crate::derived::DERIVED_INPUTS;
 use crate::observation::{
@@ -14,20 +14,20 @@ use crate::time::HOUR_MS;
 
 /// A reading in the form that is compared.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct ComparedReading {
     pub ts_ms: i64,
     pub value: f64,
     pub source: Quality,
     pub stored: Quality,
     /// The verdict of the station's own checks, if they ran.
-    pub own: Option<Own>,
+    pub own: Option<OwnVerdict>,
     /// Whether it is already due for comparison.
     pub is_due: bool,
     /// The number that is compared, once it has been needed.
     compared: Cell<Option<f64>>,
 }
 
-impl Reading {
+impl ComparedReading {
     /// The verdict without the neighbours, as far as it matters to them.
     fn verdict(&self) -> Quality {
         let stored = || without_neighbours(self.stored, self.source);
@@ -46,16 +46,16 @@ impl Reading {
 
 /// The readings of one variable at a station in a window.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct VariableReadings {
     /// The compared series, most instantaneous first, and their readings.
-    pub series: Vec<(SeriesId, Vec<Reading>)>,
+    pub series: Vec<(SeriesId, Vec<ComparedReading>)>,
     variable: Variable,
     spot: Spot,
     /// Whether other stations cannot be compared with them because an altitude is not known.
     is_mute: bool,
 }
 
-impl Column {
+impl VariableReadings {
     pub(super) fn new(
         parts: &[Parts<'_, '_>],
         variable: Variable,
@@ -64,7 +64,7 @@ impl Column {
     ) -> Self {
         let readings = |of: &Parts<'_, '_>| {
             let mut readings = Vec::with_capacity(of.len());
-            readings.extend(of.readings().map(|(ts_ms, value, source, stored)| Reading {
+            readings.extend(of.readings().map(|(ts_ms, value, source, stored)| ComparedReading {
                 ts_ms,
                 value,
                 source,
@@ -85,7 +85,7 @@ impl Column {
     }
 
     /// The number of a reading that is compared; an altimeter setting takes a while to calculate.
-    pub(super) fn compared(&self, of: &Reading) -> f64 {
+    pub(super) fn compared(&self, of: &ComparedReading) -> f64 {
         of.compared.get().unwrap_or_else(|| {
             let value = compared(self.variable, of.value, self.spot);
             of.compared.set(Some(value));
@@ -94,7 +94,7 @@ impl Column {
     }
 
     /// A reading in the form that the check takes.
-    pub(super) fn held(&self, of: &Reading) -> NeighbourValue {
+    pub(super) fn held(&self, of: &ComparedReading) -> NeighbourValue {
         let base = of.verdict().base;
         NeighbourValue { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
     }
@@ -105,7 +105,7 @@ impl Column {
         if self.is_mute {
             return None;
         }
-        let compared = |of: &Reading| self.compared(of);
+        let compared = |of: &ComparedReading| self.compared(of);
         self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared))
     }
 
@@ -115,14 +115,15 @@ impl Column {
         if self.is_mute {
             return i64::MIN;
         }
-        let until_ms = |(_, readings): &(_, Vec<Reading>)| until_ms(readings, span, rule.beside_ms);
+        let until_ms =
+            |(_, readings): &(_, Vec<ComparedReading>)| until_ms(readings, span, rule.beside_ms);
         self.series.iter().map(until_ms).max().unwrap_or(i64::MIN)
     }
 }
 
 /// The time until which readings give a value at every moment of a span: each reading gives one for
 /// some time around it.
-fn until_ms(readings: &[Reading], (from_ms, to_ms): (i64, i64), beside_ms: i64) -> i64 {
+fn until_ms(readings: &[ComparedReading], (from_ms, to_ms): (i64, i64), beside_ms: i64) -> i64 {
     let first_ms = from_ms.saturating_sub(beside_ms);
     let from = readings.partition_point(|of| of.ts_ms < first_ms);
     let mut until_ms = from_ms.saturating_sub(1);
@@ -138,14 +139,14 @@ fn until_ms(readings: &[Reading], (from_ms, to_ms): (i64, i64), beside_ms: i64) 
 /// Returns the value at a moment: the value of the reading at that moment, or an interpolated
 /// value, or else the nearest. On a tie, the earlier reading counts.
 fn value_at(
-    readings: &[Reading],
+    readings: &[ComparedReading],
     ts_ms: i64,
     rule: &NeighbourRule,
-    compared: impl Fn(&Reading) -> f64,
+    compared: impl Fn(&ComparedReading) -> f64,
 ) -> Option<(f64, f64)> {
     let from = readings.partition_point(|reading| reading.ts_ms < ts_ms);
     let reach_ms = rule.reach_ms();
-    let near = |reading: &&Reading| reading.ts_ms.saturating_sub(ts_ms).abs() <= reach_ms;
+    let near = |reading: &&ComparedReading| reading.ts_ms.saturating_sub(ts_ms).abs() <= reach_ms;
     let hours = |apart_ms: i64| apart_ms as f64 / HOUR_MS as f64;
     let after = readings[from..].iter().take_while(near).find(|of| of.says_something());
     if let Some(exact) = after.filter(|after| after.ts_ms == ts_ms) {

@@ -10,9 +10,9 @@ const RULE: NeighbourRule = NeighbourRule {
     needs_altitude: false,
 };
 
-fn at(minute: i64, value: f64) -> Reading {
+fn at(minute: i64, value: f64) -> ComparedReading {
     let unchecked = Quality::UNCHECKED;
-    Reading {
+    ComparedReading {
         ts_ms: minute * MINUTE_MS,
         value,
         source: unchecked,
@@ -23,7 +23,7 @@ fn at(minute: i64, value: f64) -> Reading {
     }
 }
 
-fn value(readings: &[Reading], minute: i64) -> Option<(f64, f64)> {
+fn value(readings: &[ComparedReading], minute: i64) -> Option<(f64, f64)> {
     value_at(readings, minute * MINUTE_MS, &RULE, |of| of.value)
 }
 
@@ -47,8 +47,8 @@ fn a_value_is_that_of_its_time_or_interpolated_or_near() {
 #[test]
 fn doubtful_readings_are_passed_over() {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
-    let bad = Reading {
-        own: Some(Own { verdict: doubtful, cleared: doubtful, is_impossible: false }),
+    let bad = ComparedReading {
+        own: Some(OwnVerdict { verdict: doubtful, cleared: doubtful, is_impossible: false }),
         ..at(30, 90.0)
     };
     let with = [at(0, 10.0), bad, at(60, 16.0)];
@@ -58,7 +58,7 @@ fn doubtful_readings_are_passed_over() {
     // A reading that only its neighbours doubt counts: otherwise one verdict would depend on
     // another.
     let disagrees = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
-    let kept = Reading { stored: disagrees, ..at(30, 90.0) };
+    let kept = ComparedReading { stored: disagrees, ..at(30, 90.0) };
     assert_eq!(value(&[at(0, 10.0), kept], 30), Some((90.0, 0.0)));
 }
 
@@ -71,7 +71,7 @@ fn the_earlier_of_two_equally_near_readings_counts() {
 
 #[test]
 fn readings_without_gaps_give_a_value_throughout() {
-    let until = |readings: &[Reading], from, to| {
+    let until = |readings: &[ComparedReading], from, to| {
         until_ms(readings, (from * MINUTE_MS, to * MINUTE_MS), RULE.beside_ms) / MINUTE_MS
     };
     let readings = [at(0, 10.0), at(60, 11.0), at(160, 12.0)];

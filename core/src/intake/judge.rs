@@ -15,7 +15,7 @@ use super::nearby::Nearby;
 use super::neighbourhood::{Findings, given};
 use super::parts::Parts;
 use super::station::{Change, Judged};
-use crate::check::{Checker, OneSeries, Own, StationSite, Tally, combined};
+use crate::check::{Checker, OneSeries, OwnVerdict, StationSite, Tally, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
@@ -200,7 +200,7 @@ impl Judging<'_> {
         let calculated = Inputs::of_station(parts);
         let mut pass = self.checker.pass(site, parts);
         let mut verdicts: Vec<Option<Quality>> = Vec::new();
-        let mut own_of: Vec<Option<Own>> = vec![None; parts.len()];
+        let mut own_of: Vec<Option<OwnVerdict>> = vec![None; parts.len()];
         let mut ranges = vec![0..0; parts.len()];
         for &(place, ts_ms) in moments {
             verdicts.clear();

@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use super::column::{Column, Reading};
+use super::column::{ComparedReading, VariableReadings};
 use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::Compared;
@@ -21,13 +21,13 @@ pub(super) struct Neighbourhood<'a> {
 }
 
 /// The readings of a window that have been read so far.
-pub(super) struct Known<'c> {
+pub(super) struct KnownReadings<'c> {
     window: ClosedWindow,
     pub variables: Vec<(Variable, NeighbourRule)>,
     /// The readings whose own checks ran, by station.
     own: Vec<&'c Compared>,
     /// A column for each variable, by station.
-    pub columns: Vec<Option<Box<[Column]>>>,
+    pub columns: Vec<Option<Box<[VariableReadings]>>>,
     /// The stations around each station that may have readings in the window, by station.
     present: Vec<OnceCell<Box<Present>>>,
     /// The stations that may have a value of a variable at a moment, for the last request.
@@ -61,11 +61,11 @@ pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
 /// A reading that is due: station, variable, series and index in the columns.
 pub(super) type Due = (usize, usize, usize, usize);
 
-impl Known<'_> {
+impl KnownReadings<'_> {
     pub(super) fn reading(
         &self,
         (place, variable, series, at): Due,
-    ) -> Option<(SeriesId, &Reading)> {
+    ) -> Option<(SeriesId, &ComparedReading)> {
         let (id, readings) = self.columns[place].as_ref()?.get(variable)?.series.get(series)?;
         Some((*id, readings.get(at)?))
     }
@@ -147,7 +147,7 @@ impl Known<'_> {
         let ends_ms = column.series.iter().filter_map(|(_, readings)| {
             let from = readings.partition_point(|of| of.ts_ms <= after_ms).saturating_sub(1);
             let pairs = readings[from..].windows(2).take_while(|pair| pair[0].ts_ms < before_ms);
-            let at = |of: &Reading| (of.ts_ms, of.value);
+            let at = |of: &ComparedReading| (of.ts_ms, of.value);
             let large = pairs.filter(|pair| rule.is_large(at(&pair[0]), at(&pair[1])));
             large.map(|pair| pair[1].ts_ms).max()
         });
@@ -168,7 +168,7 @@ impl Known<'_> {
         (place, variable): (usize, usize),
         series: SeriesId,
         (from_ms, to_ms): (i64, i64),
-    ) -> impl Iterator<Item = (&Reading, f64)> {
+    ) -> impl Iterator<Item = (&ComparedReading, f64)> {
         let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
         let found = column.and_then(|of| of.series.iter().find(|(id, _)| *id == series));
         let readings = found.map_or(&[][..], |(_, readings)| readings);
@@ -188,7 +188,7 @@ impl Neighbourhood<'_> {
     /// distances in km; at most [`MORE`].
     pub(super) fn around<'k>(
         &'k self,
-        known: &'k Known<'_>,
+        known: &'k KnownReadings<'_>,
         place: usize,
     ) -> impl Iterator<Item = (usize, f64)> + 'k {
         let present = move || {
@@ -211,7 +211,7 @@ impl Neighbourhood<'_> {
     /// nearest first, with their distances in km.
     pub(super) fn around_at<'k>(
         &'k self,
-        known: &'k Known<'_>,
+        known: &'k KnownReadings<'_>,
         place: usize,
         variable: usize,
         ts_ms: i64,
@@ -250,7 +250,7 @@ impl Neighbourhood<'_> {
     }
 
     /// The stations that may have a value of a variable at a moment.
-    fn current(&self, known: &Known<'_>, variable: usize, ts_ms: i64) -> Rc<[usize]> {
+    fn current(&self, known: &KnownReadings<'_>, variable: usize, ts_ms: i64) -> Rc<[usize]> {
         let mut current = known.current.borrow_mut();
         match &*current {
             Some((of, places)) if *of == (variable, ts_ms) => Rc::clone(places),
@@ -271,7 +271,7 @@ impl Neighbourhood<'_> {
         variables: &[Variable],
         (from_ms, to_ms): (i64, i64),
         own: &'c [Compared],
-    ) -> Option<Known<'c>> {
+    ) -> Option<KnownReadings<'c>> {
         let rule = |&variable: &Variable| Some((variable, self.checker.neighbour_rule(variable)?));
         let variables: Vec<_> = variables.iter().filter_map(rule).collect();
         let reach_ms = variables.iter().map(|(_, rule)| rule.reach_ms()).max()?;
@@ -284,13 +284,20 @@ impl Neighbourhood<'_> {
         own.sort_unstable_by_key(|of| of.place);
         let columns = self.directory.stations.iter().map(|_| None).collect();
         let present = self.directory.stations.iter().map(|_| OnceCell::new()).collect();
-        Some(Known { window, variables, own, columns, present, current: RefCell::default() })
+        Some(KnownReadings {
+            window,
+            variables,
+            own,
+            columns,
+            present,
+            current: RefCell::default(),
+        })
     }
 
     /// Reads stations that have not been read yet.
     pub(super) fn read(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         mut places: Vec<usize>,
     ) -> Result<(), StoreError> {
         places.sort_unstable();
@@ -316,7 +323,7 @@ impl Neighbourhood<'_> {
             };
             let spot = self.spot(places[i]);
             let column = |(variable, rule): &(Variable, NeighbourRule)| {
-                Column::new(&parts, *variable, rule, spot)
+                VariableReadings::new(&parts, *variable, rule, spot)
             };
             known.columns[places[i]] = Some(rules.iter().map(column).collect());
         })?;
@@ -341,7 +348,13 @@ impl Neighbourhood<'_> {
 
     /// Whether a station can have a value of a variable at a moment, as far as the directory tells:
     /// it has a series of the variable, and its last reading is near enough.
-    fn may_have_value(&self, known: &Known<'_>, place: usize, variable: usize, ts_ms: i64) -> bool {
+    fn may_have_value(
+        &self,
+        known: &KnownReadings<'_>,
+        place: usize,
+        variable: usize,
+        ts_ms: i64,
+    ) -> bool {
         let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
         let (variable, rule) = &known.variables[variable];
         update_time_ms.is_some_and(|last_ms| last_ms >= ts_ms.saturating_sub(rule.beside_ms))
@@ -349,7 +362,7 @@ impl Neighbourhood<'_> {
     }
 
     /// Whether a station can have readings in the window, as far as the directory tells.
-    pub(super) fn may_have(&self, known: &Known<'_>, place: usize) -> bool {
+    pub(super) fn may_have(&self, known: &KnownReadings<'_>, place: usize) -> bool {
         let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
         let until_ms = known.window.end_ms();
         update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())

@@ -11,13 +11,13 @@ use crate::store::{Directory, StationRecord};
 pub(super) struct Nearby {
     index: Arc<StationIndex>,
     radius_km: f64,
-    lists: Box<[OnceLock<List>]>,
+    lists: Box<[OnceLock<NearestStations>]>,
     spots: Box<[Spot]>,
 }
 
 /// The other stations nearest to one, nearest first, with their distances in km.
 #[derive(Debug)]
-struct List {
+struct NearestStations {
     near: Box<[(u32, f64)]>,
     /// Whether this is every station within the radius.
     whole: bool,
@@ -55,7 +55,7 @@ impl Nearby {
         let list = self.lists[place].get_or_init(|| {
             let mut near = all().map(|(other, distance_km)| (other as u32, distance_km));
             let first: Box<[_]> = near.by_ref().take(Self::REMEMBERED).collect();
-            List { near: first, whole: near.next().is_none() }
+            NearestStations { near: first, whole: near.next().is_none() }
         });
         let first = list.near.iter().map(|&(other, distance_km)| (other as usize, distance_km));
         let rest = (!list.whole).then(|| std::iter::once_with(all).flatten().skip(list.near.len()));

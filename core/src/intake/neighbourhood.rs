@@ -7,11 +7,11 @@
 
 use super::affected::Affected;
 use super::changes::Changes;
-use super::column::{Reading, takes_part};
-use super::known::{Due, Known, Neighbourhood, at_moment};
+use super::column::{ComparedReading, takes_part};
+use super::known::{Due, KnownReadings, Neighbourhood, at_moment};
 use super::station::{Change, Compared};
 use crate::check::{
-    CheckReport, Comparison, DISAGREE, NeighbourValue, Own, StationSite, Tally, combined,
+    CheckReport, Comparison, DISAGREE, NeighbourValue, OwnVerdict, StationSite, Tally, combined,
 };
 use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
 use crate::store::StoreError;
@@ -44,7 +44,7 @@ struct ComparedOne {
 }
 
 /// The verdict of a station's own checks, given whether nearby stations agree with the value.
-pub(super) fn given(own: Own, agrees: bool) -> Quality {
+pub(super) fn given(own: OwnVerdict, agrees: bool) -> Quality {
     if agrees { own.cleared } else { own.verdict }
 }
 
@@ -120,7 +120,7 @@ impl Neighbourhood<'_> {
     /// values. Reads the nearer stations as needed.
     fn mark_affected(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         mut affected: Vec<Affected>,
         due: &mut Vec<Due>,
     ) -> Result<(), StoreError> {
@@ -131,7 +131,7 @@ impl Neighbourhood<'_> {
                 let nearest = known.variables[of.variable].1.nearest;
                 let is_nearer = |&(_, distance_km): &(usize, f64)| distance_km < of.distance_km;
                 let mut is_surely = None;
-                let is_neighbour = |known: &Known<'_>, ts_ms| {
+                let is_neighbour = |known: &KnownReadings<'_>, ts_ms| {
                     let has_few = || {
                         let nearer = self.around(known, of.place).take_while(is_nearer);
                         nearer.take(nearest).count() < nearest
@@ -171,9 +171,9 @@ impl Neighbourhood<'_> {
     /// Finds the values that each of some readings is compared with. Reads more stations as needed.
     fn settle(
         &self,
-        known: &mut Known<'_>,
+        known: &mut KnownReadings<'_>,
         mut due: Vec<Due>,
-        mut conclude: impl FnMut(&Known<'_>, Due, &[Near]),
+        mut conclude: impl FnMut(&KnownReadings<'_>, Due, &[Near]),
     ) -> Result<(), StoreError> {
         let mut near = Vec::new();
         // If few stations have values, more are read at once the next time.
@@ -198,7 +198,7 @@ impl Neighbourhood<'_> {
     /// first, adds them to the wanted stations and returns false; each round adds twice as many.
     fn gather(
         &self,
-        known: &Known<'_>,
+        known: &KnownReadings<'_>,
         due: Due,
         round: u32,
         near: &mut Vec<Near>,
@@ -226,7 +226,12 @@ impl Neighbourhood<'_> {
         wanted.len() == already
     }
 
-    fn compare_one(&self, known: &Known<'_>, due: Due, near: &[Near]) -> Option<ComparedOne> {
+    fn compare_one(
+        &self,
+        known: &KnownReadings<'_>,
+        due: Due,
+        near: &[Near],
+    ) -> Option<ComparedOne> {
         let (variable, held) = (known.variables[due.1].0, known.held(due)?);
         let (tally, level) =
             self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
@@ -238,7 +243,7 @@ impl Neighbourhood<'_> {
     /// Whether [`conclude`](Self::conclude) will probably need the readings of the hours before,
     /// which are then read for all stations at once. The guess may be wrong: missing readings are
     /// then read for that station alone.
-    fn needs_changes(&self, known: &Known<'_>, one: &ComparedOne) -> bool {
+    fn needs_changes(&self, known: &KnownReadings<'_>, one: &ComparedOne) -> bool {
         let ComparedOne { due, tally, level, agrees } = *one;
         let Some(rule) = self.checker.change_rule(known.variables[due.1].0) else { return false };
         let is_far = || tally.tripped().is_none() && level.is_some_and(|level| rule.is_far(level));
@@ -252,7 +257,7 @@ impl Neighbourhood<'_> {
     /// Combines the result of a comparison with the verdict of the station's own checks.
     fn conclude(
         &self,
-        known: &Known<'_>,
+        known: &KnownReadings<'_>,
         one: ComparedOne,
         changes: &mut Changes<'_, '_>,
         findings: &mut Findings,
@@ -260,7 +265,7 @@ impl Neighbourhood<'_> {
         let ComparedOne { due, mut tally, level, mut agrees } = one;
         let Some((series, reading)) = known.reading(due) else { return Ok(()) };
         let (place, variable) = (due.0, known.variables[due.1].0);
-        let Reading { ts_ms, source, stored, own, .. } = *reading;
+        let ComparedReading { ts_ms, source, stored, own, .. } = *reading;
         if tally.tripped().is_none() {
             let found = changes.judge((place, due.1, series), ts_ms, level)?;
             self.checker.note_change(variable, found, &mut tally);
@@ -303,10 +308,10 @@ impl Neighbourhood<'_> {
         &self,
         place: usize,
         variable: Variable,
-        of: &Reading,
+        of: &ComparedReading,
         tally: Tally,
     ) -> Option<Quality> {
-        let Reading { stored, source, .. } = *of;
+        let ComparedReading { stored, source, .. } = *of;
         let site = StationSite::from(&self.directory.stations[place].station);
         if source.base == BaseQuality::Good {
             Some(stored)

@@ -275,7 +275,7 @@ mod tests {
         LonLat::new(lon, lat).unwrap()
     }
 
-    fn said(native_id: &str) -> FeedStation {
+    fn feed_station(native_id: &str) -> FeedStation {
         FeedStation::new("METAR", native_id)
     }
 
@@ -287,24 +287,25 @@ mod tests {
     #[test]
     fn a_place_comes_from_the_report_or_a_table_or_nowhere() {
         let mut places = Places::new(Arc::default());
-        let cyyz = said("CYYZ");
+        let cyyz = feed_station("CYYZ");
         let toronto = report(&mut places, cyyz.id(), &cyyz, 0, &table).unwrap().unwrap().clone();
         assert_eq!((&*toronto.name, toronto.coordinates), ("Toronto", at(-79.629, 43.679)));
         // Now known, with nothing new.
         assert_eq!(report(&mut places, toronto.id, &cyyz, 10, &table), Ok(None));
 
-        let buffalo = FeedStation { place: Some(at(-78.74, 42.94)), ..said("KBUF") };
+        let buffalo = FeedStation { place: Some(at(-78.74, 42.94)), ..feed_station("KBUF") };
         let buffalo = report(&mut places, buffalo.id(), &buffalo, 0, &table).unwrap().unwrap();
         assert_eq!((&*buffalo.name, buffalo.coordinates), ("KBUF", at(-78.74, 42.94)));
-        let kxyz = said("KXYZ");
+        let kxyz = feed_station("KXYZ");
         assert_eq!(report(&mut places, kxyz.id(), &kxyz, 0, &table), Err(PlaceUnknown));
     }
 
     #[test]
     fn a_newer_report_changes_what_it_says_and_an_older_one_fills_in() {
         let mut places = Places::new(Arc::default());
-        let id = said("A").id();
-        let first = FeedStation { place: Some(at(1.0, 2.0)), altitude_m: Some(5.0), ..said("A") };
+        let id = feed_station("A").id();
+        let first =
+            FeedStation { place: Some(at(1.0, 2.0)), altitude_m: Some(5.0), ..feed_station("A") };
         report(&mut places, id, &first, 100, &table).unwrap();
         let older = FeedStation {
             name: Some("Alpha".into()),
@@ -312,14 +313,17 @@ mod tests {
             altitude_m: Some(6.0),
             sensor_height_m: Some(10.0),
             station_type: Some(StationType::Suburban),
-            ..said("A")
+            ..feed_station("A")
         };
         let station = report(&mut places, id, &older, 50, &table).unwrap().unwrap();
         assert_eq!((&*station.name, station.coordinates), ("Alpha", at(1.0, 2.0)));
         assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));
         assert_eq!(station.station_type, Some(StationType::Suburban));
-        let newer =
-            FeedStation { name: Some("Beta".into()), place: Some(at(8.0, 9.0)), ..said("A") };
+        let newer = FeedStation {
+            name: Some("Beta".into()),
+            place: Some(at(8.0, 9.0)),
+            ..feed_station("A")
+        };
         let station = report(&mut places, id, &newer, 100, &table).unwrap().unwrap();
         assert_eq!((&*station.name, station.coordinates), ("Beta", at(8.0, 9.0)));
         assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));

@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::column::{is_compared, says_something, without_neighbours};
 use super::derived::Inputs;
 use super::parts::Parts;
-use crate::check::{ChangeRule, Checker, DISAGREE, NeighbourRule, OneSeries, Own, StationSite};
+use crate::check::{
+    ChangeRule, Checker, DISAGREE, NeighbourRule, OneSeries, OwnVerdict, StationSite,
+};
 use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
 
@@ -29,7 +31,7 @@ pub(super) struct Compared {
     pub place: usize,
     pub series: SeriesId,
     /// The verdict of the station's own checks.
-    pub own: Own,
+    pub own: OwnVerdict,
     /// Whether it may change the verdicts of nearby stations: of their readings after and before
     /// these moments.
     pub around: bool,
@@ -45,19 +47,19 @@ pub(super) struct Judged {
 }
 
 /// The series of a station, and the verdicts on the readings that may have changed.
-struct Station<'p, 's, 'a> {
+struct JudgedStation<'p, 's, 'a> {
     parts: &'p [Parts<'s, 'a>],
     /// For each series, the readings being judged, and where they begin in the columns.
     ranges: Vec<Range<usize>>,
     begin: Vec<usize>,
     verdict: Vec<Quality>,
     /// The results of the station's own checks.
-    own_of: Vec<Own>,
+    own_of: Vec<OwnVerdict>,
     /// Whether nearby stations decide the verdict on a reading.
     open: Vec<bool>,
 }
 
-impl Station<'_, '_, '_> {
+impl JudgedStation<'_, '_, '_> {
     fn column(&self, which: usize, reading: usize) -> Option<usize> {
         let range = &self.ranges[which];
         range.contains(&reading).then(|| self.begin[which] + reading - range.start)
@@ -98,7 +100,7 @@ impl Judged {
             own_of.push(own);
         });
         let open = vec![false; readings];
-        let mut station = Station { parts: &parts, ranges, begin, verdict, own_of, open };
+        let mut station = JudgedStation { parts: &parts, ranges, begin, verdict, own_of, open };
 
         for variable in checker.neighbour_variables() {
             if let Some(rule) = checker.neighbour_rule(variable) {
@@ -133,7 +135,7 @@ impl Judged {
     /// Records which readings of a variable to compare with nearby stations.
     fn compare(
         &mut self,
-        station: &mut Station<'_, '_, '_>,
+        station: &mut JudgedStation<'_, '_, '_>,
         checker: &Checker,
         (variable, rule): (Variable, NeighbourRule),
         place: usize,
@@ -190,7 +192,7 @@ impl Judged {
                     variable,
                     place,
                     series: of.series().id,
-                    own: Own { verdict: own, ..station.own_of[column] },
+                    own: OwnVerdict { verdict: own, ..station.own_of[column] },
                     around: is_new || says_something(own) != counted,
                     after_ms: before.map_or(ts_ms.saturating_sub(rule.reach_ms() + 1), |before| {
                         of.ts_ms(before)

@@ -37,7 +37,7 @@
 //! use mesonet::model::{self, ProductEncoding};
 //! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
 //! let run = model::RunStore::new(folder).newest_run("nam211")?;
-//! let products: Vec<model::Product> = model::products(run.definition());
+//! let products: Vec<model::ModelProduct> = model::products(run.definition());
 //! assert_eq!((products[0].name.as_str(), products[0].unit.as_str()), ("prmsl", "Pa"));
 //! let ProductEncoding { height, width, encoding } = products[0].encoding;
 //! assert_eq!((height, width, encoding.scale()), (65, 93, 0.1));
@@ -62,11 +62,12 @@ pub use self::catalogue::{
 pub use self::cell::Winds;
 #[cfg(feature = "grib")]
 pub use self::delivery::{
-    Delivery, DeliveryError, DeliveryLimits, DeliveryReport, Refusal, WrittenProduct, WrittenRun,
+    Delivery, DeliveryError, DeliveryLimits, DeliveryReport, FieldRefusal, WrittenProduct,
+    WrittenRun,
 };
 pub use self::point::{
-    About, AnswerInterval, CellCentre, Fields, Point, PointEntry, Product, ProductEncoding, Series,
-    SeriesEntry, SeriesItem, SeriesValue, point, products, series,
+    AnswerInterval, CellCentre, Fields, ModelProduct, Point, PointEntry, ProductEncoding, Series,
+    SeriesEntry, SeriesItem, SeriesValue, ValueFacts, point, products, series,
 };
 pub use self::query::{PointQuery, SeriesQuery};
 pub use self::stamp::{RunStamp, RunStampError};

@@ -128,7 +128,7 @@ pub enum PointEntry {
         /// Further facts about the value.
         #[serde(flatten)]
         #[cfg_attr(feature = "openapi", schema(inline))]
-        about: About,
+        about: ValueFacts,
     },
     /// A pressure-level field.
     Levels {
@@ -141,14 +141,14 @@ pub enum PointEntry {
         /// Further facts about the values.
         #[serde(flatten)]
         #[cfg_attr(feature = "openapi", schema(inline))]
-        about: About,
+        about: ValueFacts,
     },
 }
 
 /// Facts that apply only to some fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct About {
+pub struct ValueFacts {
     /// The ensemble member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u8>,
@@ -262,7 +262,7 @@ impl fmt::Display for SeriesValue {
 /// A product as the products endpoint lists it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Product {
+pub struct ModelProduct {
     /// Its name.
     pub name: String,
     /// The unit of its values.
@@ -309,7 +309,7 @@ impl<T: Serialize> Serialize for Fields<T> {
 ///
 /// ```
 /// use mesonet::model;
-/// use mesonet::model::{About, PointEntry};
+/// use mesonet::model::{ValueFacts, PointEntry};
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
 /// let run = model::RunStore::new(folder).newest_run("nam211")?;
 /// let fields = &["prmsl", "u"];
@@ -318,7 +318,7 @@ impl<T: Serialize> Serialize for Fields<T> {
 /// let point = model::point(&run, &query)?;
 /// let (name, prmsl) = &point.fields.0[0];
 /// assert_eq!(name, "prmsl");
-/// assert_eq!(*prmsl, PointEntry::Single { unit: "Pa".to_owned(), value: Some(101_828.8), about: About::default() });
+/// assert_eq!(*prmsl, PointEntry::Single { unit: "Pa".to_owned(), value: Some(101_828.8), about: ValueFacts::default() });
 /// assert_eq!(point.valid_time.to_string(), "2018-09-17T00:00:00Z");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
@@ -331,7 +331,7 @@ pub fn point(run: &Run, query: &PointQuery<'_>) -> Result<Point, RunStoreError> 
     let fields = fields(run, (query.fields, member), |product| {
         let ProductDefinition { unit, levels_hpa, member, .. } = product.definition();
         let level = product.definition().level(query.level, query.level_hpa)?;
-        let about = About {
+        let about = ValueFacts {
             member: member.as_ref().map(|member| member.number),
             interval: AnswerInterval::of(run, product, hour),
         };
@@ -415,11 +415,11 @@ pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreErro
 }
 
 /// Returns the products of a run as the products endpoint lists them.
-pub fn products(run: &RunDefinition) -> Vec<Product> {
+pub fn products(run: &RunDefinition) -> Vec<ModelProduct> {
     let (height, width) = (run.grid.rows, run.grid.columns);
     let mut seen = HashSet::new();
     let each_once = run.products.iter().filter(|product| seen.insert(product.shared_name()));
-    let listed = |product: &ProductDefinition| Product {
+    let listed = |product: &ProductDefinition| ModelProduct {
         name: product.shared_name().to_owned(),
         unit: product.unit.clone(),
         levels_hpa: product.levels_hpa.clone(),

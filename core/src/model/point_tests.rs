@@ -151,14 +151,15 @@ fn products_are_listed_with_their_packing() {
 #[test]
 fn what_is_missing_is_null() {
     let unit = "K".to_owned();
-    let single = PointEntry::Single { unit: unit.clone(), value: None, about: About::default() };
+    let single =
+        PointEntry::Single { unit: unit.clone(), value: None, about: ValueFacts::default() };
     assert_eq!(serde_json::to_value(single).unwrap(), json!({"unit": "K", "value": null}));
     let levels_hpa = vec![850.0, 500.0];
     let levels = PointEntry::Levels {
         unit,
         levels_hpa,
         values: vec![None, Some(1.5)],
-        about: About::default(),
+        about: ValueFacts::default(),
     };
     assert_eq!(
         serde_json::to_value(levels).unwrap(),

@@ -26,14 +26,14 @@ macro_rules! variables {
             /// Every variable, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            const ROWS: &[Row] = &[$(Row {
+            const ROWS: &[VariableRow] = &[$(VariableRow {
                 name: $name, unit: Unit::$unit, pretty_name: $pretty, map: $map,
             },)*];
         }
     };
 }
 
-struct Row {
+struct VariableRow {
     name: &'static str,
     unit: Unit,
     pretty_name: &'static str,
@@ -138,7 +138,7 @@ impl Variable {
         self.row().pretty_name
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static VariableRow {
         &Self::ROWS[self as usize]
     }
 }

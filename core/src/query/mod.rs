@@ -25,7 +25,7 @@ pub use self::detail::{
     QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details, details_of,
 };
 pub use self::keyed::{offsets_of_keys, order_of_rows};
-pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
+pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
 pub use self::resample::{GridCells, Ragged, RaggedColumns, RaggedError, resample};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
 pub use self::time_grid::{

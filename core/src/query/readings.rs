@@ -98,7 +98,7 @@ impl ReadingsQuery {
 
 /// A reading in an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct AnswerReading {
     /// Time of the reading, milliseconds since 1970.
     pub ts_ms: i64,
     /// The value, in the series' unit.
@@ -122,7 +122,7 @@ pub struct Readings {
     /// The stations with readings, sorted by id, each with the end of its cells.
     pub stations: Vec<(StationId, usize)>,
     /// The cells, station by station.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<AnswerReading>,
     /// The series that the cells point to.
     pub series: Vec<Arc<Series>>,
     /// Present for a grid: the step that was used.
@@ -133,7 +133,7 @@ pub struct Readings {
 
 impl Readings {
     /// Returns the stations, each with its cells.
-    pub fn by_station(&self) -> impl Iterator<Item = (StationId, &[Cell])> {
+    pub fn by_station(&self) -> impl Iterator<Item = (StationId, &[AnswerReading])> {
         let mut start = 0;
         self.stations.iter().map(move |&(id, end)| {
             let cells = &self.cells[start..end];
@@ -151,13 +151,18 @@ impl Readings {
     /// assert_eq!(answer.get(StationId::new("METAR", "CYYZ"), Variable::Mslp).count(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn get(&self, station: StationId, variable: Variable) -> impl Iterator<Item = &Cell> {
+    pub fn get(
+        &self,
+        station: StationId,
+        variable: Variable,
+    ) -> impl Iterator<Item = &AnswerReading> {
         let at = self.stations.binary_search_by_key(&station, |&(id, _)| id).ok();
         let cells = at.map_or(&[][..], |at| {
             let start = at.checked_sub(1).map_or(0, |before| self.stations[before].1);
             &self.cells[start..self.stations[at].1]
         });
-        let is_of = move |cell: &&Cell| self.series[cell.series as usize].key.variable == variable;
+        let is_of =
+            move |cell: &&AnswerReading| self.series[cell.series as usize].key.variable == variable;
         cells.iter().filter(is_of)
     }
 }
@@ -178,14 +183,14 @@ impl Readings {
 /// # let store = MemoryStore::default();
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // Toronto Pearson reported 29 °C at 20:00 and, after a gap, 19 °C at 09:00.
-/// use mesonet::query::{self, CARRY_IN_MS, Cell, ReadingsQuery};
+/// use mesonet::query::{self, CARRY_IN_MS, AnswerReading, ReadingsQuery};
 /// use mesonet::{ClosedWindow, Step, StationId, Variable, time::{HOUR_MS, parse_instant}};
 /// let start_ms = parse_instant("2024-08-03T20:00:00Z")? + CARRY_IN_MS;
 /// let window = ClosedWindow::new(start_ms, start_ms + HOUR_MS)?;
 /// let hourly =
 ///     ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(60)?);
 /// let grid = query::readings(&store, &hourly, query::Caps::default())?;
-/// let cells: &[Cell] = &grid.cells;
+/// let cells: &[AnswerReading] = &grid.cells;
 /// assert_eq!((cells[0].value, cells[0].age_s), (29.0, 12 * 3600));
 /// assert_eq!((cells[1].value, cells[1].age_s), (19.0, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -365,12 +370,12 @@ impl<'a> StationGrid<'a> {
     }
 }
 
-fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Cell {
+fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> AnswerReading {
     let ts_ms = slice.ts_ms[reading];
     let age_s = u32::try_from((at_ms - ts_ms) / 1000).unwrap_or(0);
     let (value, quality) = (slice.value[reading], slice.quality[reading].quality());
     let qualifier = Qualifier::of_code(slice.qualifier[reading]);
-    Cell { ts_ms, value, series, age_s, quality, qualifier }
+    AnswerReading { ts_ms, value, series, age_s, quality, qualifier }
 }
 
 /// An answer being built.
@@ -402,7 +407,7 @@ mod wire {
     use serde::ser::{Serialize, Serializer};
 
     use crate::observation::{Qualifier, Quality, SeriesId};
-    use crate::query::{Cell, Coarsening, Readings};
+    use crate::query::{AnswerReading, Coarsening, Readings};
     use crate::time::{Iso8601, Step};
 
     /// Readings by station.
@@ -455,7 +460,7 @@ mod wire {
     }
 
     impl<'a> Reading<'a> {
-        fn new(answer: &'a Readings, cell: &Cell) -> Self {
+        fn new(answer: &'a Readings, cell: &AnswerReading) -> Self {
             let series = &answer.series[cell.series as usize];
             Self {
                 timestamp: Iso8601(cell.ts_ms),
@@ -479,7 +484,7 @@ mod wire {
 
     impl Serialize for Stations<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let of_station = |cells: &[Cell]| StationReadings {
+            let of_station = |cells: &[AnswerReading]| StationReadings {
                 readings: cells.iter().map(|cell| Reading::new(self.0, cell)).collect(),
             };
             serializer.collect_map(self.0.by_station().map(|(id, cells)| (id, of_station(cells))))

@@ -68,7 +68,7 @@ fn query(start: i64, end: i64, names: &[Variable], step: Option<i64>) -> Reading
 
 /// Returns the minute of the reading, variable, value and age in seconds of each cell.
 fn shown(answer: &Readings) -> Vec<(i64, Variable, f64, u32)> {
-    let shown = |cell: &Cell| {
+    let shown = |cell: &AnswerReading| {
         let variable = answer.series[cell.series as usize].key.variable;
         (cell.ts_ms / MINUTE_MS, variable, cell.value, cell.age_s)
     };

@@ -2,7 +2,7 @@
 //!
 //! Works on slices and the caller's buffers: nothing here allocates.
 
-use super::walk::Walk;
+use super::walk::PassedCounts;
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step};
 
 /// How far before the start of a grid a reading may lie and still fill its first cells.
@@ -77,8 +77,8 @@ impl Positions {
     }
 
     /// Begins a walk through ascending instants along the positions.
-    pub(super) fn walk(self, ts_ms: &[i64]) -> Walk<'_> {
-        Walk::new(ts_ms, [self.start_ms, self.end_ms], self.len())
+    pub(super) fn walk(self, ts_ms: &[i64]) -> PassedCounts<'_> {
+        PassedCounts::new(ts_ms, [self.start_ms, self.end_ms], self.len())
     }
 
     /// Returns all positions in ascending order, in milliseconds since 1970.

@@ -3,7 +3,7 @@
 use crate::time::passed;
 
 /// Counts the instants that each position has passed, from one position to the next.
-pub(super) struct Walk<'a> {
+pub(super) struct PassedCounts<'a> {
     ts_ms: &'a [i64],
     passed: usize,
     stride: Stride,
@@ -25,7 +25,7 @@ const BLOCK: usize = 8;
 /// If this many instants do not suffice, a search follows.
 const MOST_IN_BLOCKS: usize = 32;
 
-impl<'a> Walk<'a> {
+impl<'a> PassedCounts<'a> {
     /// Takes ascending instants, and the first, the last and the number of the positions for which
     /// they will be counted.
     pub(super) fn new(ts_ms: &'a [i64], ends_ms: [i64; 2], positions: u64) -> Self {

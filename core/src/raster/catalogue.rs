@@ -9,7 +9,7 @@ use super::pyramid::Resampling;
 use crate::grib;
 use crate::grib::{FieldKind, GribError};
 use crate::grid::Encoding;
-use crate::settings::{Fault, check_label, from_optional_text, from_text, read_over};
+use crate::settings::{SettingsFault, check_label, from_optional_text, from_text, read_over};
 
 /// The text of the catalogue that ships: a commented TOML file.
 ///
@@ -17,8 +17,8 @@ use crate::settings::{Fault, check_label, from_optional_text, from_text, read_ov
 /// use mesonet::raster;
 /// // A deployment writes its own file from the text that ships.
 /// assert!(raster::DEFAULT_PRODUCTS_TOML.contains("[hailSize]"));
-/// let copy = raster::Catalogue::from_toml(raster::DEFAULT_PRODUCTS_TOML)?;
-/// assert_eq!(copy, raster::Catalogue::default());
+/// let copy = raster::RasterCatalogue::from_toml(raster::DEFAULT_PRODUCTS_TOML)?;
+/// assert_eq!(copy, raster::RasterCatalogue::default());
 /// # Ok::<(), raster::CatalogueError>(())
 /// ```
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
@@ -33,20 +33,20 @@ const MAX_ENTRIES: usize = 1000;
 ///
 /// ```
 /// use mesonet::raster;
-/// let catalogue = raster::Catalogue::default();
+/// let catalogue = raster::RasterCatalogue::default();
 /// let hail = catalogue.get("hailSize").unwrap();
 /// assert_eq!(hail.unit(), "mm");
 /// assert!(hail.durations().contains(&Some("24h".parse()?)));
 /// # Ok::<(), mesonet::raster::DurationError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Catalogue {
-    products: BTreeMap<String, Product>,
+pub struct RasterCatalogue {
+    products: BTreeMap<String, RasterProduct>,
 }
 
 /// A product: its description, its packing, and its source fields.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Product {
+pub struct RasterProduct {
     name: String,
     title: String,
     unit: String,
@@ -59,7 +59,7 @@ pub struct Product {
 ///
 /// ```
 /// use mesonet::raster::{self, FieldRule};
-/// let catalogue = raster::Catalogue::default();
+/// let catalogue = raster::RasterCatalogue::default();
 /// let rules: &[FieldRule] = catalogue.get("reflectivity").expect("it ships").fields();
 /// assert_eq!(rules[0].parameter.to_string(), "161:209.3.57"); // of MRMS
 /// assert_eq!((rules[0].level, rules[0].duration), (None, None));
@@ -87,15 +87,15 @@ pub struct CatalogueError {
     pub reason: String,
 }
 
-impl From<Fault> for CatalogueError {
-    fn from(Fault { place, reason }: Fault) -> Self {
+impl From<SettingsFault> for CatalogueError {
+    fn from(SettingsFault { place, reason }: SettingsFault) -> Self {
         Self { place, reason }
     }
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
+#[serde(expecting = "struct Entry", deny_unknown_fields)]
+struct RasterToml {
     title: String,
     unit: String,
     scale: f64,
@@ -106,7 +106,7 @@ struct Entry {
     fields: Vec<FieldRule>,
 }
 
-impl Default for Catalogue {
+impl Default for RasterCatalogue {
     /// The catalogue that ships.
     fn default() -> Self {
         let none = Self { products: BTreeMap::new() };
@@ -114,7 +114,7 @@ impl Default for Catalogue {
     }
 }
 
-impl Catalogue {
+impl RasterCatalogue {
     /// Reads the catalogue that ships, overridden by the entries of a TOML text: a table replaces
     /// the product of the same type as a whole; `without = ["type"]` removes products.
     ///
@@ -123,7 +123,7 @@ impl Catalogue {
     /// part of a path, a scale of 0, or no fields.
     ///
     /// ```
-    /// use mesonet::raster::{Catalogue, CatalogueError, Resampling};
+    /// use mesonet::raster::{RasterCatalogue, CatalogueError, Resampling};
     /// let water = r#"
     ///     [precipitableWater]
     ///     title = "Precipitable water"
@@ -132,14 +132,14 @@ impl Catalogue {
     ///     overviews = "max"
     ///     fields = [{ parameter = "7:0.1.3", level = "200" }]
     /// "#;
-    /// let catalogue = Catalogue::from_toml(water)?;
+    /// let catalogue = RasterCatalogue::from_toml(water)?;
     /// let product = catalogue.get("precipitableWater").expect("it was added");
     /// assert_eq!(product.overviews(), Resampling::Max);
     /// assert_eq!((product.title(), product.unit()), ("Precipitable water", "kg/m²"));
     /// assert_eq!(product.encoding().decode(1250), 12.5);
     /// assert_eq!(product.durations(), [None]);
     /// assert!(catalogue.iter().any(|product| product.name() == "hailSize"), "those that ship stay");
-    /// let refused = Catalogue::from_toml(&water.replace("0.01", "0")).unwrap_err();
+    /// let refused = RasterCatalogue::from_toml(&water.replace("0.01", "0")).unwrap_err();
     /// assert_eq!(refused.to_string(), "line 2 in [precipitableWater] of the products: scale must be above 0; got 0");
     /// # Ok::<(), CatalogueError>(())
     /// ```
@@ -148,17 +148,17 @@ impl Catalogue {
     }
 
     fn with(self, text: &str) -> Result<Self, CatalogueError> {
-        let products = read_over(self.products, text, "product", MAX_ENTRIES, Product::new)?;
+        let products = read_over(self.products, text, "product", MAX_ENTRIES, RasterProduct::new)?;
         Ok(Self { products })
     }
 
     /// Returns the product of a type.
-    pub fn get(&self, name: &str) -> Option<&Product> {
+    pub fn get(&self, name: &str) -> Option<&RasterProduct> {
         self.products.get(name)
     }
 
     /// Returns all products, by type.
-    pub fn iter(&self) -> impl Iterator<Item = &Product> {
+    pub fn iter(&self) -> impl Iterator<Item = &RasterProduct> {
         self.products.values()
     }
 
@@ -170,10 +170,11 @@ impl Catalogue {
     pub fn products_of(
         &self,
         field: &grib::Field<'_>,
-    ) -> Result<Vec<(&Product, Option<ProductDuration>)>, GribError> {
+    ) -> Result<Vec<(&RasterProduct, Option<ProductDuration>)>, GribError> {
         let parameter = field.parameter()?;
-        let named =
-            |product: &&Product| product.fields.iter().any(|rule| rule.parameter == parameter);
+        let named = |product: &&RasterProduct| {
+            product.fields.iter().any(|rule| rule.parameter == parameter)
+        };
         let mut found = Vec::new();
         for product in self.products.values().filter(named) {
             found.extend(product.durations_of(field)?.into_iter().map(|span| (product, span)));
@@ -182,9 +183,9 @@ impl Catalogue {
     }
 }
 
-impl Product {
-    fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, unit, scale, offset, overviews, fields } = entry;
+impl RasterProduct {
+    fn new(name: String, entry: RasterToml) -> Result<Self, String> {
+        let RasterToml { title, unit, scale, offset, overviews, fields } = entry;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if !(1..=MAX_TYPE).contains(&name.len()) || !name.bytes().all(plain) {
             return Err(format!("a type must be 1 to {MAX_TYPE} letters, digits, - or _"));

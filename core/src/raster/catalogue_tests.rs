@@ -20,7 +20,7 @@ fn entry(fields: &str) -> String {
 
 #[test]
 fn the_catalogue_that_ships_is_whole() {
-    let catalogue = Catalogue::default();
+    let catalogue = RasterCatalogue::default();
     assert_eq!(catalogue.iter().count(), 9);
     let mut named = Vec::new();
     for product in catalogue.iter() {
@@ -37,7 +37,7 @@ fn the_catalogue_that_ships_is_whole() {
 
 #[test]
 fn durations_are_those_of_the_fields_shortest_first() {
-    let catalogue = Catalogue::default();
+    let catalogue = RasterCatalogue::default();
     let names = |name| -> Vec<String> {
         let durations = catalogue.get(name).unwrap().durations();
         durations
@@ -56,7 +56,7 @@ fn a_field_is_found_by_its_parameter() {
                   mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
     let bytes = file(sample);
     let field = grib::fields(&bytes).next().unwrap().unwrap();
-    let catalogue = Catalogue::default();
+    let catalogue = RasterCatalogue::default();
     let found = catalogue.products_of(&field).unwrap();
     let found: Vec<_> = found.iter().map(|(product, span)| (product.name(), *span)).collect();
     assert_eq!(found, [("reflectivity", None)]);
@@ -65,7 +65,7 @@ fn a_field_is_found_by_its_parameter() {
 #[test]
 fn an_echo_and_none_have_no_mean() {
     let entry = |parameter: &str, overviews: &str| {
-        Catalogue::from_toml(&format!(
+        RasterCatalogue::from_toml(&format!(
             "[radar]\ntitle = \"x\"\nunit = \"dBZ\"\nscale = 0.1\noverviews = \"{overviews}\"\n\
              fields = [{{ parameter = \"{parameter}\" }}]"
         ))
@@ -87,7 +87,7 @@ fn level_and_interval_count_if_they_are_stated() {
     let bytes = file("tests/data/grib/ndfd_20231102T11Z_minrh_scan80.grib2.gz");
     let field = grib::fields(&bytes).next().unwrap().unwrap();
     let durations = |fields: &str| -> Vec<String> {
-        let catalogue = Catalogue::from_toml(&entry(fields)).unwrap();
+        let catalogue = RasterCatalogue::from_toml(&entry(fields)).unwrap();
         let found = catalogue.products_of(&field).unwrap();
         found.iter().map(|(_, span)| span.unwrap().to_string()).collect()
     };
@@ -104,7 +104,7 @@ fn level_and_interval_count_if_they_are_stated() {
 fn own_entries_override_those_that_ship() {
     let own = "without = [\"echoTop\"]\n[hailSize]\ntitle = \"Hail\"\nunit = \"cm\"\nscale = 0.01\n\
                fields = [{ parameter = \"161:209.3.28\" }]\n";
-    let catalogue = Catalogue::from_toml(own).unwrap();
+    let catalogue = RasterCatalogue::from_toml(own).unwrap();
     assert_eq!(catalogue.get("echoTop"), None);
     let hail = catalogue.get("hailSize").unwrap();
     assert_eq!((hail.unit(), hail.durations()), ("cm", vec![None]));
@@ -115,8 +115,8 @@ fn own_entries_override_those_that_ship() {
 #[test]
 fn entries_that_make_no_sense_are_refused() {
     let good = entry("{ parameter = \"1:2.3.4\" }");
-    let refusal = |text: &str| Catalogue::from_toml(text).unwrap_err().to_string();
-    assert!(Catalogue::from_toml(&good).is_ok());
+    let refusal = |text: &str| RasterCatalogue::from_toml(text).unwrap_err().to_string();
+    assert!(RasterCatalogue::from_toml(&good).is_ok());
     for (from, to, expected) in [
         (
             "own",

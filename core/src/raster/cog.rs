@@ -16,7 +16,7 @@ use tiff_writer::{ImageBuilder, encoder};
 
 use super::error::RasterError;
 use super::packed::Raster;
-use super::pyramid::{Level, Samples};
+use super::pyramid::{PyramidLevel, Samples};
 use super::seal::{self, Sealed};
 
 /// The width and height of a tile.
@@ -123,7 +123,7 @@ impl Raster {
         let metadata = TagValue::Ascii(self.metadata());
         base = base.tag(Tag::new(TAG_GDAL_METADATA, metadata));
         let mut images = vec![image(&base, &self.level, nodata)?];
-        let mut level = None::<Level>;
+        let mut level = None::<PyramidLevel>;
         loop {
             let last = level.as_ref().unwrap_or(&self.level);
             if last.width <= TILE && last.height <= TILE {
@@ -166,7 +166,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn builder(level: &Level, nodata: i16) -> ImageBuilder {
+fn builder(level: &PyramidLevel, nodata: i16) -> ImageBuilder {
     let nodata = TagValue::Ascii(nodata.to_string());
     ImageBuilder::new(level.width as u32, level.height as u32)
         .sample_type::<i16>()
@@ -177,7 +177,11 @@ fn builder(level: &Level, nodata: i16) -> ImageBuilder {
 }
 
 /// Compresses the tiles of a raster, row by row of tiles.
-fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, tiff_writer::Error> {
+fn image(
+    builder: &ImageBuilder,
+    level: &PyramidLevel,
+    nodata: i16,
+) -> Result<Image, tiff_writer::Error> {
     let (across, down) = (level.width.div_ceil(TILE), level.height.div_ceil(TILE));
     let mut tiles = Vec::with_capacity(across * down);
     let mut tile = vec![nodata; TILE * TILE];

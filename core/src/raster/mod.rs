@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The products of a deployment, and the fields that they are read from | [`Catalogue`] |
+//! | The products of a deployment, and the fields that they are read from | [`RasterCatalogue`] |
 //! | `duration=24h` | [`ProductDuration`] |
 //! | A field on a map, north up, packed | [`Raster`] |
 //! | Where its pixels lie | `georeference.rs` |
@@ -20,7 +20,9 @@ mod packed;
 mod pyramid;
 mod seal;
 
-pub use catalogue::{Catalogue, CatalogueError, DEFAULT_PRODUCTS_TOML, FieldRule, Product};
+pub use catalogue::{
+    CatalogueError, DEFAULT_PRODUCTS_TOML, FieldRule, RasterCatalogue, RasterProduct,
+};
 pub use check::File;
 pub use duration::{DurationError, ProductDuration};
 pub use error::RasterError;

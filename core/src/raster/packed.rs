@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::catalogue::Product;
+use super::catalogue::RasterProduct;
 use super::duration::ProductDuration;
 use super::error::RasterError;
 use super::georeference::Georeference;
-use super::pyramid::{Level, Resampling, Samples};
+use super::pyramid::{PyramidLevel, Resampling, Samples};
 use crate::grib;
 use crate::grid::{Encoding, PackingLoss};
 use crate::time::Iso8601;
@@ -16,7 +16,7 @@ use crate::time::Iso8601;
 /// ```
 /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
 /// use mesonet::{grib, raster};
-/// let catalogue = raster::Catalogue::from_toml(r#"
+/// let catalogue = raster::RasterCatalogue::from_toml(r#"
 ///     [water]
 ///     title = "Precipitable water"
 ///     unit = "kg/m²"
@@ -25,7 +25,7 @@ use crate::time::Iso8601;
 /// "#)?;
 /// let bytes = std::fs::read(sample)?;
 /// let field = grib::fields(&bytes).next().ok_or("no field")??;
-/// let (product, duration): (&raster::Product, _) = catalogue.products_of(&field)?[0];
+/// let (product, duration): (&raster::RasterProduct, _) = catalogue.products_of(&field)?[0];
 /// assert_eq!(product.durations_of(&field)?, [duration]);
 /// let raster = raster::Raster::new(&field, product, grib::MAX_POINTS)?.covering(duration);
 /// assert_eq!(raster.samples().len(), raster.width() * raster.height());
@@ -43,7 +43,7 @@ use crate::time::Iso8601;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raster {
-    pub(super) level: Level,
+    pub(super) level: PyramidLevel,
     pub(super) encoding: Encoding,
     pub(super) overviews: Resampling,
     pub(super) georeference: Georeference,
@@ -65,7 +65,7 @@ impl Raster {
     /// If the field cannot be read, has more than `max_points` points, or is on a rotated grid.
     pub fn new(
         field: &grib::Field<'_>,
-        product: &Product,
+        product: &RasterProduct,
         max_points: usize,
     ) -> Result<Self, RasterError> {
         let grid = field.grid()?;
@@ -101,7 +101,7 @@ impl Raster {
             Samples::Each(samples)
         };
         Ok(Self {
-            level: Level { width: columns, height: rows, samples },
+            level: PyramidLevel { width: columns, height: rows, samples },
             encoding,
             overviews: product.overviews(),
             georeference,

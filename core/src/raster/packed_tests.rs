@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 
 use super::*;
 use crate::grib;
-use crate::raster::Catalogue;
+use crate::raster::RasterCatalogue;
 
 fn file(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib").join(name);
@@ -15,12 +15,12 @@ fn file(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn catalogue(parameter: &str, scale: f64) -> Catalogue {
+fn catalogue(parameter: &str, scale: f64) -> RasterCatalogue {
     let text = format!(
         "[own]\ntitle = \"<Own> & other\"\nunit = \"Pa\"\nscale = {scale}\noffset = 100000\n\
          fields = [{{ parameter = \"{parameter}\" }}]\n"
     );
-    Catalogue::from_toml(&text).unwrap()
+    RasterCatalogue::from_toml(&text).unwrap()
 }
 
 /// Mean sea level pressure, 65 rows from the south, 93 columns.

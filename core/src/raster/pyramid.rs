@@ -18,7 +18,7 @@ pub enum Resampling {
 
 /// A raster of packed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Level {
+pub(super) struct PyramidLevel {
     pub width: usize,
     pub height: usize,
     pub samples: Samples,
@@ -33,7 +33,7 @@ pub(super) enum Samples {
     Each(Vec<i16>),
 }
 
-impl Level {
+impl PyramidLevel {
     /// Returns the raster at half the width and height, rounded up.
     pub(super) fn halved(&self, nodata: i16, resampling: Resampling) -> Self {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
@@ -78,13 +78,14 @@ mod tests {
 
     const NONE: i16 = i16::MIN;
 
-    fn halved(resampling: Resampling) -> Level {
+    fn halved(resampling: Resampling) -> PyramidLevel {
         let samples = vec![
             1, 2, NONE, //
             4, 6, NONE, //
             -5, NONE, 9,
         ];
-        Level { width: 3, height: 3, samples: Samples::Each(samples) }.halved(NONE, resampling)
+        PyramidLevel { width: 3, height: 3, samples: Samples::Each(samples) }
+            .halved(NONE, resampling)
     }
 
     fn each(samples: [i16; 4]) -> Samples {

@@ -69,7 +69,7 @@ pub struct AlertStore {
     /// The snapshot that readers clone and hold.
     record: RwLock<Arc<AlertRecord>>,
     /// Locked while the record is changed.
-    writer: Mutex<Writer>,
+    writer: Mutex<AlertWriter>,
     /// Why the alerts cannot be read.
     failure: Option<StoreError>,
     /// Why the alerts that can be read are not reliable.
@@ -79,7 +79,7 @@ pub struct AlertStore {
 }
 
 #[derive(Debug, Default)]
-struct Writer {
+struct AlertWriter {
     messages: BTreeMap<String, Arc<alert::Message>>,
     kept: Option<Box<dyn KeptAlerts>>,
 }
@@ -164,7 +164,7 @@ impl AlertStore {
     /// # Ok::<(), StoreError>(())
     /// ```
     pub fn kept(messages: Vec<alert::Message>, kept: Box<dyn KeptAlerts>) -> Self {
-        let writer = Writer { messages: by_id(messages), kept: Some(kept) };
+        let writer = AlertWriter { messages: by_id(messages), kept: Some(kept) };
         let record = RwLock::new(Arc::new(writer.record(0)));
         Self { record, writer: Mutex::new(writer), ..Self::default() }
     }
@@ -219,7 +219,7 @@ impl AlertStore {
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
         let (messages, faults) = Access::reading(dir, |access| read_alerts(dir, access))?;
-        let writer = Writer { messages: by_id(messages), kept: None };
+        let writer = AlertWriter { messages: by_id(messages), kept: None };
         Ok((writer.record(0), faults))
     }
 
@@ -334,19 +334,19 @@ impl AlertStore {
         Ok(past.len())
     }
 
-    fn publish(&self, writer: &Writer) {
+    fn publish(&self, writer: &AlertWriter) {
         let mut record = self.record.write().unwrap_or_else(PoisonError::into_inner);
         *record = Arc::new(writer.record(record.generation + 1));
     }
 
     // The file is changed in transactions, and the messages after that: a panic leaves no partial
     // change.
-    fn writer(&self) -> MutexGuard<'_, Writer> {
+    fn writer(&self) -> MutexGuard<'_, AlertWriter> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Writer {
+impl AlertWriter {
     fn record(&self, generation: u64) -> AlertRecord {
         let mut messages: Vec<_> = self.messages.values().cloned().collect();
         // The sort is stable: messages are already sorted by id.

@@ -51,12 +51,12 @@ use crate::time::ClosedWindow;
 /// ```
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    record: RwLock<Record>,
+    record: RwLock<MemoryRecord>,
     directory: RwLock<Arc<Directory>>,
 }
 
 #[derive(Debug, Default)]
-struct Record {
+struct MemoryRecord {
     generation: u64,
     places_generation: u64,
     places: HashMap<StationId, usize>,
@@ -69,7 +69,7 @@ struct Record {
 
 /// A stored reading.
 #[derive(Clone, Copy)]
-struct Stored {
+struct MemoryReading {
     value: f64,
     quality: QualityCode,
     source: QualityCode,
@@ -86,7 +86,7 @@ struct Before {
     /// By index of the station.
     stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
     /// The replaced readings, and how many times, by index of the station.
-    readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
+    readings: HashMap<(usize, SeriesId, i64), (MemoryReading, usize)>,
     /// By index of the station and time: revision and words, if there were any.
     weather: HashMap<(usize, i64), Option<Said>>,
 }
@@ -110,7 +110,7 @@ impl Store for MemoryStore {
         record.check(batch)?;
         let before = record.generation;
         let mut receipt = record.apply(batch);
-        let verdicts = judge(&View { store: self, record: &record })?;
+        let verdicts = judge(&MemoryView { store: self, record: &record })?;
         receipt.revised = record.revise(&verdicts);
         // The judge has already seen a directory of this generation, made before its verdicts.
         record.generation += u64::from(record.generation == before && receipt.revised > 0);
@@ -120,7 +120,7 @@ impl Store for MemoryStore {
 
 impl Reader for MemoryStore {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        View { store: self, record: &self.read() }.directory()
+        MemoryView { store: self, record: &self.read() }.directory()
     }
 
     fn scan(
@@ -128,7 +128,7 @@ impl Reader for MemoryStore {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        View { store: self, record: &self.read() }.scan(selection, visit)
+        MemoryView { store: self, record: &self.read() }.scan(selection, visit)
     }
 
     fn scan_weather(
@@ -137,7 +137,7 @@ impl Reader for MemoryStore {
         window: ClosedWindow,
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
-        View { store: self, record: &self.read() }.scan_weather(stations, window, visit)
+        MemoryView { store: self, record: &self.read() }.scan_weather(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -146,12 +146,12 @@ impl Reader for MemoryStore {
 }
 
 /// The record while its lock is held.
-struct View<'a> {
+struct MemoryView<'a> {
     store: &'a MemoryStore,
-    record: &'a Record,
+    record: &'a MemoryRecord,
 }
 
-impl Reader for View<'_> {
+impl Reader for MemoryView<'_> {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         let cache = &self.store.directory;
         let known = cache.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -212,16 +212,16 @@ fn within(
 impl MemoryStore {
     // A writer checks its batch before it changes anything, so the record is intact even if a panic
     // poisoned the lock.
-    fn read(&self) -> RwLockReadGuard<'_, Record> {
+    fn read(&self) -> RwLockReadGuard<'_, MemoryRecord> {
         self.record.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Record> {
+    fn write(&self) -> RwLockWriteGuard<'_, MemoryRecord> {
         self.record.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Record {
+impl MemoryRecord {
     /// Refuses an invalid batch before anything is changed.
     fn check(&self, batch: &Batch) -> Result<(), StoreError> {
         let announced: HashSet<StationId> =
@@ -363,7 +363,8 @@ impl Record {
             }
             let source = QualityCode::from(*quality);
             let qualifier = Qualifier::code(*qualifier);
-            let came = Stored { value: *value, quality: source, source, revision, qualifier };
+            let came =
+                MemoryReading { value: *value, quality: source, source, revision, qualifier };
             if let Some(replaced) = data.columns[at].put(ts_ms, came, receipt) {
                 let key = (place, series.id, ts_ms);
                 before.readings.entry(key).or_insert((replaced, 0)).1 += 1;
@@ -410,7 +411,7 @@ impl Record {
     }
 }
 
-impl Stored {
+impl MemoryReading {
     /// Whether another reading came in with the same content, regardless of its present verdict.
     fn came_as(self, other: Self) -> bool {
         (self.value.to_bits(), self.source, self.revision, self.qualifier)
@@ -427,7 +428,12 @@ impl Before {
 
 impl Columns {
     /// Inserts a reading and counts the outcome. Returns the reading that it replaced.
-    fn put(&mut self, ts_ms: i64, came: Stored, receipt: &mut Receipt) -> Option<Stored> {
+    fn put(
+        &mut self,
+        ts_ms: i64,
+        came: MemoryReading,
+        receipt: &mut Receipt,
+    ) -> Option<MemoryReading> {
         // Readings nearly always come in order.
         let at = match self.ts_ms.last() {
             Some(&last) if last >= ts_ms => self.ts_ms.partition_point(|&ts| ts < ts_ms),
@@ -458,7 +464,7 @@ impl Columns {
     }
 
     /// Whether a reading is the same as before; it then keeps its verdict.
-    fn is_again(&mut self, ts_ms: i64, before: Stored) -> bool {
+    fn is_again(&mut self, ts_ms: i64, before: MemoryReading) -> bool {
         let Ok(at) = self.ts_ms.binary_search(&ts_ms) else { return false };
         let again = self.stored(at).came_as(before);
         if again {
@@ -467,8 +473,8 @@ impl Columns {
         again
     }
 
-    fn stored(&self, at: usize) -> Stored {
-        Stored {
+    fn stored(&self, at: usize) -> MemoryReading {
+        MemoryReading {
             value: self.value[at],
             quality: self.quality[at],
             source: self.source[at],
@@ -477,7 +483,7 @@ impl Columns {
         }
     }
 
-    fn set(&mut self, at: usize, to: Stored) {
+    fn set(&mut self, at: usize, to: MemoryReading) {
         (self.value[at], self.revision[at]) = (to.value, to.revision);
         (self.quality[at], self.source[at]) = (to.quality, to.source);
         self.qualifier[at] = to.qualifier;

@@ -120,7 +120,7 @@ macro_rules! units {
             /// Every unit, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$unit,)*];
 
-            const ROWS: &[Row] = &[$(Row {
+            const ROWS: &[UnitRow] = &[$(UnitRow {
                 symbol: $symbol,
                 name: $name,
                 dimension: Dimension::$dimension,
@@ -133,7 +133,7 @@ macro_rules! units {
     };
 }
 
-struct Row {
+struct UnitRow {
     symbol: &'static str,
     name: &'static str,
     dimension: Dimension,
@@ -239,7 +239,7 @@ impl Unit {
         self.row().definition
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static UnitRow {
         &Self::ROWS[self as usize]
     }
 }

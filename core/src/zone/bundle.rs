@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::geo::{COORDINATE_DECIMALS, GeoError, GeometryError, LonLat, MultiPolygon, Polygon};
-use crate::zone::{Code, Kind, Zone, ZoneCodeError, Zones};
+use crate::zone::{Code, Zone, ZoneCodeError, ZoneKind, Zones};
 
 /// Increases when the layout of a bundle or the JSON of a zone changes. Either change gives the
 /// same zones a new geography version.
@@ -21,8 +21,8 @@ const VERSION_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_7447_656f_6772_
 /// The error for an invalid zone bundle.
 ///
 /// ```
-/// use mesonet::zone::{Kind, Zone, ZoneBundleError, Zones};
-/// let zones = Zones::new([Zone::new("041420".parse()?, Kind::Base)]);
+/// use mesonet::zone::{ZoneKind, Zone, ZoneBundleError, Zones};
+/// let zones = Zones::new([Zone::new("041420".parse()?, ZoneKind::Base)]);
 /// let mut bundle = zones.to_bundle()?;
 /// assert_eq!(Zones::from_bundle(&bundle)?.version()?, zones.version()?);
 /// bundle.push(0);
@@ -52,7 +52,7 @@ pub enum ZoneBundleError {
         /// The code.
         code: Code,
         /// The kind.
-        kind: Kind,
+        kind: ZoneKind,
     },
     /// A position off the globe.
     #[error(transparent)]
@@ -72,7 +72,7 @@ struct Bundle<'a> {
 #[derive(Serialize, Deserialize)]
 struct Packed<'a> {
     code: &'a str,
-    kind: Kind,
+    kind: ZoneKind,
     name_en: Option<&'a str>,
     name_fr: Option<&'a str>,
     centroid: Option<(f64, f64)>,

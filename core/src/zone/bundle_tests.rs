@@ -16,13 +16,13 @@ fn full() -> Zone {
         centroid: Some(place(-179.99, 52.123_456_789)),
         area_km2: Some(17_000.5),
         geometry: Some(serde_json::from_str(outline).unwrap()),
-        ..Zone::new("041320".parse().unwrap(), Kind::Base)
+        ..Zone::new("041320".parse().unwrap(), ZoneKind::Base)
     }
 }
 
 #[test]
 fn bundles_round_trip_and_the_same_zones_give_the_same_bytes() {
-    let bare = Zone { is_retired: true, ..Zone::new("OKZ025".parse().unwrap(), Kind::Fire) };
+    let bare = Zone { is_retired: true, ..Zone::new("OKZ025".parse().unwrap(), ZoneKind::Fire) };
     let zones = Zones::new([full(), bare.clone()]);
     let bytes = zones.to_bundle().unwrap();
     let again = Zones::from_bundle(&bytes).unwrap();
@@ -64,7 +64,7 @@ fn an_invalid_bundle_is_refused_with_the_reason() {
         refused(&postcard::to_allocvec(&Bundle { format: FORMAT, zones: vec![packed] }).unwrap())
     };
     assert!(bundle(|zone| zone.code = "x").starts_with("\"x\" is not a zone code"));
-    assert_eq!(bundle(|zone| zone.kind = Kind::Fire), "zone 041320 cannot be of kind fire");
+    assert_eq!(bundle(|zone| zone.kind = ZoneKind::Fire), "zone 041320 cannot be of kind fire");
     assert_eq!(
         bundle(|zone| zone.decimals = 7),
         "positions of a zone must have at most 6 decimals; got 7"
@@ -98,7 +98,7 @@ proptest! {
         ring.push(ring[0]);
         if let Ok(polygon) = Polygon::new(&ring, &[]) {
             let geometry = MultiPolygon::new([polygon]).ok();
-            let zone = Zone { geometry, ..Zone::new("OKC001".parse().unwrap(), Kind::County) };
+            let zone = Zone { geometry, ..Zone::new("OKC001".parse().unwrap(), ZoneKind::County) };
             let bytes = Zones::new([zone.clone()]).to_bundle().unwrap();
             let zones = Zones::from_bundle(&bytes).unwrap();
             prop_assert_eq!(zones.iter().next(), Some(&zone));

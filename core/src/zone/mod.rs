@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::bundle::ZoneBundleError;
 pub use self::file::{
-    File, MAX_FILE_BYTES, ProjectionError, Refusal, Shapefile, ZoneFileError, read_geojson,
+    File, MAX_FILE_BYTES, ProjectionError, Shapefile, ZoneFileError, ZoneRefusal, read_geojson,
     read_shapefile,
 };
 use crate::geo::{BBox, FeatureType, LatLon, LonLat, MultiPolygon};
@@ -124,11 +124,11 @@ impl From<Code> for String {
 /// The error for an unknown zone kind.
 ///
 /// ```
-/// use mesonet::zone::{Kind, ZoneKindError};
-/// assert_eq!("fire".parse(), Ok(Kind::Fire));
+/// use mesonet::zone::{ZoneKind, ZoneKindError};
+/// assert_eq!("fire".parse(), Ok(ZoneKind::Fire));
 /// let lake_erie = "LEZ144".parse()?;
-/// assert!(Kind::of(lake_erie) == Kind::Marine && Kind::Fire.has(lake_erie));
-/// assert_eq!("firewx".parse::<Kind>(), Err(ZoneKindError("firewx".to_owned())));
+/// assert!(ZoneKind::of(lake_erie) == ZoneKind::Marine && ZoneKind::Fire.has(lake_erie));
+/// assert_eq!("firewx".parse::<ZoneKind>(), Err(ZoneKindError("firewx".to_owned())));
 /// # Ok::<(), mesonet::zone::ZoneCodeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,8 +139,8 @@ pub struct ZoneKindError(pub String);
 /// different outline, so the code alone does not determine the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ZoneKind))]
-pub enum Kind {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ZoneKind {
     /// A base zone of Canadian forecasts and alerts.
     Base,
     /// A land forecast zone of the National Weather Service.
@@ -158,7 +158,7 @@ pub enum Kind {
 const MARINE: [&str; 15] =
     ["AM", "AN", "GM", "LC", "LE", "LH", "LM", "LO", "LS", "PH", "PK", "PM", "PS", "PZ", "SL"];
 
-impl Kind {
+impl ZoneKind {
     /// Every kind, in the order in which a code is looked up.
     pub const ALL: [Self; 5] = [Self::Base, Self::Public, Self::Marine, Self::Fire, Self::County];
 
@@ -197,13 +197,13 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ZoneKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for ZoneKind {
     type Err = ZoneKindError;
     fn from_str(text: &str) -> Result<Self, ZoneKindError> {
         let kind = Self::ALL.into_iter().find(|kind| kind.name() == text);
@@ -225,7 +225,7 @@ impl FromStr for Kind {
 /// let zone = Zone {
 ///     centroid: Some(LonLat::new(-82.7, 42.1)?),
 ///     name_en: Some("Windsor".to_owned()),
-///     ..Zone::new("041420".parse()?, zone::Kind::Base)
+///     ..Zone::new("041420".parse()?, zone::ZoneKind::Base)
 /// };
 /// assert_eq!(
 ///     serde_json::to_string(&zone)?,
@@ -239,7 +239,7 @@ pub struct Zone {
     /// Code.
     pub code: Code,
     /// Kind.
-    pub kind: Kind,
+    pub kind: ZoneKind,
     /// Name in English.
     pub name_en: Option<String>,
     /// Name in French.
@@ -256,7 +256,7 @@ pub struct Zone {
 
 impl Zone {
     /// Creates a zone with nothing else known.
-    pub const fn new(code: Code, kind: Kind) -> Self {
+    pub const fn new(code: Code, kind: ZoneKind) -> Self {
         Self {
             code,
             kind,
@@ -324,7 +324,7 @@ struct Properties<'a> {
     /// The same, only in the United States.
     #[serde(skip_serializing_if = "Option::is_none")]
     ugc_code: Option<Code>,
-    kind: Kind,
+    kind: ZoneKind,
     name_en: &'a str,
     name_fr: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -346,10 +346,10 @@ struct Properties<'a> {
 ///     let geometry = Some(serde_json::from_str(square)?);
 ///     Ok(Zone { geometry, ..Zone::new("OKZ025".parse()?, kind) })
 /// };
-/// let zones = Zones::new([zone(zone::Kind::Fire)?, zone(zone::Kind::Public)?]);
+/// let zones = Zones::new([zone(zone::ZoneKind::Fire)?, zone(zone::ZoneKind::Public)?]);
 /// let code = "OKZ025".parse()?;
-/// assert_eq!(zones.get(code).map(|zone| zone.kind), Some(zone::Kind::Public));
-/// assert_eq!(zones.of_kind(code, zone::Kind::Fire).map(|zone| zone.kind), Some(zone::Kind::Fire));
+/// assert_eq!(zones.get(code).map(|zone| zone.kind), Some(zone::ZoneKind::Public));
+/// assert_eq!(zones.of_kind(code, zone::ZoneKind::Fire).map(|zone| zone.kind), Some(zone::ZoneKind::Fire));
 /// assert_eq!(zones.at(LonLat::new(-97.5, 35.5)?).count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -357,7 +357,7 @@ struct Properties<'a> {
 pub struct Zones {
     /// Sorted by kind and code.
     zones: Vec<Zone>,
-    places: HashMap<(Code, Kind), u32>,
+    places: HashMap<(Code, ZoneKind), u32>,
     by_box: RTree<GeomWithData<Rectangle<[f64; 2]>, u32>>,
     /// The version, if known, as from a bundle.
     pub(crate) version: Option<String>,
@@ -391,11 +391,11 @@ impl Zones {
     /// Returns the zone with a code; if a forecast zone and a fire weather zone share it, the
     /// forecast zone.
     pub fn get(&self, code: Code) -> Option<&Zone> {
-        Kind::ALL.into_iter().find_map(|kind| self.of_kind(code, kind))
+        ZoneKind::ALL.into_iter().find_map(|kind| self.of_kind(code, kind))
     }
 
     /// Returns the zone with a code and a kind.
-    pub fn of_kind(&self, code: Code, kind: Kind) -> Option<&Zone> {
+    pub fn of_kind(&self, code: Code, kind: ZoneKind) -> Option<&Zone> {
         self.position(code, kind).map(|i| &self.zones[i])
     }
 
@@ -403,14 +403,14 @@ impl Zones {
     /// [whole](Code::is_whole).
     ///
     /// ```
-    /// use mesonet::zone::{Kind, Zone, Zones};
-    /// let zone = |code: &str| code.parse().map(|code| Zone::new(code, Kind::County));
+    /// use mesonet::zone::{ZoneKind, Zone, Zones};
+    /// let zone = |code: &str| code.parse().map(|code| Zone::new(code, ZoneKind::County));
     /// let zones = Zones::new([zone("IAC001")?, zone("ILC001")?, zone("ILC031")?, zone("INC001")?]);
-    /// let count = |code: &str| code.parse().map(|code| zones.covered(code, Kind::County).count());
+    /// let count = |code: &str| code.parse().map(|code| zones.covered(code, ZoneKind::County).count());
     /// assert_eq!((count("ILC000")?, count("ILC031")?, count("ILC033")?), (2, 1, 0));
     /// # Ok::<(), mesonet::zone::ZoneCodeError>(())
     /// ```
-    pub fn covered(&self, code: Code, kind: Kind) -> impl Iterator<Item = &Zone> {
+    pub fn covered(&self, code: Code, kind: ZoneKind) -> impl Iterator<Item = &Zone> {
         let key = |zone: &Zone| (zone.kind, zone.code);
         let from = self.zones.partition_point(|zone| key(zone) < (kind, code));
         let zones = self.zones[from..].iter();
@@ -419,7 +419,7 @@ impl Zones {
     }
 
     /// Returns the position in [`iter`](Self::iter) of the zone with a code and a kind.
-    pub fn position(&self, code: Code, kind: Kind) -> Option<usize> {
+    pub fn position(&self, code: Code, kind: ZoneKind) -> Option<usize> {
         self.places.get(&(code, kind)).map(|&i| i as usize)
     }
 

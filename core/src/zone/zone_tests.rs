@@ -4,7 +4,7 @@ fn code(text: &str) -> Code {
     text.parse().unwrap()
 }
 
-fn zone(text: &str, kind: Kind, west: f64, east: f64) -> Zone {
+fn zone(text: &str, kind: ZoneKind, west: f64, east: f64) -> Zone {
     let corners = [[west, 50.0], [east, 50.0], [east, 52.0], [west, 52.0], [west, 50.0]];
     let geometry = serde_json::json!({"type": "Polygon", "coordinates": [corners]});
     let geometry = Some(serde_json::from_value(geometry).unwrap());
@@ -52,15 +52,15 @@ fn codes_have_two_forms() {
 
 #[test]
 fn kinds_have_names_and_forms_of_codes() {
-    for kind in Kind::ALL {
+    for kind in ZoneKind::ALL {
         assert_eq!(kind.to_string().parse(), Ok(kind));
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
-        assert_eq!(kind.has(code("041320")), kind == Kind::Base);
-        assert_eq!(kind.has(code("OKC001")), kind == Kind::County);
+        assert_eq!(kind.has(code("041320")), kind == ZoneKind::Base);
+        assert_eq!(kind.has(code("OKC001")), kind == ZoneKind::County);
     }
-    assert!(Kind::Fire.has(code("OKZ025")) && Kind::Marine.has(code("OKZ025")));
+    assert!(ZoneKind::Fire.has(code("OKZ025")) && ZoneKind::Marine.has(code("OKZ025")));
     assert_eq!(
-        "land".parse::<Kind>().unwrap_err().to_string(),
+        "land".parse::<ZoneKind>().unwrap_err().to_string(),
         "\"land\" is not a zone kind; allowed are base, public, marine, fire and county"
     );
 }
@@ -71,15 +71,16 @@ fn a_later_description_adds_to_an_earlier_one_and_wins() {
         name_en: Some("Old".to_owned()),
         name_fr: Some("Vieux".to_owned()),
         area_km2: Some(1.0),
-        ..zone("041320", Kind::Base, -83.0, -82.0)
+        ..zone("041320", ZoneKind::Base, -83.0, -82.0)
     };
     let newer = Zone {
         name_en: Some("New".to_owned()),
         centroid: Some(LonLat::new(-82.5, 51.0).unwrap()),
-        geometry: zone("041320", Kind::Base, -82.0, -81.0).geometry,
-        ..Zone::new(code("041320"), Kind::Base)
+        geometry: zone("041320", ZoneKind::Base, -82.0, -81.0).geometry,
+        ..Zone::new(code("041320"), ZoneKind::Base)
     };
-    let zones = Zones::new([named.clone(), zone("041310", Kind::Base, 0.0, 1.0), newer.clone()]);
+    let zones =
+        Zones::new([named.clone(), zone("041310", ZoneKind::Base, 0.0, 1.0), newer.clone()]);
     assert_eq!(codes(zones.iter()), ["041310", "041320"]);
     let expected =
         Zone { name_fr: named.name_fr.clone(), area_km2: named.area_km2, ..newer.clone() };
@@ -91,29 +92,29 @@ fn a_later_description_adds_to_an_earlier_one_and_wins() {
 #[test]
 fn zones_are_found_by_code_and_kind() {
     let zones = Zones::new([
-        zone("OKZ025", Kind::Fire, 0.0, 1.0),
-        zone("OKZ025", Kind::Public, 0.0, 2.0),
-        zone("OKZ099", Kind::Fire, 5.0, 6.0),
+        zone("OKZ025", ZoneKind::Fire, 0.0, 1.0),
+        zone("OKZ025", ZoneKind::Public, 0.0, 2.0),
+        zone("OKZ099", ZoneKind::Fire, 5.0, 6.0),
     ]);
     assert_eq!(zones.len(), 3);
     let kind = |found: Option<&Zone>| found.map(|zone| zone.kind);
-    assert_eq!(kind(zones.get(code("OKZ025"))), Some(Kind::Public));
-    assert_eq!(kind(zones.get(code("OKZ099"))), Some(Kind::Fire));
-    assert_eq!(kind(zones.of_kind(code("OKZ025"), Kind::Fire)), Some(Kind::Fire));
-    assert_eq!(kind(zones.of_kind(code("OKZ099"), Kind::Public)), None);
+    assert_eq!(kind(zones.get(code("OKZ025"))), Some(ZoneKind::Public));
+    assert_eq!(kind(zones.get(code("OKZ099"))), Some(ZoneKind::Fire));
+    assert_eq!(kind(zones.of_kind(code("OKZ025"), ZoneKind::Fire)), Some(ZoneKind::Fire));
+    assert_eq!(kind(zones.of_kind(code("OKZ099"), ZoneKind::Public)), None);
     assert_eq!(kind(zones.get(code("OKZ100"))), None);
-    let place = zones.position(code("OKZ099"), Kind::Fire).unwrap();
+    let place = zones.position(code("OKZ099"), ZoneKind::Fire).unwrap();
     assert_eq!(zones.iter().nth(place).unwrap().code, code("OKZ099"));
 }
 
 #[test]
 fn zones_are_found_by_box_and_place_across_the_antimeridian_too() {
     let zones = Zones::new([
-        zone("AKZ787", Kind::Public, 178.0, -179.0),
-        zone("AKZ788", Kind::Public, -179.0, -170.0),
+        zone("AKZ787", ZoneKind::Public, 178.0, -179.0),
+        zone("AKZ788", ZoneKind::Public, -179.0, -170.0),
         Zone {
             centroid: Some(LonLat::new(179.0, 51.0).unwrap()),
-            ..Zone::new(code("041320"), Kind::Base)
+            ..Zone::new(code("041320"), ZoneKind::Base)
         },
     ]);
     let at = |lon| codes(zones.at(LonLat::new(lon, 51.0).unwrap()));
@@ -137,7 +138,7 @@ fn a_zone_is_a_feature_without_unknown_fields() {
         name_fr: Some("Sarnia".to_owned()),
         area_km2: Some(1650.018),
         centroid: Some(LonLat::new(-82.25, 42.875).unwrap()),
-        ..zone("041320", Kind::Base, 0.0, 1.0)
+        ..zone("041320", ZoneKind::Base, 0.0, 1.0)
     };
     assert_eq!(
         serde_json::to_string(&full).unwrap(),
@@ -148,7 +149,7 @@ fn a_zone_is_a_feature_without_unknown_fields() {
             r#""areaKm2":1650.018,"centroid":{"lat":42.875,"lon":-82.25}}}"#
         )
     );
-    let bare = Zone::new(code("OKC001"), Kind::County);
+    let bare = Zone::new(code("OKC001"), ZoneKind::County);
     assert_eq!(
         serde_json::to_string(&bare).unwrap(),
         concat!(
@@ -166,7 +167,7 @@ fn a_zone_has_a_name_in_both_languages() {
         let zone = Zone {
             name_en: english.map(str::to_owned),
             name_fr: french.map(str::to_owned),
-            ..Zone::new(code("041320"), Kind::Base)
+            ..Zone::new(code("041320"), ZoneKind::Base)
         };
         let feature = serde_json::to_value(zone).unwrap();
         let name = |name: &str| feature["properties"][name].as_str().unwrap().to_owned();
@@ -183,14 +184,14 @@ fn a_zone_has_a_name_in_both_languages() {
 /// description takes it into use again.
 #[test]
 fn a_retired_zone_is_found_by_its_code_alone() {
-    let retired = Zone { is_retired: true, ..zone("SCZ047", Kind::Public, 0.0, 2.0) };
-    let zones = Zones::new([retired.clone(), zone("SCZ147", Kind::Public, 0.0, 2.0)]);
+    let retired = Zone { is_retired: true, ..zone("SCZ047", ZoneKind::Public, 0.0, 2.0) };
+    let zones = Zones::new([retired.clone(), zone("SCZ147", ZoneKind::Public, 0.0, 2.0)]);
     let here = LonLat::new(1.0, 51.0).unwrap();
     assert_eq!(codes(zones.at(here)), ["SCZ147"]);
     assert_eq!(codes(zones.in_box(BBox::new(0.0, 50.0, 1.0, 51.0).unwrap())), ["SCZ147"]);
     assert_eq!(zones.get(code("SCZ047")), Some(&retired));
     assert!(serde_json::to_string(&retired).unwrap().contains(r#""retired":true"#));
-    let zones = Zones::new([retired, zone("SCZ047", Kind::Public, 0.0, 2.0)]);
+    let zones = Zones::new([retired, zone("SCZ047", ZoneKind::Public, 0.0, 2.0)]);
     assert_eq!(codes(zones.at(here)), ["SCZ047"]);
 }
 
@@ -201,13 +202,13 @@ fn the_names_and_the_area_of_a_later_description_win() {
         name_fr: Some(fr.to_owned()),
         area_km2: Some(area_km2),
         centroid: Some(LonLat::new(lon, 51.0).unwrap()),
-        ..Zone::new(code("041320"), Kind::Base)
+        ..Zone::new(code("041320"), ZoneKind::Base)
     };
     let (old, new) = (described("Old", "Vieux", 1.0, -82.0), described("New", "Neuf", 2.0, -81.0));
     let zones = Zones::new([old.clone(), new.clone()]);
     assert_eq!(zones.get(code("041320")), Some(&new));
     // Fields that are not repeated stay.
-    let bare = Zone::new(code("041320"), Kind::Base);
+    let bare = Zone::new(code("041320"), ZoneKind::Base);
     assert_eq!(Zones::new([old.clone(), bare]).get(code("041320")), Some(&old));
 }
 
@@ -215,7 +216,7 @@ fn the_names_and_the_area_of_a_later_description_win() {
 #[test]
 fn a_zone_that_ends_at_the_antimeridian_is_found_from_either_side() {
     for (west, east) in [(177.0, 180.0), (-180.0, -177.0)] {
-        let zones = Zones::new([zone("AKZ787", Kind::Public, west, east)]);
+        let zones = Zones::new([zone("AKZ787", ZoneKind::Public, west, east)]);
         let at = |lon| codes(zones.at(LonLat::new(lon, 51.0).unwrap()));
         assert_eq!(at(180.0), ["AKZ787"], "{west}");
         assert_eq!(at(-180.0), ["AKZ787"], "{west}");

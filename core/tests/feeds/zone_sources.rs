@@ -124,7 +124,7 @@ fn a_shapefile_and_the_geojson_of_it_hold_the_same_zones() {
     }
     for (shape, feature) in shapes.zones.iter().zip(&features.zones) {
         assert_eq!(shape.code, feature.code);
-        assert_eq!((&shape.name_en, shape.kind), (&feature.name_en, zone::Kind::Base));
+        assert_eq!((&shape.name_en, shape.kind), (&feature.name_en, zone::ZoneKind::Base));
         assert_eq!(shape.geometry, feature.geometry, "{}", shape.code);
         let (area, centroid) = (shape.area_km2.unwrap(), shape.centroid.unwrap());
         assert!((area - feature.area_km2.unwrap()).abs() < 1e-6 * area);
@@ -181,7 +181,7 @@ fn the_bundle_is_what_the_tool_makes_of_the_files() {
 fn the_bundle_holds_the_zones_of_both_countries() {
     let zones = bundle();
     let mut counts = Vec::new();
-    for kind in zone::Kind::ALL {
+    for kind in zone::ZoneKind::ALL {
         let of_kind: Vec<_> = zones.iter().filter(|zone| zone.kind == kind).collect();
         let named = of_kind.iter().filter(|zone| zone.name_en.is_some()).count();
         let outlined = of_kind.iter().filter(|zone| zone.geometry.is_some()).count();
@@ -198,7 +198,7 @@ fn the_bundle_holds_the_zones_of_both_countries() {
     assert_eq!(zones.len(), 14_353 + 4);
     assert_eq!(zones.iter().filter(|zone| zone.is_retired).count(), 979 + 321 + 11 + 4);
     for zone in &zones {
-        if zone.kind == zone::Kind::Base {
+        if zone.kind == zone::ZoneKind::Base {
             assert!(zone.name_fr.is_some() && zone.area_km2.is_some() && zone.centroid.is_some());
         } else {
             assert!(zone.name_fr.is_none() && zone.area_km2.is_none());
@@ -220,11 +220,11 @@ fn zones_that_were_split_have_the_outline_of_their_county() {
         ("NDZ045", "Sioux", "NDC085"),
     ] {
         let code = code.parse().unwrap();
-        let split = zones.of_kind(code, zone::Kind::Public).unwrap();
+        let split = zones.of_kind(code, zone::ZoneKind::Public).unwrap();
         assert_eq!((split.name_en.as_deref(), split.is_retired), (Some(name), true), "{code}");
         assert_eq!(split.geometry, zone(&zones, county).geometry, "{code}");
         // The fire weather zone is still the whole county.
-        let fire = zones.of_kind(code, zone::Kind::Fire).unwrap();
+        let fire = zones.of_kind(code, zone::ZoneKind::Fire).unwrap();
         let middle = fire.centroid.unwrap();
         assert!(split.geometry.as_ref().unwrap().contains(middle), "{code}");
     }
@@ -251,6 +251,6 @@ fn zones_are_where_people_know_them_to_be() {
     assert_eq!(at(-122.43, 47.62), ["marine PZZ135"]);
     assert_eq!(at(173.2, 52.9), ["public AKZ791", "fire AKZ791", "county AKC016"]);
     let aleutians = BBox::new(179.0, 51.0, -179.0, 52.5).unwrap();
-    let found = zones.in_box(aleutians).filter(|zone| zone.kind == zone::Kind::County);
+    let found = zones.in_box(aleutians).filter(|zone| zone.kind == zone::ZoneKind::County);
     assert_eq!(found.map(|zone| zone.code.as_str()).collect::<Vec<_>>(), ["AKC016"]);
 }

@@ -4,7 +4,9 @@ use std::io::Cursor;
 
 use crate::state::services::Services;
 use mesonet_service::fetch::{Delivery, Sink, Taken, Unavailable};
-use mesonet_service::ingest::{Bounds, Ingest, Input, KindSummary, Label, Options, Summary};
+use mesonet_service::ingest::{
+    ByteSource, FileLimits, Ingest, IngestSummary, KindSummary, Label, Options,
+};
 
 impl Sink for Services {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
@@ -21,7 +23,7 @@ fn options(delivery: &Delivery<'_>) -> Options {
         feed: delivery.kind,
         received_ms: Some(delivery.received_ms),
         now_ms: delivery.received_ms,
-        bounds: Bounds::SENT,
+        bounds: FileLimits::SENT,
     }
 }
 
@@ -31,7 +33,7 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
     for file in delivery.files {
         let label =
             Label { shown: file.address.to_owned(), name: file.name.to_owned(), modified_ms: None };
-        if let Some(fault) = ingest.input(&label, Input::File(&mut Cursor::new(file.bytes))) {
+        if let Some(fault) = ingest.input(&label, ByteSource::File(&mut Cursor::new(file.bytes))) {
             faults.push(format!("{}: {}", fault.file, fault.error));
         }
     }
@@ -39,7 +41,7 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
 }
 
 /// Returns what was taken. If the store failed, nothing is certain to have been taken.
-fn taken(summary: &Summary, faults: Vec<String>) -> Result<Taken, Unavailable> {
+fn taken(summary: &IngestSummary, faults: Vec<String>) -> Result<Taken, Unavailable> {
     if let Some(error) = &summary.store_error {
         return Err(Unavailable(error.to_string()));
     }

@@ -7,7 +7,7 @@ use mesonet::{ClosedWindow, Intake, MemoryStore, Reader, StationId, Variable};
 
 use super::*;
 use crate::app::replay_server::{Page, ReplayServer};
-use mesonet_service::fetch::{FetchConfig, Poller, Round, Sink, Source};
+use mesonet_service::fetch::{FetchConfig, FetchSource, Poller, Round, Sink};
 use mesonet_service::ingest::{Target, ingest};
 
 #[derive(Default)]
@@ -58,7 +58,7 @@ fn poll(server: &ReplayServer, config: FetchConfig, record: &Arc<Record>, now: &
     poller.poll(now_ms, &AtomicBool::new(false))
 }
 
-fn config(source: Source, url: String) -> FetchConfig {
+fn config(source: FetchSource, url: String) -> FetchConfig {
     let mut config = FetchConfig::new(source, "(tests, weather@example.org)");
     config.url = Some(url);
     config
@@ -78,7 +78,8 @@ fn a_folder_of_the_datamart_ends_up_as_stations_and_readings() {
     }
     let record = Arc::new(Record::default());
     let url = server.url("/{date}/WXO-DD/observations/swob-ml/");
-    let round = poll(&server, config(Source::DatamartSwob, url), &record, "2023-03-01T19:10:00Z");
+    let round =
+        poll(&server, config(FetchSource::DatamartSwob, url), &record, "2023-03-01T19:10:00Z");
     assert_eq!((round.taken, round.reports, round.unreadable, round.failed), (3, 3, 0, 0));
     let directory = record.store.directory().unwrap();
     assert_eq!(directory.stations.len(), 3);
@@ -97,7 +98,7 @@ fn observations_of_the_weather_service_end_up_as_readings() {
     server.put_file(path, &format!("nws_observation/{name}"), "2026-07-15T19:50:00Z");
     let record = Arc::new(Record::default());
     let url = server.url("/stations/{station}/observations?limit=10");
-    let mut config = config(Source::NwsObservations, url);
+    let mut config = config(FetchSource::NwsObservations, url);
     config.stations = vec!["KALB".to_owned()];
     let round = poll(&server, config, &record, "2026-07-15T20:00:00Z");
     assert_eq!((round.taken, round.reports, round.unreadable), (1, 1, 0));
@@ -118,13 +119,13 @@ fn a_compressed_table_at_one_address_is_unpacked_and_what_is_no_feed_is_named() 
     server.put("/data/cache/metars.cache.csv.gz", page);
     let record = Arc::new(Record::default());
     let url = server.url("/data/cache/metars.cache.csv.gz");
-    let round = poll(&server, config(Source::Url, url), &record, "2024-08-03T17:40:00Z");
+    let round = poll(&server, config(FetchSource::Url, url), &record, "2024-08-03T17:40:00Z");
     assert_eq!((round.taken, round.unreadable), (1, 0));
     assert!(round.reports > 1_000, "{round:?}");
 
     server.put("/obs", Page::File(b"Dear reader".to_vec(), 0));
     let url = server.url("/obs");
-    let round = poll(&server, config(Source::Url, url), &record, "2024-08-03T17:40:00Z");
+    let round = poll(&server, config(FetchSource::Url, url), &record, "2024-08-03T17:40:00Z");
     assert_eq!((round.taken, round.unreadable, round.stopped), (0, 1, None));
 }
 
@@ -144,7 +145,7 @@ fn alerts_of_the_datamart_end_up_as_a_chain_and_each_is_fetched_once() {
     let record = Arc::new(Record::default());
     let url = server.url("/{date}/WXO-DD/alerts/cap/");
     let mut poller =
-        Poller::new(config(Source::DatamartCap, url), None, Arc::clone(&record) as _).unwrap();
+        Poller::new(config(FetchSource::DatamartCap, url), None, Arc::clone(&record) as _).unwrap();
     let mut round = |now: &str| {
         let now_ms = parse_instant(now).unwrap();
         server.set_now(now_ms);
@@ -175,7 +176,7 @@ fn alerts_of_the_weather_service_are_asked_for_conditionally() {
     let recorded = "nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz";
     server.put_file("/alerts/active", recorded, "2026-05-14T16:35:00Z");
     let record = Arc::new(Record::default());
-    let config = config(Source::NwsAlerts, server.url("/alerts/active"));
+    let config = config(FetchSource::NwsAlerts, server.url("/alerts/active"));
     let mut poller = Poller::new(config, None, Arc::clone(&record) as _).unwrap();
     let mut round = |now: &str| {
         let now_ms = parse_instant(now).unwrap();

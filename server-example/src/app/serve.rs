@@ -21,11 +21,11 @@ use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
 use crate::config::{Config, ConfigError, Flags};
-use crate::connections::{Certificate, Connections, Limits, Table, raise_file_limit};
+use crate::connections::{Certificate, ConnectionLimits, Connections, Table, raise_file_limit};
 use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
-use crate::sample::{Sample, SampleError, sample, sample_alerts};
-use crate::state::alert_clocks::Ahead;
+use crate::sample::{SampleData, SampleError, sample, sample_alerts};
+use crate::state::alert_clocks::FeedClockLead;
 use crate::state::clock::Clock;
 use crate::state::zones::ZonesError;
 use crate::state::{State, StateError};
@@ -162,7 +162,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     let mut beside = JoinSet::new();
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
-        let few = Limits { connections: OF_METRICS, of_client: OF_METRICS, ..limits };
+        let few = ConnectionLimits { connections: OF_METRICS, of_client: OF_METRICS, ..limits };
         let app = figures::router(
             Arc::clone(&state),
             Arc::clone(&table),
@@ -366,7 +366,7 @@ fn start(
         return Ok((clock, None));
     }
 
-    let Sample { batch, placeless, summary } = sample()?;
+    let SampleData { batch, placeless, summary } = sample()?;
     let mut timeline = Timeline::new(batch);
     let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
     let clock = replay_clock(start_ms, newest_ms);
@@ -422,7 +422,7 @@ fn rest_of_details(took: Duration) -> Duration {
 fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
     match start_ms {
         Some(start_ms) => Clock::started_at(start_ms),
-        None => Clock::started_at(newest_ms).with_alerts_ahead(Ahead::of_sample(newest_ms)),
+        None => Clock::started_at(newest_ms).with_alerts_ahead(FeedClockLead::of_sample(newest_ms)),
     }
 }
 

@@ -12,8 +12,8 @@ use mesonet::store::StoreError;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::shown_path;
-use mesonet_service::files::{Bounds, FileFault};
-use mesonet_service::ingest::{Options, Summary};
+use mesonet_service::files::{FileFault, FileLimits};
+use mesonet_service::ingest::{IngestSummary, Options};
 use mesonet_service::products::DiskFailure;
 
 /// Number of files that are read together.
@@ -90,7 +90,7 @@ impl Watch {
     ///
     /// # Errors
     /// The folder cannot be read, or the store takes nothing. The files stay.
-    pub fn look(&mut self, state: &State) -> Result<Vec<Summary>, WatchError> {
+    pub fn look(&mut self, state: &State) -> Result<Vec<IngestSummary>, WatchError> {
         let files = self
             .whole_files()
             .map_err(|error| WatchError::Folder { folder: self.folder.clone(), error })?;
@@ -143,7 +143,7 @@ impl Watch {
         state: &State,
         model: &str,
         files: &[PathBuf],
-    ) -> Result<Option<Summary>, WatchError> {
+    ) -> Result<Option<IngestSummary>, WatchError> {
         let read = {
             let _turn = state
                 .services
@@ -208,7 +208,7 @@ impl Watch {
         &mut self,
         state: &State,
         files: &[PathBuf],
-        summaries: &mut Vec<Summary>,
+        summaries: &mut Vec<IngestSummary>,
     ) -> Result<(), WatchError> {
         let (faults, summary) = {
             let _turn = state.services.lanes.watched();
@@ -297,7 +297,7 @@ impl Watch {
 }
 
 fn options() -> Options {
-    Options { bounds: Bounds::WATCHED, ..Options::at(system_ms()) }
+    Options { bounds: FileLimits::WATCHED, ..Options::at(system_ms()) }
 }
 
 /// Returns a regular file that may be read, or a link, with its stamp. Returns `None` for anything

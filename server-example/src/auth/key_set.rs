@@ -33,7 +33,7 @@ const MAX_AGE: Duration = Duration::from_secs(15 * 60);
 
 /// Where a key set comes from, and the issuer whose tokens it checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct KeySetSource {
     /// A file, or an address that begins with `https://` (or `http://` on this machine).
     pub jwks: String,
     /// What `iss` must be.
@@ -44,7 +44,7 @@ pub struct Source {
 
 /// The keys, renewed as they are needed.
 pub struct KeySet {
-    source: Option<Source>,
+    source: Option<KeySetSource>,
     /// The file of the development issuer's key, if its tokens are accepted.
     development: Option<PathBuf>,
     keys: ArcSwap<Keys>,
@@ -56,7 +56,7 @@ struct Keys {
     read: Instant,
 }
 
-impl Source {
+impl KeySetSource {
     fn is_address(&self) -> bool {
         self.jwks.starts_with("https://") || self.jwks.starts_with("http://")
     }
@@ -79,7 +79,7 @@ impl KeySet {
     ///
     /// # Errors
     /// The file of keys cannot be read or holds no key.
-    pub fn new(source: Option<Source>, development: Option<PathBuf>) -> Result<Self, String> {
+    pub fn new(source: Option<KeySetSource>, development: Option<PathBuf>) -> Result<Self, String> {
         provider::install();
         let set = Self {
             source,
@@ -101,7 +101,7 @@ impl KeySet {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn renewed(&self, source: Option<Source>) -> Result<Self, String> {
+    pub fn renewed(&self, source: Option<KeySetSource>) -> Result<Self, String> {
         let is_same = self.source == source;
         let new = Self::new(source, self.development.clone())?;
         if is_same && new.keys.load().by_kid.is_empty() {
@@ -186,7 +186,7 @@ struct Published {
 }
 
 /// Reads a key set. Keys that cannot check tokens are left out, with the reason in the log.
-fn parse(bytes: &[u8], source: &Source) -> Result<HashMap<String, Key>, String> {
+fn parse(bytes: &[u8], source: &KeySetSource) -> Result<HashMap<String, Key>, String> {
     #[derive(Deserialize)]
     struct Set {
         keys: Vec<serde_json::Value>,

@@ -14,8 +14,8 @@ const ED: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 /// A modulus of 1,024 bits.
 const SHORT: &str = "qZqyGumuVYSvvMz5lmWip7QCxEBMyE5sFHvRNtBxwrDkXrkK2pURNcaGy3pCjzUfjUOGSR-haIMXvBcm6D7elu8I_RYvwn94TcxpojP3DxEvfBGTAcwtuAtwOjLOi1jxy0Voifz_ll6UcuHUCcOF_eAJEkmW2r2Qn8J76evEP0c";
 
-fn source(jwks: impl Into<String>) -> Source {
-    Source { jwks: jwks.into(), issuer: "i".to_owned(), audience: "a".to_owned() }
+fn source(jwks: impl Into<String>) -> KeySetSource {
+    KeySetSource { jwks: jwks.into(), issuer: "i".to_owned(), audience: "a".to_owned() }
 }
 
 fn read(keys: &[Value]) -> Result<Vec<(String, Algorithm)>, String> {

@@ -34,7 +34,7 @@ pub use self::issuer::{
     DevelopmentAccount, FILE as DEVELOPMENT_KEY, TokenError, development_token, key_file,
 };
 use self::key_set::KeySet;
-pub use self::key_set::Source;
+pub use self::key_set::KeySetSource;
 use self::token::Token;
 pub use self::token::{Account, Rejection};
 
@@ -63,7 +63,7 @@ impl Credentials {
     /// # Errors
     /// The key set cannot be read.
     pub fn new(
-        source: Option<Source>,
+        source: Option<KeySetSource>,
         development: Option<PathBuf>,
         keys: Option<KnownKeys>,
     ) -> Result<Self, AuthError> {
@@ -88,7 +88,7 @@ impl Credentials {
     ///
     /// # Errors
     /// The key set cannot be read; the old one stays.
-    pub fn reload(&self, source: Option<Source>) -> Result<(), AuthError> {
+    pub fn reload(&self, source: Option<KeySetSource>) -> Result<(), AuthError> {
         let old = self.key_set.load();
         let new = old.renewed(source).map_err(AuthError)?;
         self.key_set.store(Arc::new(new));

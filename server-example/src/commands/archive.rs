@@ -5,9 +5,9 @@ use std::io::Write as _;
 use clap::Args;
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet_server::RecordFlags;
-use mesonet_service::archive::{FILE_READINGS, Run, open};
+use mesonet_service::archive::{ArchiveRun, FILE_READINGS, open};
 use mesonet_service::clock::system_ms;
-use mesonet_service::place::Place;
+use mesonet_service::place::ObjectPlace;
 
 use super::{Outcome, load, print};
 
@@ -59,8 +59,8 @@ pub fn archive(flags: &ArchiveFlags) -> Outcome {
     let before_ms = before_ms.min(system_ms());
     let settings = load(record)?.record();
     let (store, held_now, name) = open(&settings)?;
-    let run = Run {
-        place: Place::create(to)?,
+    let run = ArchiveRun {
+        place: ObjectPlace::create(to)?,
         store: &*store,
         held_now,
         name,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use mesonet_service::backup::{ListedBackup, listed, prune};
 use mesonet_service::clock::system_ms;
-use mesonet_service::place::Place;
+use mesonet_service::place::ObjectPlace;
 
 use super::{Outcome, print};
 
@@ -37,7 +37,7 @@ pub struct BackupsFlags {
 /// # Errors
 /// The place cannot be read.
 pub fn backups(flags: &BackupsFlags) -> Outcome {
-    let place = Place::open(&flags.from)?;
+    let place = ObjectPlace::open(&flags.from)?;
     if let Some(span) = &flags.keep {
         let pruned = prune(&place, span, system_ms())?;
         writeln!(io::stdout(), "{pruned}")?;

@@ -11,8 +11,8 @@ use mesonet::{Iso8601, grib, model};
 
 use super::Outcome;
 use mesonet_server::{CatalogueFlags, Config, Flags};
-use mesonet_service::files::Bounds;
-use mesonet_service::ingest::{Copies, Source, SourceError, SourceFile, Visitor};
+use mesonet_service::files::FileLimits;
+use mesonet_service::ingest::{Copies, FileWalker, SourceError, SourceFile, Visitor};
 
 /// Length of the longest message that is read into memory.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
@@ -45,7 +45,7 @@ pub fn grib_ls(flags: &GribLsFlags) -> Outcome {
     if let Some(name) = &flags.model {
         mesonet_service::ingest::model_named(&catalogue, name)?;
     }
-    let mut list = List {
+    let mut list = FieldPrinter {
         out: &mut io::stdout().lock(),
         catalogue: &catalogue,
         model: flags.model.as_deref(),
@@ -55,14 +55,19 @@ pub fn grib_ls(flags: &GribLsFlags) -> Outcome {
         is_closed: false,
     };
     for path in &flags.files {
-        Source::new(&mut list, Bounds::default(), &mut Copies::default(), &AtomicU64::new(0))
-            .path(path);
+        FileWalker::new(
+            &mut list,
+            FileLimits::default(),
+            &mut Copies::default(),
+            &AtomicU64::new(0),
+        )
+        .path(path);
     }
     Ok(list.is_whole)
 }
 
 /// Prints the fields of the files that a source finds.
-struct List<'a, W> {
+struct FieldPrinter<'a, W> {
     out: &'a mut W,
     catalogue: &'a model::Catalogue,
     model: Option<&'a str>,
@@ -73,7 +78,7 @@ struct List<'a, W> {
     is_closed: bool,
 }
 
-impl<W: Write> List<'_, W> {
+impl<W: Write> FieldPrinter<'_, W> {
     fn print(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}").inspect_err(|error| {
             self.is_closed |= error.kind() == io::ErrorKind::BrokenPipe;
@@ -95,7 +100,7 @@ impl<W: Write> List<'_, W> {
     }
 }
 
-impl<W: Write> Visitor for List<'_, W> {
+impl<W: Write> Visitor for FieldPrinter<'_, W> {
     fn file(&mut self, mut file: SourceFile<'_>) -> bool {
         let mut number = 0;
         let read = self.fields(&mut file, &mut number);
@@ -254,12 +259,12 @@ fn named(parameter: grib::Parameter) -> String {
     }
 }
 
-fn level(product: &grib::Product) -> String {
+fn level(product: &grib::ProductSection) -> String {
     let second = product.second_level.map(|second| format!(" to {second}")).unwrap_or_default();
     format!("level {}{second}", product.level)
 }
 
-fn times(field: &grib::Field<'_>, product: &grib::Product) -> String {
+fn times(field: &grib::Field<'_>, product: &grib::ProductSection) -> String {
     let valid = Iso8601(product.valid_ms);
     let run = field.reference_ms().map(|run| (product.valid_ms - run) as f64 / 3_600_000.0);
     let ahead = run.map(|hours| format!(" (+{hours} h)")).unwrap_or_default();

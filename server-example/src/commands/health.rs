@@ -35,7 +35,7 @@ pub fn health(flags: &Flags) -> Outcome {
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Own::default()))
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate::default()))
             .with_no_client_auth();
         let tls = ClientConnection::new(Arc::new(tls), ServerName::from(address.ip()))?;
         ask(&mut StreamOwned::new(tls, stream))?
@@ -71,15 +71,15 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 /// Accepts any certificate: only the answer matters, nothing secret is sent, and the public name of
 /// the server is not known here.
 #[derive(Debug)]
-struct Own(WebPkiSupportedAlgorithms);
+struct AnyCertificate(WebPkiSupportedAlgorithms);
 
-impl Default for Own {
+impl Default for AnyCertificate {
     fn default() -> Self {
         Self(ring::default_provider().signature_verification_algorithms)
     }
 }
 
-impl ServerCertVerifier for Own {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -15,8 +15,8 @@ use mesonet_server::{CatalogueFlags, Config, Flags, RecordFlags, is_almost};
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::FileFault;
 use mesonet_service::ingest::{
-    ModelInlet, ModelProgress, Options, Summary, Target, ingest_model, make_model, model_named,
-    unmake_model,
+    IngestSummary, ModelInlet, ModelProgress, Options, Target, ingest_model, make_model,
+    model_named, unmake_model,
 };
 use mesonet_service::products::{Inlet, ProductFiles};
 use mesonet_service::progress::{show_fields, under_bar};
@@ -126,7 +126,7 @@ fn make_record(config: &Config) -> Result<(), Box<dyn Error>> {
 
 fn unknown_product(name: &str, files: &ProductFiles) -> String {
     let catalogue = files.catalogue();
-    let known: Vec<&str> = catalogue.iter().map(raster::Product::name).collect();
+    let known: Vec<&str> = catalogue.iter().map(raster::RasterProduct::name).collect();
     format!("unknown product \"{name}\"; known are {}", known.join(", "))
 }
 
@@ -137,7 +137,7 @@ fn read(
     (store, alerts): (&dyn Store, &AlertStore),
     products: Inlet<'_>,
     options: Options,
-) -> Result<Summary, Box<dyn Error>> {
+) -> Result<IngestSummary, Box<dyn Error>> {
     let target = Target { intake, store, alerts, products: Some(products) };
     let progress = AtomicU64::new(0);
     let show = |bar: &ProgressBar| bar.set_position(progress.load(Ordering::Relaxed));
@@ -158,7 +158,7 @@ fn read_models(
     name: &str,
     options: Options,
     is_new: bool,
-) -> Result<Summary, Box<dyn Error>> {
+) -> Result<IngestSummary, Box<dyn Error>> {
     let mut catalogue = config.model_catalogue()?;
     let is_known = catalogue.get(name).is_some();
     let almost = |known: &&model::Source| is_almost(name, known.name());

@@ -89,7 +89,7 @@ pub struct RetentionFlags {
 /// What is, or would be, deleted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Summary {
+struct RetentionSummary {
     dry_run: bool,
     /// Time of the newest reading.
     newest: Option<Iso8601>,
@@ -123,7 +123,7 @@ impl fmt::Display for Whole {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for RetentionSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dry_run, newest, cutoff, readings, whole, alerts, archive_lacks } = self;
         if let Some(lack) = archive_lacks {
@@ -251,7 +251,7 @@ fn expire_in_clickhouse(
     address: &ClickHouseAddress,
     kept_ms: i64,
     dry_run: bool,
-) -> Result<Summary, Box<dyn Error>> {
+) -> Result<RetentionSummary, Box<dyn Error>> {
     let beside = Record::beside(&config.record())?;
     let alerts = beside.alerts().record();
     let newest_ms = newest_of(beside.reader(), &alerts)?;
@@ -262,7 +262,7 @@ fn expire_in_clickhouse(
         .map(|cutoff_ms| would_expire(address, &config.record(), cutoff_ms))
         .transpose()?;
     let (readings, days) = would.unwrap_or_default();
-    let mut summary = Summary {
+    let mut summary = RetentionSummary {
         dry_run,
         newest: newest_ms.map(Iso8601),
         cutoff: cutoff_ms.map(Iso8601),
@@ -283,7 +283,11 @@ fn expire_in_clickhouse(
     Ok(summary)
 }
 
-fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summary, Box<dyn Error>> {
+fn expire_on_disk(
+    config: &Config,
+    kept_ms: i64,
+    dry_run: bool,
+) -> Result<RetentionSummary, Box<dyn Error>> {
     if !config.data.is_dir() {
         return Err(no_record(&config.data));
     }
@@ -295,7 +299,7 @@ fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summar
     check_step(reader.held_from_ms()?, cutoff_ms)?;
     drop(reader);
     let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
-    let mut summary = Summary {
+    let mut summary = RetentionSummary {
         dry_run,
         newest: newest_ms.map(Iso8601),
         cutoff: cutoff_ms.map(Iso8601),

@@ -360,7 +360,7 @@ fn the_help_of_a_flag_gives_its_default() {
 #[test]
 fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetched() {
     use figment::providers::{Format, Toml};
-    use mesonet_service::fetch::Source;
+    use mesonet_service::fetch::FetchSource;
 
     let read = |text: &str| Figment::new().merge(Toml::string(text)).extract::<Config>().unwrap();
     assert_eq!(read("").fetch, []);
@@ -368,15 +368,15 @@ fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetch
     let text = include_str!("../../../docs/fetch.md");
     let example = text.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let config = read(example);
-    let sources: Vec<Source> = config.fetch.iter().map(|fetch| fetch.source).collect();
+    let sources: Vec<FetchSource> = config.fetch.iter().map(|fetch| fetch.source).collect();
     assert_eq!(
         sources,
         [
-            Source::DatamartSwob,
-            Source::NwsObservations,
-            Source::DatamartCap,
-            Source::NwsAlerts,
-            Source::Url
+            FetchSource::DatamartSwob,
+            FetchSource::NwsObservations,
+            FetchSource::DatamartCap,
+            FetchSource::NwsAlerts,
+            FetchSource::Url
         ]
     );
     config.check().unwrap();

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 pub use self::replay_start::{ReplayStart, ReplayStartError};
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::auth::{self, AuthError};
-use crate::connections::{Certificate, Limits, TlsError};
+use crate::connections::{Certificate, ConnectionLimits, TlsError};
 use crate::http::body::Pace;
 use crate::limits::{Allowance, Hops};
 use crate::observe::traces::TracesError;
@@ -215,8 +215,8 @@ impl Config {
     ///
     /// # Errors
     /// The file of products cannot be read or is invalid.
-    pub fn catalogue(&self) -> Result<raster::Catalogue, ConfigError> {
-        Ok(own(self.products.as_deref(), raster::Catalogue::from_toml)?.unwrap_or_default())
+    pub fn catalogue(&self) -> Result<raster::RasterCatalogue, ConfigError> {
+        Ok(own(self.products.as_deref(), raster::RasterCatalogue::from_toml)?.unwrap_or_default())
     }
 
     /// The models of this deployment: the built-in ones, those that were made from files (`ingest
@@ -240,8 +240,8 @@ impl Config {
     }
 
     /// The keys of account tokens; `None` if no such tokens are accepted.
-    pub(crate) fn token_source(&self) -> Option<auth::Source> {
-        Some(auth::Source {
+    pub(crate) fn token_source(&self) -> Option<auth::KeySetSource> {
+        Some(auth::KeySetSource {
             jwks: self.token_keys.clone()?,
             issuer: self.token_issuer.clone()?,
             audience: self.token_audience.clone()?,
@@ -296,9 +296,9 @@ impl Config {
     }
 
     /// The limits for connections.
-    pub(crate) fn connection_limits(&self) -> Limits {
+    pub(crate) fn connection_limits(&self) -> ConnectionLimits {
         let quarter = self.max_connections.div_ceil(4);
-        Limits {
+        ConnectionLimits {
             connections: self.max_connections,
             of_client: self.max_address_connections.unwrap_or(quarter),
             head: Duration::from_secs(self.head_timeout_s),

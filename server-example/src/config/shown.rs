@@ -81,7 +81,7 @@ fn without_secrets(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mesonet_service::fetch::{FetchConfig, Source};
+    use mesonet_service::fetch::{FetchConfig, FetchSource};
 
     #[test]
     fn settings_are_shown_as_a_file_that_gives_the_same_without_secrets() {
@@ -94,7 +94,7 @@ mod tests {
         let again: Config = Figment::from(Toml::string(&text)).extract().unwrap();
         assert_eq!(again, config);
 
-        let mut source = FetchConfig::new(Source::DatamartAmqp, "a b@c.d");
+        let mut source = FetchConfig::new(FetchSource::DatamartAmqp, "a b@c.d");
         source.url = Some("amqps://name:pass@host/path?key=1".to_owned());
         let config = Config {
             ingest_key_hashes: vec!["ab".repeat(32)],

@@ -15,8 +15,8 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::connection_state::{ConnectionState, InFlight, PIECE_BYTES};
 use super::host;
-use super::table::{ConnectionState, InFlight, PIECE_BYTES};
 use crate::http::{NO_SNIFFING, NOSNIFF};
 use crate::limits::Peer;
 
@@ -32,7 +32,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 /// The caller of a connection, and how the connection is served.
 #[derive(Clone)]
-pub struct Guest {
+pub struct AcceptedConnection {
     pub peer: Peer,
     pub connection_state: Arc<ConnectionState>,
     pub has_tls: bool,
@@ -41,7 +41,7 @@ pub struct Guest {
 /// Answers a request. The request is in flight until the caller has taken the answer.
 pub async fn answer(
     app: Router,
-    Guest { peer, connection_state, has_tls }: Guest,
+    AcceptedConnection { peer, connection_state, has_tls }: AcceptedConnection,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
     let asking = connection_state.asks();

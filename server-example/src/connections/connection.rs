@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{Answered, Guest, answer};
-use super::frames::Counted;
-use super::table::{ConnectionState, Leave};
+use super::answer::{AcceptedConnection, Answered, answer};
+use super::connection_state::{ConnectionState, Leave};
+use super::frames::CountedStream;
 
 /// Length of the longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -53,17 +53,17 @@ pub enum Ending {
 /// connection would have no more time than a slow one. So the table times both.
 pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    guest: Guest,
+    accepted: AcceptedConnection,
     app: Router,
     stop: watch::Receiver<bool>,
 ) -> Ending {
-    let connection_state = Arc::clone(&guest.connection_state);
+    let connection_state = Arc::clone(&accepted.connection_state);
     let connection = http1::Builder::new()
         .max_buf_size(MAX_HEAD_BYTES)
         .header_read_timeout(None)
         .serve_connection(
             TokioIo::new(stream),
-            service_fn(move |request| answer(app.clone(), guest.clone(), request)),
+            service_fn(move |request| answer(app.clone(), accepted.clone(), request)),
         );
     drive(connection, &connection_state, stop, Duration::ZERO).await
 }
@@ -71,12 +71,12 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
 /// Serves HTTP/2 over a stream, with a maximum number of requests at a time.
 pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    guest: Guest,
+    accepted: AcceptedConnection,
     app: Router,
     stop: watch::Receiver<bool>,
     max_streams: u32,
 ) -> Ending {
-    let connection_state = Arc::clone(&guest.connection_state);
+    let connection_state = Arc::clone(&accepted.connection_state);
     connection_state.speaks_http2();
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -90,8 +90,8 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
         .keep_alive_interval(PING)
         .keep_alive_timeout(PONG)
         .serve_connection(
-            TokioIo::new(Counted::new(stream)),
-            service_fn(move |request| answer(app.clone(), guest.clone(), request)),
+            TokioIo::new(CountedStream::new(stream)),
+            service_fn(move |request| answer(app.clone(), accepted.clone(), request)),
         );
     drive(connection, &connection_state, stop, LAST_WORD).await
 }

@@ -31,7 +31,7 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 
 /// A stream whose frames are counted as they arrive.
-pub struct Counted<S> {
+pub struct CountedStream<S> {
     stream: S,
     counter: Counter,
 }
@@ -46,7 +46,7 @@ struct Counter {
     filled: Instant,
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     pub fn new(stream: S) -> Self {
         Self { stream, counter: Counter::new(Instant::now()) }
     }
@@ -91,7 +91,7 @@ impl Counter {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -107,7 +107,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -6,7 +6,7 @@ use crate::http::body::Pace;
 
 /// The limits on connections.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// Number of connections.
     pub connections: usize,
     /// Maximum number of connections of one client address.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub pace: Pace,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// Lowers the limits to what a process that may open `files` files can serve: some files are
     /// kept for the store and for the files that are served.
     pub fn within(self, files: Option<u64>) -> Self {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn files_are_kept_for_the_store() {
-        let limits = Limits {
+        let limits = ConnectionLimits {
             connections: 4_096,
             of_client: 1_024,
             head: Duration::from_secs(10),

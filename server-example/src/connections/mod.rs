@@ -6,8 +6,9 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The numbers | [`Limits`] |
+//! | The numbers | [`ConnectionLimits`] |
 //! | The open connections, and which one is closed when there is no room | `table.rs` |
+//! | What a connection is doing | `connection_state.rs` |
 //! | One connection, over HTTP/1 or HTTP/2 | `connection.rs`, `watched.rs` |
 //! | Floods of HTTP/2 frames | `frames.rs` |
 //! | One request of a connection | `answer.rs`, `host.rs` |
@@ -18,6 +19,7 @@
 
 mod answer;
 mod connection;
+mod connection_state;
 mod frames;
 mod host;
 mod limits;
@@ -39,10 +41,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{ClientAddr, Peer};
-use answer::Guest;
+use answer::AcceptedConnection;
 use connection::{Ending, serve_http1, serve_http2};
-pub use limits::{Limits, raise_file_limit};
-use table::Place;
+pub use limits::{ConnectionLimits, raise_file_limit};
+use table::ConnectionGuard;
 pub use table::Table;
 pub use tls::{Certificate, TlsError};
 use watched::WatchedStream;
@@ -99,10 +101,10 @@ pub async fn serve(
             now = look.tick() => table.sweep(now),
             accepted = accept(&listener, &table) => match accepted {
                 Ok((stream, peer)) => match table.admit(ClientAddr::of(peer.ip())) {
-                    Some(place) => {
+                    Some(guard) => {
                         let (served, stopped, alive) = (served.clone(), stopped.clone(), alive.clone());
                         tokio::spawn(async move {
-                            served.serve(stream, Peer(peer.ip()), place, stopped).await;
+                            served.serve(stream, Peer(peer.ip()), guard, stopped).await;
                             drop(alive);
                         });
                     }
@@ -140,35 +142,35 @@ impl Connections {
         self,
         mut stream: TcpStream,
         peer: Peer,
-        place: Place,
+        guard: ConnectionGuard,
         stopped: watch::Receiver<bool>,
     ) {
         // Without these options the connection is only slower.
         let _ = stream.set_nodelay(true);
         #[cfg(target_os = "linux")]
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-        if self.serve_stream(&mut stream, peer, &place, stopped).await == Ending::CutOff {
+        if self.serve_stream(&mut stream, peer, &guard, stopped).await == Ending::CutOff {
             // The system discards its buffer too, so the caller knows that the answer is
             // incomplete.
             let _ = stream.set_zero_linger();
         }
         // Close the file before another connection may take its place.
         drop(stream);
-        drop(place);
+        drop(guard);
     }
 
     async fn serve_stream(
         self,
         stream: &mut TcpStream,
         peer: Peer,
-        place: &Place,
+        guard: &ConnectionGuard,
         mut stopped: watch::Receiver<bool>,
     ) -> Ending {
-        let connection_state = Arc::clone(&place.connection_state);
+        let connection_state = Arc::clone(&guard.connection_state);
         let watched = WatchedStream::new(stream, Arc::clone(&connection_state));
-        let guest = Guest { peer, connection_state, has_tls: self.tls.is_some() };
+        let accepted = AcceptedConnection { peer, connection_state, has_tls: self.tls.is_some() };
         let Some(tls) = self.tls else {
-            return serve_http1(watched, guest, self.app, stopped).await;
+            return serve_http1(watched, accepted, self.app, stopped).await;
         };
         let stream = tokio::select! {
             // A failed handshake concerns only the caller.
@@ -176,13 +178,13 @@ impl Connections {
                 Ok(stream) => stream,
                 Err(_) => return Ending::Itself,
             },
-            _ = guest.connection_state.leave() => return Ending::CutOff,
+            _ = accepted.connection_state.leave() => return Ending::CutOff,
             _ = stopped.wait_for(|stop| *stop) => return Ending::CutOff,
         };
         if stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2) {
-            serve_http2(stream, guest, self.app, stopped, self.max_streams).await
+            serve_http2(stream, accepted, self.app, stopped, self.max_streams).await
         } else {
-            serve_http1(stream, guest, self.app, stopped).await
+            serve_http1(stream, accepted, self.app, stopped).await
         }
     }
 

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
 use super::*;
+use crate::connections::connection_state::InFlight;
+use crate::http::body::Pace;
 
-const LIMITS: Limits = Limits {
+const LIMITS: ConnectionLimits = ConnectionLimits {
     connections: 8,
     of_client: 5,
     head: Duration::from_secs(10),
@@ -14,8 +16,8 @@ fn client_addr(number: u8) -> ClientAddr {
     ClientAddr::of([192, 0, 2, number].into())
 }
 
-fn is_sent_away(place: &Place) -> Option<Leave> {
-    place.connection_state.leave.get().copied()
+fn is_sent_away(guard: &ConnectionGuard) -> Option<Leave> {
+    guard.connection_state.leave.get().copied()
 }
 
 async fn pass(seconds: u64) {
@@ -23,13 +25,13 @@ async fn pass(seconds: u64) {
 }
 
 /// Opens a number of connections of a client address, a millisecond apart.
-async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<Place> {
-    let mut places = Vec::new();
+async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<ConnectionGuard> {
+    let mut guards = Vec::new();
     for _ in 0..count {
-        places.push(table.admit(client_addr(of)).unwrap());
+        guards.push(table.admit(client_addr(of)).unwrap());
         tokio::time::advance(Duration::from_millis(1)).await;
     }
-    places
+    guards
 }
 
 #[tokio::test(start_paused = true)]
@@ -39,7 +41,7 @@ async fn a_full_table_gives_up_the_longest_idle_of_the_party_that_has_most() {
     let greedy = fill(&table, 2, 5).await;
     let newcomer = table.admit(client_addr(3)).unwrap();
     assert_eq!(is_sent_away(&greedy[0]), Some(Leave::ForAnother));
-    assert!(modest.iter().chain(&greedy[1..]).all(|place| is_sent_away(place).is_none()));
+    assert!(modest.iter().chain(&greedy[1..]).all(|guard| is_sent_away(guard).is_none()));
     assert_eq!(table.len(), 8);
     drop((newcomer, greedy));
     assert_eq!(table.len(), 3);
@@ -55,15 +57,15 @@ async fn a_request_under_way_stays_where_nobody_has_many() {
     let others = fill(&table, 2, 3).await;
     let more = fill(&table, 3, 2).await;
     let of_all = greedy.iter().chain(&others).chain(&more);
-    let asking: Vec<InFlight> = of_all.map(|place| place.connection_state.asks()).collect();
+    let asking: Vec<InFlight> = of_all.map(|guard| guard.connection_state.asks()).collect();
     assert!(table.admit(client_addr(4)).is_none());
     drop(asking);
     // An answer that has not been read yet is in flight too.
-    for place in greedy.iter().chain(&more) {
-        place.connection_state.must_wait();
+    for guard in greedy.iter().chain(&more) {
+        guard.connection_state.must_wait();
     }
     assert!(table.admit(client_addr(4)).is_some());
-    assert!(greedy.iter().chain(&more).all(|place| is_sent_away(place).is_none()));
+    assert!(greedy.iter().chain(&more).all(|guard| is_sent_away(guard).is_none()));
     assert_eq!(is_sent_away(&others[0]), Some(Leave::ForAnother));
 }
 
@@ -75,8 +77,8 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     let mut asking = Vec::new();
     // The requests of the others have taken longer. The greedy caller loses its connections from
     // the last one on.
-    for place in others.iter().chain(greedy.iter().rev()) {
-        asking.push(place.connection_state.asks());
+    for guard in others.iter().chain(greedy.iter().rev()) {
+        asking.push(guard.connection_state.asks());
         pass(1).await;
     }
     others[0].connection_state.awaits_body(true);
@@ -94,7 +96,7 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     let asking_four = newcomers[1].connection_state.asks();
     // Three connections are not many.
     assert!(table.admit(client_addr(5)).is_none());
-    assert!(others.iter().all(|place| is_sent_away(place).is_none()));
+    assert!(others.iter().all(|guard| is_sent_away(guard).is_none()));
     drop((asking_too, asking_four));
     // Idle connections go before those with a request in flight.
     assert!(table.admit(client_addr(5)).is_some());
@@ -103,12 +105,12 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
 
 #[tokio::test(start_paused = true)]
 async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
-    let table = Table::new(Limits { connections: 9, ..LIMITS });
+    let table = Table::new(ConnectionLimits { connections: 9, ..LIMITS });
     let less = fill(&table, 1, 4).await;
     let most = fill(&table, 2, 5).await;
     let mut asking = Vec::new();
-    for place in less.iter().chain(most.iter().rev()) {
-        asking.push(place.connection_state.asks());
+    for guard in less.iter().chain(most.iter().rev()) {
+        asking.push(guard.connection_state.asks());
         pass(1).await;
     }
     // The server does not wait for a body that has arrived.
@@ -125,11 +127,11 @@ async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
 async fn nobody_loses_a_connection_to_one_who_has_more() {
     let table = Table::new(LIMITS);
     let greedy = fill(&table, 1, 4).await;
-    let _asking: Vec<InFlight> = greedy.iter().map(|place| place.connection_state.asks()).collect();
+    let _asking: Vec<InFlight> = greedy.iter().map(|guard| guard.connection_state.asks()).collect();
     let mut modest = fill(&table, 2, 2).await;
     modest.extend(fill(&table, 3, 2).await);
     assert!(table.admit(client_addr(1)).is_none());
-    assert!(modest.iter().all(|place| is_sent_away(place).is_none()));
+    assert!(modest.iter().all(|guard| is_sent_away(guard).is_none()));
     assert!(table.admit(client_addr(4)).is_some());
 }
 
@@ -141,7 +143,7 @@ async fn a_party_that_has_all_it_may_have_loses_its_own_longest_idle_one_or_is_r
     own.push(table.admit(client_addr(1)).unwrap());
     assert_eq!(is_sent_away(&own[0]), Some(Leave::ForAnother));
     let _asking: Vec<InFlight> =
-        own[1..].iter().map(|place| place.connection_state.asks()).collect();
+        own[1..].iter().map(|guard| guard.connection_state.asks()).collect();
     assert!(table.admit(client_addr(1)).is_none());
     assert_eq!(is_sent_away(&other[0]), None);
 }
@@ -178,20 +180,20 @@ async fn a_head_has_its_time_from_the_accept_and_later_ones_from_their_first_byt
 #[tokio::test(start_paused = true)]
 async fn a_connection_rests_for_a_while_and_for_less_when_the_table_is_half_full() {
     let table = Table::new(LIMITS);
-    let mut places = fill(&table, 1, 4).await;
-    for place in &places {
-        drop(place.connection_state.asks());
+    let mut guards = fill(&table, 1, 4).await;
+    for guard in &guards {
+        drop(guard.connection_state.asks());
     }
     pass(74).await;
     table.sweep(Instant::now());
-    assert!(places.iter().all(|place| is_sent_away(place).is_none()));
+    assert!(guards.iter().all(|guard| is_sent_away(guard).is_none()));
     let busy = table.admit(client_addr(2)).unwrap();
     let asking = busy.connection_state.asks();
     table.sweep(Instant::now());
-    assert!(places.iter().all(|place| is_sent_away(place) == Some(Leave::TooLate)));
+    assert!(guards.iter().all(|guard| is_sent_away(guard) == Some(Leave::TooLate)));
 
     // However long an answer takes, its connection is not idle.
-    places.clear();
+    guards.clear();
     pass(1_000).await;
     table.sweep(Instant::now());
     assert_eq!(is_sent_away(&busy), None);
@@ -207,10 +209,10 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
     let (stuck, slow) =
         (table.admit(client_addr(1)).unwrap(), table.admit(client_addr(1)).unwrap());
     let brisk = table.admit(client_addr(1)).unwrap();
-    let _asking = [&stuck, &slow, &brisk].map(|place| place.connection_state.asks());
+    let _asking = [&stuck, &slow, &brisk].map(|guard| guard.connection_state.asks());
     for second in 0..100 {
-        for place in [&stuck, &slow, &brisk] {
-            place.connection_state.must_wait();
+        for guard in [&stuck, &slow, &brisk] {
+            guard.connection_state.must_wait();
         }
         slow.connection_state.has_written(900);
         brisk.connection_state.has_written(1_100);
@@ -236,14 +238,14 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
 async fn nobody_comes_while_many_of_those_sent_away_are_open() {
     let table = Table::new(LIMITS);
     let soon = async || tokio::time::timeout(Duration::from_secs(1), table.closed_enough()).await;
-    let mut places = Vec::new();
+    let mut guards = Vec::new();
     // They are closed one after the other, as each new connection has its own client address.
     for number in 0..LIMITS.connections + STILL_CLOSING {
         assert!(soon().await.is_ok(), "{number}");
-        places.push(table.admit(client_addr(number as u8)).unwrap());
+        guards.push(table.admit(client_addr(number as u8)).unwrap());
     }
     assert_eq!(table.len(), LIMITS.connections);
     assert!(soon().await.is_err());
-    places.remove(0);
+    guards.remove(0);
     assert!(soon().await.is_ok());
 }

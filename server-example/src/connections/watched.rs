@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::table::ConnectionState;
+use super::connection_state::ConnectionState;
 
 /// A stream that is watched.
 pub struct WatchedStream<S> {

@@ -25,7 +25,7 @@ const PIECES_AHEAD: usize = 2;
 pub const STREAM_BYTES: usize = (PIECES_AHEAD + 2) * PIECE_BYTES;
 
 /// A body that is written piece by piece.
-pub trait Writer: Send + 'static {
+pub trait BodyWriter: Send + 'static {
     /// Memory of what is still to be written.
     fn held_bytes(&self) -> usize;
 
@@ -43,7 +43,7 @@ pub struct Pieces<W> {
     compressor: Compressor,
 }
 
-impl<W: Writer> Pieces<W> {
+impl<W: BodyWriter> Pieces<W> {
     /// Creates the pieces of a writer's body.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl<W: Writer> Pieces<W> {
 ///
 /// # Errors
 /// `begin` refuses, or the server is at fault.
-pub async fn body<W: Writer, T: Send + 'static>(
+pub async fn body<W: BodyWriter, T: Send + 'static>(
     workers: Arc<Workers>,
     client_addr: ClientAddr,
     cost: Cost,
@@ -110,7 +110,7 @@ struct Work {
 /// The body of a long answer. Only making the pieces takes a core. While the network is slower than
 /// the cores, the answer waits without holding a core. If the caller goes away, the work ends. The
 /// connection of a caller who does not read is closed.
-fn stream_body<W: Writer>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
+fn stream_body<W: BodyWriter>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
     tokio::spawn(async move {
         let (mut piece, mut rest) = (first, Some(rest));

@@ -44,21 +44,21 @@ pub enum Turn {
 
 /// The counts of all client addresses.
 pub struct Window {
-    counts: Mutex<Counts>,
+    counts: Mutex<RequestCounts>,
     /// The hasher is random, so strangers cannot choose which client addresses share a count.
     hasher: RandomState,
 }
 
-struct Counts {
+struct RequestCounts {
     allowance: Allowance,
     /// The times of the last requests of each client address, oldest first. Times of waiting
     /// requests are in the future.
-    times: HashMap<Counted, VecDeque<Instant>>,
+    times: HashMap<CountedAddr, VecDeque<Instant>>,
     swept: Option<Instant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Counted {
+enum CountedAddr {
     One(ClientAddr),
     Shared(u64),
 }
@@ -66,7 +66,7 @@ enum Counted {
 impl Window {
     /// No request has been counted.
     pub fn new(allowance: Allowance) -> Self {
-        let counts = Mutex::new(Counts { allowance, times: HashMap::new(), swept: None });
+        let counts = Mutex::new(RequestCounts { allowance, times: HashMap::new(), swept: None });
         Self { counts, hasher: RandomState::new() }
     }
 
@@ -82,9 +82,9 @@ impl Window {
         if requests == 0 {
             return Turn::Now;
         }
-        let mut counted = Counted::One(client_addr);
+        let mut counted = CountedAddr::One(client_addr);
         if !counts.has_room(client_addr, now) {
-            counted = Counted::Shared(self.hasher.hash_one(client_addr) % SHARED);
+            counted = CountedAddr::Shared(self.hasher.hash_one(client_addr) % SHARED);
         }
         let times = counts.times.entry(counted).or_default();
         while times.front().is_some_and(|&first| now.duration_since(first) >= span) {
@@ -104,7 +104,7 @@ impl Window {
         Turn::At(turn)
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, RequestCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,11 +115,11 @@ fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
     times.insert(place, turn);
 }
 
-impl Counts {
+impl RequestCounts {
     /// Whether a client address is counted by itself.
     fn has_room(&mut self, client_addr: ClientAddr, now: Instant) -> bool {
         self.sweep(now, self.allowance.span);
-        self.times.len() < MAX_CLIENTS || self.times.contains_key(&Counted::One(client_addr))
+        self.times.len() < MAX_CLIENTS || self.times.contains_key(&CountedAddr::One(client_addr))
     }
 
     /// Forgets the client addresses that have sent nothing within the span.

@@ -24,7 +24,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::limits::Turn;
-use mesonet_service::ingest::Summary;
+use mesonet_service::ingest::IngestSummary;
 
 /// One label.
 pub type By = [(&'static str, String); 1];
@@ -131,7 +131,7 @@ impl Metrics {
     }
 
     /// Counts what was taken in.
-    pub fn ingested(&self, summary: &Summary) {
+    pub fn ingested(&self, summary: &IngestSummary) {
         let ingest = &self.ingest;
         let mut newest_ms = ingest.newest_ms.lock().unwrap_or_else(PoisonError::into_inner);
         for (&kind, of_kind) in &summary.kinds {

@@ -24,7 +24,7 @@ use crate::http::extract::{JsonBody, Query, accepted_media_type};
 use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::stream;
-use crate::http::stream::{Pieces, Writer};
+use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Credentials, Part};
@@ -128,7 +128,7 @@ struct BulkRequest {
     #[schema(value_type = StationId)]
     station_id: String,
     /// The series; all if left out or empty. All entries must have the same bounds and range.
-    requests: Option<Vec<export::Entry>>,
+    requests: Option<Vec<export::BulkEntry>>,
 }
 
 async fn bulk(
@@ -242,7 +242,7 @@ struct PageWriter {
     page_bytes: usize,
 }
 
-impl Writer for PageWriter {
+impl BodyWriter for PageWriter {
     fn held_bytes(&self) -> usize {
         self.page_bytes
     }

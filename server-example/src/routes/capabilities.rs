@@ -34,7 +34,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 /// The products of both services, and the limits of this one.
 #[derive(Serialize)]
-struct View {
+struct ServiceCapabilities {
     products: BTreeMap<String, ProductAccess>,
     limits: Limits,
 }
@@ -49,7 +49,7 @@ async fn capabilities(
     let catalogue = state.services.models.catalogue();
     let models = catalogue.capabilities(caller.of_models(), BTreeMap::new()).products;
     let products = products.into_iter().map(|(id, access)| (id.to_owned(), access));
-    let view = View { products: products.chain(models).collect(), limits };
+    let view = ServiceCapabilities { products: products.chain(models).collect(), limits };
     let mut response = json_value(accepted, &view)?;
     // The answer is specific to the caller.
     let headers = response.headers_mut();

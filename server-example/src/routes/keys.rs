@@ -32,7 +32,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("listKeys", Part::Access, "The API keys")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
-                .json::<List>("The keys, without their texts.")
+                .json::<KeyList>("The keys, without their texts.")
                 .cached("`no-store`")
         },
     },
@@ -113,13 +113,13 @@ struct Wanted {
 /// The keys that were issued.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KeyList)]
-struct List {
+struct KeyList {
     keys: Vec<KeyEntry>,
 }
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let keys = look_up(&state, |record| record.list()).await?;
-    json(StatusCode::OK, &List { keys })
+    json(StatusCode::OK, &KeyList { keys })
 }
 
 async fn issue(

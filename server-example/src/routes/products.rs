@@ -26,7 +26,7 @@ use crate::limits::ClientAddr;
 use crate::openapi::{About, Part};
 use crate::routes::Endpoint;
 use crate::state::State;
-use mesonet_service::products::{Place, ProductFiles, span_name};
+use mesonet_service::products::{ProductFiles, ProductPlace, span_name};
 
 /// The media type of OGC's Cloud Optimized GeoTIFF Standard, 21-026.
 const COG: HeaderValue =
@@ -47,7 +47,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         handler: || get(list),
         about: || {
             About::new("listProducts", Part::Products, "The raster products and their times")
-                .json::<List>("Products by type.")
+                .json::<ProductList>("Products by type.")
         },
     },
     Endpoint {
@@ -142,7 +142,7 @@ impl ProductRequest {
     /// The same, but only for an undamaged file.
     fn find_whole(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
         let Some((path, ts_ms)) = self.find(files)? else { return Ok(None) };
-        let place = Place { product: self.name.clone(), span: self.span, ts_ms };
+        let place = ProductPlace { product: self.name.clone(), span: self.span, ts_ms };
         match files.is_whole(&path, &place) {
             Ok(true) => Ok(Some((path, ts_ms))),
             Ok(false) => {
@@ -159,7 +159,7 @@ impl ProductRequest {
 
 /// Returns the duration: the given one, or else the instant, or else the only one that exists.
 fn span(
-    product: &raster::Product,
+    product: &raster::RasterProduct,
     duration: Option<ProductDuration>,
 ) -> Result<Option<ProductDuration>, ApiError> {
     let durations = product.durations();
@@ -231,7 +231,7 @@ fn missing(state: &State, asked: &ProductRequest) -> ApiError {
     let catalogue = state.services.products.catalogue();
     ApiError::NotFound(match catalogue.get(&asked.name) {
         None => {
-            let names: Vec<&str> = catalogue.iter().map(raster::Product::name).collect();
+            let names: Vec<&str> = catalogue.iter().map(raster::RasterProduct::name).collect();
             format!("unknown product \"{}\"; known are {}", asked.name, names.join(", "))
         }
         Some(product) if !asked.is_offered => {
@@ -302,7 +302,7 @@ async fn list(
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProductList)]
-struct List {
+struct ProductList {
     products: BTreeMap<String, ProductEntry>,
 }
 
@@ -334,7 +334,7 @@ struct Times {
     timestamps: Vec<String>,
 }
 
-fn products(files: &ProductFiles) -> Result<List, ApiError> {
+fn products(files: &ProductFiles) -> Result<ProductList, ApiError> {
     let mut products = BTreeMap::new();
     for product in files.catalogue().iter() {
         let mut durations = Vec::new();
@@ -358,5 +358,5 @@ fn products(files: &ProductFiles) -> Result<List, ApiError> {
             },
         );
     }
-    Ok(List { products })
+    Ok(ProductList { products })
 }

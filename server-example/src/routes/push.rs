@@ -11,9 +11,10 @@ use mesonet::feed;
 use mesonet::store::StoreError;
 
 use mesonet_service::clock::system_ms;
-use mesonet_service::files::{Bounds, shown_name};
+use mesonet_service::files::{FileLimits, shown_name};
 use mesonet_service::ingest::{
-    Input, Label, ModelFiles, NoModel, Options, Outcome, PushKey, Scope, Summary, model_named,
+    ByteSource, IngestSummary, Label, ModelFiles, NoModel, Options, Outcome, PushKey, Scope,
+    model_named,
 };
 
 use crate::http::error::{ApiError, no_disk};
@@ -91,7 +92,7 @@ async fn take(
     scope: Scope,
     query: &Query,
     request: Request,
-) -> Result<Summary, ApiError> {
+) -> Result<IngestSummary, ApiError> {
     let feed: Option<feed::Kind> = query
         .one("feed")?
         .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
@@ -113,7 +114,7 @@ async fn take(
         feed,
         received_ms: query.instant("received")?,
         now_ms: system_ms(),
-        bounds: Bounds::pushed(state.config().max_ingest_bytes),
+        bounds: FileLimits::pushed(state.config().max_ingest_bytes),
     };
     encoding(request.headers())?;
     let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
@@ -139,7 +140,7 @@ async fn take(
         let _turn = turn;
         if let Some(model) = model {
             let read = |files: &mut ModelFiles<'_>| {
-                files.input(&label, Input::File(&mut received));
+                files.input(&label, ByteSource::File(&mut received));
             };
             let (faults, summary) =
                 services.ingest_model(&model, options, read).map_err(no_model)?;
@@ -148,7 +149,7 @@ async fn take(
         services
             .ingest(options, |ingest| {
                 ingest.limit_to(&scope);
-                ingest.input(&label, Input::File(&mut received))
+                ingest.input(&label, ByteSource::File(&mut received))
             })
             .map_err(|error| not_stored(&error))
     });

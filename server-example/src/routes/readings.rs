@@ -9,7 +9,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
-use mesonet::query::{Cell, Readings, ReadingsQuery, Scope, readings};
+use mesonet::query::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ use crate::http::member::{Kind, Member};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::stream;
-use crate::http::stream::{Pieces, Writer};
+use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Part};
@@ -207,10 +207,10 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     };
     let cells = columns.saturating_mul(positions).min(at_most(i64::MAX, caps.cells));
     // A growing array is in memory twice.
-    Ok(Cost { load, bytes: cells * size_of::<Cell>() * 2 + stream::STREAM_BYTES })
+    Ok(Cost { load, bytes: cells * size_of::<AnswerReading>() * 2 + stream::STREAM_BYTES })
 }
 
-impl Writer for ReadingsWriter {
+impl BodyWriter for ReadingsWriter {
     fn held_bytes(&self) -> usize {
         self.held_bytes()
     }

@@ -59,7 +59,7 @@ async fn a_caller_who_goes_away_ends_the_work_on_the_answer_and_gives_its_memory
     let state = state();
     let mut body = ask(&state).await.into_body().into_data_stream();
     assert!(body.next().await.unwrap().unwrap().len() >= PIECE_BYTES);
-    let least = 50 * 1_401 * size_of::<Cell>();
+    let least = 50 * 1_401 * size_of::<AnswerReading>();
     let most = state.workers.turns().memory_used();
     assert!((least..least * 3).contains(&most), "{most}");
     drop(body);

@@ -23,7 +23,7 @@ use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Kind, Member};
 use crate::http::snapshot::json;
 use crate::http::stream;
-use crate::http::stream::{Pieces, Writer};
+use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Common, Part, SeriesRequest as DescribedRequest};
@@ -143,7 +143,7 @@ fn described(key: &SeriesKey) -> String {
     format!("{} ({})", key.variable, parts.join(", "))
 }
 
-impl Writer for SeriesWriter {
+impl BodyWriter for SeriesWriter {
     fn held_bytes(&self) -> usize {
         self.held_bytes()
     }

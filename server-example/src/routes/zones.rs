@@ -72,7 +72,7 @@ async fn zones(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let codes = codes(&query)?;
-    let kind = query.read("kind", str::parse::<zone::Kind>)?;
+    let kind = query.read("kind", str::parse::<zone::ZoneKind>)?;
     // The first caller may have to wait until the zones are unpacked.
     let zones = state
         .work(client_addr, Load::Light, |state| state.services.zones())
@@ -123,7 +123,7 @@ fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
 
 /// Returns the positions of the zones with some codes, in the order of the codes. A zone without an
 /// outline is left out, so that callers use the name in the alert instead.
-fn positions(zones: &Zones, codes: &[zone::Code], kind: Option<zone::Kind>) -> Vec<usize> {
+fn positions(zones: &Zones, codes: &[zone::Code], kind: Option<zone::ZoneKind>) -> Vec<usize> {
     let zone = |&code: &zone::Code| match kind {
         Some(kind) => zones.of_kind(code, kind),
         None => zones.get(code),

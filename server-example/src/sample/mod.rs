@@ -41,7 +41,7 @@ pub fn sample_alerts() -> Result<Vec<alert::Message>, SampleError> {
 
 /// The sample, read and converted.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct SampleData {
     /// Stations and reports. The reports are in the order of the file.
     pub batch: Batch,
     /// Reports of stations whose place is unknown: they are left out.
@@ -62,7 +62,7 @@ pub enum SampleError {
 ///
 /// # Errors
 /// The sample is damaged.
-pub fn sample() -> Result<Sample, SampleError> {
+pub fn sample() -> Result<SampleData, SampleError> {
     let stations = known_stations();
     let (mut batch, mut placeless) = (Batch::default(), 0);
     let summary = read_awc_csv(BufReader::new(GzDecoder::new(REPORTS)), |mut item| {
@@ -75,7 +75,7 @@ pub fn sample() -> Result<Sample, SampleError> {
     })?;
     let aerodromes = stations.values().filter(|station| station.network == METAR_NETWORK);
     batch.stations = aerodromes.cloned().collect();
-    Ok(Sample { batch, placeless, summary })
+    Ok(SampleData { batch, placeless, summary })
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_whole_sample_is_read() {
-        let Sample { batch, placeless, summary } = sample().unwrap();
+        let SampleData { batch, placeless, summary } = sample().unwrap();
         assert_eq!((summary.read, summary.refused), (31_677, 0));
         assert_eq!(batch.reports.len() + placeless, 31_677);
         assert_eq!((batch.stations.len(), placeless), (3_178, 274));

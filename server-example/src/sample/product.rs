@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use flate2::read::GzDecoder;
 
-use mesonet_service::files::{Bounds, Budget};
+use mesonet_service::files::{Budget, FileLimits};
 use mesonet_service::products::{Inlet, ProductFiles, ProductSummary, take_in};
 
 const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
@@ -30,7 +30,7 @@ pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
     GzDecoder::new(FIELD).read_to_end(&mut bytes)?;
     let inlet = Inlet { files, only: Some(product) };
     let mut summary = ProductSummary::default();
-    let budget = Budget::new(Bounds::default(), bytes.len() as u64);
+    let budget = Budget::new(FileLimits::default(), bytes.len() as u64);
     take_in(inlet, NAME, &bytes, &budget, &mut summary).map_err(io::Error::other)?;
     for product in &summary.written.first {
         tracing::info!("created the raster product of the sample: {product}");

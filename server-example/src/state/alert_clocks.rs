@@ -2,7 +2,7 @@
 //! demonstration a time for each feed of the sample, because the alerts of the sample are later
 //! than its readings.
 
-use mesonet::alert::{self, Message, State};
+use mesonet::alert::{self, AlertState, Message};
 
 /// 2026-08-12T23:14:00Z: a tornado warning in Ontario is in force, and what it supersedes is known.
 const CANADA_MS: i64 = 1_786_576_440_000;
@@ -15,12 +15,12 @@ const CANADIAN: &str = "urn:oid:2.49.0.1.124.";
 
 /// How far the clocks of the feeds are ahead of the clock of the readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ahead {
+pub struct FeedClockLead {
     canada_ms: i64,
     united_states_ms: i64,
 }
 
-impl Ahead {
+impl FeedClockLead {
     /// Lets the feeds of the sample start at moments with alerts in force while the readings start at
     /// `start_ms`.
     pub const fn of_sample(start_ms: i64) -> Self {
@@ -41,7 +41,7 @@ pub struct AlertClocks {
     /// The time of the server.
     pub server: alert::Clock,
     /// How far the clocks of the feeds are ahead of it; `None` if they are not.
-    pub ahead: Option<Ahead>,
+    pub ahead: Option<FeedClockLead>,
 }
 
 impl AlertClocks {
@@ -53,13 +53,13 @@ impl AlertClocks {
 
     /// Returns the state of each message, and the time, by the clock of the server, until which the
     /// states stay the same.
-    pub fn resolve(&self, messages: &[&Message]) -> (Vec<State>, i64) {
+    pub fn resolve(&self, messages: &[&Message]) -> (Vec<AlertState>, i64) {
         let Some(ahead) = self.ahead else {
             let until_ms = alert::next_change_ms(messages, self.server).unwrap_or(i64::MAX);
             return (alert::resolve(messages, self.server), until_ms);
         };
         // No message of one feed refers to a message of the other.
-        let mut states = vec![State::default(); messages.len()];
+        let mut states = vec![AlertState::default(); messages.len()];
         let mut until_ms = i64::MAX;
         for canadian in [true, false] {
             let ahead_ms = ahead.of(canadian);
@@ -98,7 +98,7 @@ mod tests {
 
     fn clocks(now_ms: i64) -> AlertClocks {
         let server = alert::Clock::replay(now_ms);
-        AlertClocks { server, ahead: Some(Ahead::of_sample(START_MS)) }
+        AlertClocks { server, ahead: Some(FeedClockLead::of_sample(START_MS)) }
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let messages: Vec<&Message> = alerts.iter().collect();
         let (states, until_ms) = clocks(START_MS).resolve(&messages);
         let active = |canadian: bool| {
-            let of_feed = |(message, state): &(&&Message, &State)| {
+            let of_feed = |(message, state): &(&&Message, &AlertState)| {
                 message.id.starts_with(CANADIAN) == canadian
                     && state.status == alert::Status::Active
             };

@@ -43,7 +43,7 @@ pub struct AlertView {
     clocks: AlertClocks,
     /// The state of each alert stays the same until this time, by the clock of the server.
     until_ms: i64,
-    states: Vec<alert::State>,
+    states: Vec<alert::AlertState>,
     /// The geometry of each alert.
     geometries: Vec<Option<Arc<MultiPolygon>>>,
     /// Places of the alerts whose outlines are not known.
@@ -184,7 +184,7 @@ impl AlertView {
 /// geometry: dissolving outlines takes about a millisecond.
 fn geometries(
     record: &AlertRecord,
-    states: &[alert::State],
+    states: &[alert::AlertState],
     zones: &Arc<ZoneSet>,
     before: Option<&AlertView>,
 ) -> Vec<Option<Arc<MultiPolygon>>> {
@@ -197,7 +197,7 @@ fn geometries(
             messages.zip(states)
         })
         .collect();
-    let geometry = |(message, state): (&Arc<alert::Message>, &alert::State)| match known
+    let geometry = |(message, state): (&Arc<alert::Message>, &alert::AlertState)| match known
         .get(&Arc::as_ptr(message))
     {
         Some((before, geometry)) if before.areas == state.areas => (*geometry).clone(),

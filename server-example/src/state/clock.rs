@@ -5,19 +5,19 @@ use std::time::Instant;
 use mesonet::alert;
 use mesonet_service::clock::system_ms;
 
-use crate::state::alert_clocks::{Ahead, AlertClocks};
+use crate::state::alert_clocks::{AlertClocks, FeedClockLead};
 
 /// The server's clock. While recorded data is replayed, "now" is a time in that data: it starts at
 /// a given instant and advances with real time.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    kind: Kind,
+    kind: ClockKind,
     /// In the demonstration, alerts are replayed at clocks of their own.
-    ahead: Option<Ahead>,
+    ahead: Option<FeedClockLead>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ClockKind {
     Live,
     Started { start_ms: i64, at: Instant },
     Stopped { now_ms: i64 },
@@ -26,28 +26,28 @@ enum Kind {
 impl Clock {
     /// A clock that shows real time.
     pub const fn live() -> Self {
-        Self { kind: Kind::Live, ahead: None }
+        Self { kind: ClockKind::Live, ahead: None }
     }
 
     /// A clock that starts at an instant and runs on.
     pub fn started_at(start_ms: i64) -> Self {
-        Self { kind: Kind::Started { start_ms, at: Instant::now() }, ahead: None }
+        Self { kind: ClockKind::Started { start_ms, at: Instant::now() }, ahead: None }
     }
 
     /// A clock that stands still, so that tests get exact answers.
     pub const fn stopped_at(now_ms: i64) -> Self {
-        Self { kind: Kind::Stopped { now_ms }, ahead: None }
+        Self { kind: ClockKind::Stopped { now_ms }, ahead: None }
     }
 
     /// The same clock for readings, with clocks of their own for the feeds of alerts.
     #[must_use]
-    pub fn with_alerts_ahead(self, ahead: Ahead) -> Self {
+    pub fn with_alerts_ahead(self, ahead: FeedClockLead) -> Self {
         Self { ahead: Some(ahead), ..self }
     }
 
     /// Whether the clock shows real time.
     pub const fn is_live(&self) -> bool {
-        matches!(self.kind, Kind::Live)
+        matches!(self.kind, ClockKind::Live)
     }
 
     /// The clocks of alerts now.
@@ -59,12 +59,12 @@ impl Clock {
     /// The time, milliseconds since 1970 (UTC).
     pub fn now_ms(&self) -> i64 {
         match self.kind {
-            Kind::Live => system_ms(),
-            Kind::Started { start_ms, at } => {
+            ClockKind::Live => system_ms(),
+            ClockKind::Started { start_ms, at } => {
                 let passed_ms = i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX);
                 start_ms.saturating_add(passed_ms)
             }
-            Kind::Stopped { now_ms } => now_ms,
+            ClockKind::Stopped { now_ms } => now_ms,
         }
     }
 }

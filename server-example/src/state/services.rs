@@ -19,8 +19,8 @@ use mesonet_service::archive::Archive;
 use mesonet_service::backup::Follower;
 use mesonet_service::clock::system_ms;
 use mesonet_service::ingest::{
-    FileFault, Ingest, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Summary, Target,
-    ingest, ingest_model, model_named,
+    FileFault, Ingest, IngestSummary, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Target, ingest, ingest_model, model_named,
 };
 use mesonet_service::products::{Inlet, ProductFiles};
 use mesonet_service::record::ChangedStations;
@@ -260,7 +260,7 @@ impl Services {
         model: &str,
         options: Options,
         read: impl FnOnce(&mut ModelFiles<'_>),
-    ) -> Result<(Vec<FileFault>, Summary), NoModel> {
+    ) -> Result<(Vec<FileFault>, IngestSummary), NoModel> {
         let catalogue = self.models.catalogue();
         let source = model_named(&catalogue, model)?;
         let inlet = ModelInlet { store: self.models.store(), source };
@@ -277,7 +277,7 @@ impl Services {
         &self,
         options: Options,
         read: impl FnMut(&mut Ingest<'_>) -> T,
-    ) -> Result<(T, Summary), StoreError> {
+    ) -> Result<(T, IngestSummary), StoreError> {
         // With an archive, the cutoff depends on the archive.
         if let Some(record) = self.record().filter(|_| self.archive.is_none()) {
             self.retention(record)?.take_back(record, options.now_ms)?;

@@ -31,12 +31,12 @@ pub struct Details {
     /// When all details were made.
     built_ms: i64,
     /// By ascending id.
-    members: Vec<Member>,
+    members: Vec<StationInDetails>,
 }
 
 /// A station in the details.
 #[derive(Clone)]
-struct Member {
+struct StationInDetails {
     detail: StationDetail,
     /// The time for which its `qualities` were computed.
     as_of_ms: i64,
@@ -122,10 +122,8 @@ impl Details {
         let mut damage = self.damage.clone();
         damage.join(store.damage());
         if all.len() == self.members.len() && all.iter().all(|(_, _, place)| place.is_some()) {
-            let member = |(detail, as_of_ms, place): (_, _, Option<Range<usize>>)| Member {
-                detail,
-                as_of_ms,
-                place: place.unwrap_or_default(),
+            let member = |(detail, as_of_ms, place): (_, _, Option<Range<usize>>)| {
+                StationInDetails { detail, as_of_ms, place: place.unwrap_or_default() }
             };
             let members = all.into_iter().map(member).collect();
             let (snapshot, built_ms) = (self.snapshot.clone(), self.built_ms);
@@ -165,7 +163,7 @@ impl Details {
                 body.push(b':');
                 serde_json::to_writer(&mut body, &detail)?;
             }
-            members.push(Member { detail, as_of_ms, place: start..body.len() });
+            members.push(StationInDetails { detail, as_of_ms, place: start..body.len() });
         }
         body.push(b'}');
         let snapshot = Snapshot::new(body, "no-cache", effort)?;
@@ -192,8 +190,8 @@ impl Details {
         named.filter(|one| names.contains(&one.network_and_name())).map(|one| one.id).collect()
     }
 
-    fn member(&self, id: StationId) -> Option<&Member> {
-        let key = |member: &Member| member.detail.record.station.id;
+    fn member(&self, id: StationId) -> Option<&StationInDetails> {
+        let key = |member: &StationInDetails| member.detail.record.station.id;
         self.members.binary_search_by_key(&id, key).ok().map(|at| &self.members[at])
     }
 
@@ -211,7 +209,7 @@ impl Details {
     pub fn of(&self, is_in: impl Fn(&StationRecord) -> bool) -> Vec<u8> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
-        for Member { detail, place, .. } in &self.members {
+        for StationInDetails { detail, place, .. } in &self.members {
             if is_in(&detail.record) {
                 if body.len() > 1 {
                     body.push(b',');

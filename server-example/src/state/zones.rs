@@ -170,7 +170,7 @@ impl ZoneSet {
 fn read(path: &Path) -> Result<zone::File, ZonesError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_fire = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("fz"));
-    let hint = is_fire.then_some(zone::Kind::Fire);
+    let hint = is_fire.then_some(zone::ZoneKind::Fire);
     let content = |error| ZonesError::Content { path: path.to_owned(), error };
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("geojson" | "json") => zone::read_geojson(&bytes(path)?, hint).map_err(content),

@@ -19,7 +19,7 @@ const MOST_STATIONS: usize = 512;
 
 /// A store that holds the readings of some stations in a window in memory: those of one station, or
 /// of several with some million readings in all.
-pub struct Ahead<'a> {
+pub struct ReadAhead<'a> {
     store: &'a dyn Reader,
     window: ClosedWindow,
     held: HashMap<StationId, StationReadings>,
@@ -29,7 +29,7 @@ pub struct Ahead<'a> {
     most: usize,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> ReadAhead<'a> {
     pub fn new(store: &'a dyn Reader, window: ClosedWindow) -> Self {
         let (held, stations) = (HashMap::new(), FIRST_STATIONS);
         Self { store, window, held, stations, most: READINGS_HELD }
@@ -74,7 +74,7 @@ pub fn variables<'a>(stations: impl Iterator<Item = &'a StationRecord>) -> Vec<V
     variables.into_iter().collect()
 }
 
-impl Reader for Ahead<'_> {
+impl Reader for ReadAhead<'_> {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         self.store.directory()
     }
@@ -207,7 +207,7 @@ mod tests {
         let (store, window) = (counted(), ClosedWindow::new(0, 2 * DAY_MS).unwrap());
         let directory = store.directory().unwrap();
         let stations: Vec<&StationRecord> = directory.stations.iter().map(Arc::as_ref).collect();
-        let mut ahead = Ahead { most, ..Ahead::new(&store, window) };
+        let mut ahead = ReadAhead { most, ..ReadAhead::new(&store, window) };
         for (at, record) in stations.iter().enumerate() {
             ahead.hold(&stations[at..]).unwrap();
             assert!(ahead.held.contains_key(&record.station.id));
@@ -239,7 +239,7 @@ mod tests {
         let (store, day) = (counted(), ClosedWindow::new(0, DAY_MS).unwrap());
         let directory = store.directory().unwrap();
         let stations: Vec<&StationRecord> = directory.stations.iter().map(Arc::as_ref).collect();
-        let mut ahead = Ahead::new(&store, day);
+        let mut ahead = ReadAhead::new(&store, day);
         ahead.hold(&stations[90..]).unwrap();
         let longer = ClosedWindow::new(0, DAY_MS + HOUR_MS).unwrap();
         let (held, other) = (stations[90].station.id, stations[3].station.id);

@@ -14,11 +14,11 @@ use mesonet::store::{Past, Selection, StationRecord, StoreError};
 use mesonet::{Iso8601, Reader, StationId};
 
 use super::ahead::variables;
-use super::manifest::{ArchivedMonth, Manifest};
+use super::manifest::{ArchiveManifest, ArchivedMonth};
 use super::month::Month;
 use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
-use crate::place::Place;
+use crate::place::ObjectPlace;
 
 /// The time before which the archive has everything that the record holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl Archive {
 /// A record and its archive.
 struct Check<'a> {
     archive: &'a Arc<Archive>,
-    place: &'a Place,
+    place: &'a ObjectPlace,
     record: &'a dyn Reader,
     stations: &'a [Arc<StationRecord>],
 }
@@ -142,7 +142,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn until(
         &self,
-        manifest: &Manifest,
+        manifest: &ArchiveManifest,
         first_ms: i64,
         cutoff_ms: i64,
     ) -> Result<Covered, StoreError> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::month::Month;
 use crate::backup::instant;
-use crate::place::{Object, Place, PlaceError, hex_sha256};
+use crate::place::{Object, ObjectPlace, PlaceError, hex_sha256};
 
 /// The folder of the manifests. Each has a number as its name.
 const FOLDER: &str = "manifests";
@@ -27,8 +27,8 @@ pub const KEPT_MS: i64 = 2 * mesonet::time::DAY_MS;
 
 /// What an archive holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Manifest {
+#[serde(expecting = "struct Manifest", rename_all = "camelCase", deny_unknown_fields)]
+pub struct ArchiveManifest {
     /// The name of the record in its places.
     pub record: String,
     /// The months, sorted. A month that is missing between two others is not in the archive.
@@ -83,8 +83,8 @@ fn is_zero(number: &u64) -> bool {
 
 /// The file of a manifest.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written<T> {
+#[serde(expecting = "struct Written", deny_unknown_fields)]
+struct ManifestFile<T> {
     format: u32,
     sha256: String,
     archive: T,
@@ -143,7 +143,7 @@ impl fmt::Display for Number {
     }
 }
 
-impl Manifest {
+impl ArchiveManifest {
     /// The month, if the archive has it.
     pub fn month(&self, month: Month) -> Option<&ArchivedMonth> {
         let at = self.months.binary_search_by_key(&month, |known| known.month).ok()?;
@@ -164,7 +164,7 @@ impl Manifest {
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
-    pub fn newest(place: &Place) -> Result<(Number, Self), ManifestError> {
+    pub fn newest(place: &ObjectPlace) -> Result<(Number, Self), ManifestError> {
         let mut missing = None;
         loop {
             let number = newest(place)?;
@@ -198,7 +198,11 @@ impl Manifest {
     ///
     /// # Errors
     /// The place cannot be written.
-    pub fn put_after(&self, place: &Place, before: Number) -> Result<Option<Number>, PlaceError> {
+    pub fn put_after(
+        &self,
+        place: &ObjectPlace,
+        before: Number,
+    ) -> Result<Option<Number>, PlaceError> {
         let number = before.next();
         let is_new = place.put_new(&number.to_string(), self.encode())?;
         Ok((is_new && newest(place)? == number).then_some(number))
@@ -207,7 +211,7 @@ impl Manifest {
     fn encode(&self) -> Vec<u8> {
         // Texts and numbers can always be written.
         let sha256 = hex_sha256(&serde_json::to_vec(self).unwrap_or_default());
-        let written = Written { format: FORMAT, sha256, archive: self };
+        let written = ManifestFile { format: FORMAT, sha256, archive: self };
         serde_json::to_vec_pretty(&written).unwrap_or_default()
     }
 
@@ -219,8 +223,8 @@ impl Manifest {
         if format != FORMAT {
             return Err(ManifestError::Other { name: name(), got: format });
         }
-        let Written { sha256, archive, .. } =
-            serde_json::from_slice::<Written<Self>>(bytes).map_err(wrong_json)?;
+        let ManifestFile { sha256, archive, .. } =
+            serde_json::from_slice::<ManifestFile<Self>>(bytes).map_err(wrong_json)?;
         if hex_sha256(&serde_json::to_vec(&archive).unwrap_or_default()) != sha256 {
             return Err(wrong("it does not match its checksum".to_owned()));
         }
@@ -236,7 +240,7 @@ impl ArchivedMonth {
     ///
     /// # Errors
     /// The place cannot be read.
-    pub fn faults(&self, place: &Place) -> Result<Vec<String>, PlaceError> {
+    pub fn faults(&self, place: &ObjectPlace) -> Result<Vec<String>, PlaceError> {
         Ok(self.faults_among(&place.list(&self.month.folder())?))
     }
 
@@ -258,7 +262,7 @@ impl ArchivedMonth {
     }
 }
 
-fn newest(place: &Place) -> Result<Number, PlaceError> {
+fn newest(place: &ObjectPlace) -> Result<Number, PlaceError> {
     let found = place.list(FOLDER)?;
     Ok(found.iter().filter_map(|object| Number::parse(&object.name)).max().unwrap_or_default())
 }
@@ -272,7 +276,11 @@ const KEPT: u64 = 8;
 ///
 /// # Errors
 /// The place cannot be read or written.
-pub fn delete_before(place: &Place, number: Number, before_ms: i64) -> Result<(), PlaceError> {
+pub fn delete_before(
+    place: &ObjectPlace,
+    number: Number,
+    before_ms: i64,
+) -> Result<(), PlaceError> {
     for object in place.list(FOLDER)? {
         if object.written_ms < before_ms
             && let Some(old) =

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 pub use covered::{Covered, whole_months};
 pub use past::Archive;
-pub use run::{ArchiveSummary, Run, open};
+pub use run::{ArchiveRun, ArchiveSummary, open};
 pub use write::FILE_READINGS;
 
 use mesonet::export::ExportError;

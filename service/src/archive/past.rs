@@ -14,13 +14,17 @@ use mesonet::StationId;
 use mesonet::export::archive::{ArchiveDamage, ArchiveTail};
 use mesonet::store::{Damage, Past, SeriesSlice, StationReadings, StationRecord, StoreError};
 
-use super::manifest::{ArchivedFile, ArchivedMonth, Manifest};
+use super::manifest::{ArchiveManifest, ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use super::write::may_have;
-use crate::place::{Place, PlaceError, RANGE_PATIENCE, hex_sha256};
+use crate::place::{ObjectPlace, PlaceError, hex_sha256};
 
 /// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
+
+/// How long reading bytes of an object may take, since a caller waits for them. It is the time of 4
+/// MiB at 4 Mbit/s.
+const RANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the result of the last look is used.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(600);
@@ -33,7 +37,7 @@ const ALL: u32 = u32::MAX;
 pub struct Archive {
     address: String,
     /// Opened when it is first needed: the archive may be created after the server starts.
-    place: Mutex<Option<Arc<Place>>>,
+    place: Mutex<Option<Arc<ObjectPlace>>>,
     /// What was found damaged or missing. Each is logged once.
     logged: Mutex<BTreeSet<String>>,
     pub(super) looked: Mutex<Option<LastLook>>,
@@ -73,20 +77,20 @@ impl Archive {
 
     /// # Errors
     /// The place cannot be opened.
-    pub fn place(&self) -> Result<Arc<Place>, StoreError> {
+    pub fn place(&self) -> Result<Arc<ObjectPlace>, StoreError> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
-        let opened = Place::open(&self.address).map_err(|error| self.away(&error))?;
+        let opened = ObjectPlace::open(&self.address).map_err(|error| self.away(&error))?;
         let opened = opened.patient_for(RANGE_PATIENCE);
         Ok(Arc::clone(place.insert(Arc::new(opened))))
     }
 
     /// # Errors
     /// The manifest cannot be read.
-    pub fn manifest(&self) -> Result<Arc<Manifest>, StoreError> {
-        let newest = Manifest::newest(&*self.place()?);
+    pub fn manifest(&self) -> Result<Arc<ArchiveManifest>, StoreError> {
+        let newest = ArchiveManifest::newest(&*self.place()?);
         newest.map(|(_, manifest)| Arc::new(manifest)).map_err(|error| self.away(&error))
     }
 
@@ -103,12 +107,12 @@ impl Archive {
 #[derive(Debug)]
 pub struct OpenArchive {
     archive: Arc<Archive>,
-    state: Mutex<State>,
+    state: Mutex<AnswerState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    manifest: Option<Arc<Manifest>>,
+struct AnswerState {
+    manifest: Option<Arc<ArchiveManifest>>,
     /// The last month for which the manifest was read again.
     read_again: Option<Month>,
     /// The end of the file that was read last.
@@ -129,14 +133,14 @@ struct CachedGroup {
 }
 
 /// Why a part of a file cannot be read.
-enum Fault {
+enum ReadFault {
     /// The file is gone: it was replaced or lost.
     Gone,
     Damaged(String),
     Away(StoreError),
 }
 
-impl From<ArchiveDamage> for Fault {
+impl From<ArchiveDamage> for ReadFault {
     fn from(damage: ArchiveDamage) -> Self {
         Self::Damaged(damage.to_string())
     }
@@ -144,7 +148,7 @@ impl From<ArchiveDamage> for Fault {
 
 /// What a scan finds.
 #[derive(Default)]
-struct Found {
+struct FoundGroups {
     groups: Vec<CachedGroup>,
     damage: Damage,
 }
@@ -157,18 +161,18 @@ impl OpenArchive {
     }
 
     // The content is valid at every moment, also after a panic.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AnswerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finds the readings of a month.
     fn month(
         &self,
-        state: &mut State,
+        state: &mut AnswerState,
         month: Month,
         station: &StationRecord,
         span_ms: &Range<i64>,
-        found: &mut Found,
+        found: &mut FoundGroups,
     ) -> Result<(), StoreError> {
         loop {
             let manifest = self.manifest(state)?;
@@ -195,15 +199,15 @@ impl OpenArchive {
             let before = found.groups.len();
             match self.file(state, (known, at), station, span_ms, found) {
                 Ok(()) => return Ok(()),
-                Err(Fault::Gone) if self.read_again(state, month)? => {
+                Err(ReadFault::Gone) if self.read_again(state, month)? => {
                     found.groups.truncate(before);
                 }
                 Err(fault) => {
                     let file = &known.files[at].path;
                     let cause = match fault {
-                        Fault::Gone => "it is missing".to_owned(),
-                        Fault::Damaged(cause) => cause,
-                        Fault::Away(error) => return Err(error),
+                        ReadFault::Gone => "it is missing".to_owned(),
+                        ReadFault::Damaged(cause) => cause,
+                        ReadFault::Away(error) => return Err(error),
                     };
                     self.archive.log(format!("{file}: {cause}"));
                     found.damage.add(-month.number(), at as u32 * BLOCKS + BLOCKS - 1);
@@ -216,12 +220,12 @@ impl OpenArchive {
     /// Finds the readings of a station in a file.
     fn file(
         &self,
-        state: &mut State,
+        state: &mut AnswerState,
         (known, at): (&ArchivedMonth, usize),
         station: &StationRecord,
         span_ms: &Range<i64>,
-        found: &mut Found,
-    ) -> Result<(), Fault> {
+        found: &mut FoundGroups,
+    ) -> Result<(), ReadFault> {
         let file = &known.files[at];
         let tail = match &state.tail {
             Some((path, tail)) if *path == file.path => Arc::clone(tail),
@@ -239,7 +243,7 @@ impl OpenArchive {
             let held = state.groups.iter().find(is_same).map(|held| Arc::clone(&held.readings));
             let read = || {
                 let bytes = self.bytes(file, tail.bytes_of(group))?;
-                Ok::<_, Fault>(tail.read(group, bytes, station).map(Arc::new))
+                Ok::<_, ReadFault>(tail.read(group, bytes, station).map(Arc::new))
             };
             match held.map_or_else(read, |held| Ok(Ok(held)))? {
                 Ok(readings) => {
@@ -260,37 +264,37 @@ impl OpenArchive {
         Ok(())
     }
 
-    fn tail(&self, file: &ArchivedFile) -> Result<ArchiveTail, Fault> {
-        let cut = || Fault::Damaged("its tail is longer than it".to_owned());
+    fn tail(&self, file: &ArchivedFile) -> Result<ArchiveTail, ReadFault> {
+        let cut = || ReadFault::Damaged("its tail is longer than it".to_owned());
         let from = file.bytes.checked_sub(file.tail).ok_or_else(cut)?;
         let tail = self.bytes(file, from..file.bytes)?;
         if hex_sha256(&tail) != file.tail_sha256 {
-            return Err(Fault::Damaged("its end does not match its checksum".to_owned()));
+            return Err(ReadFault::Damaged("its end does not match its checksum".to_owned()));
         }
         Ok(ArchiveTail::parse(&tail, file.bytes)?)
     }
 
-    fn bytes(&self, file: &ArchivedFile, range: Range<u64>) -> Result<Vec<u8>, Fault> {
-        let away = |error: PlaceError| Fault::Away(self.archive.away(&error));
-        let place = self.archive.place().map_err(Fault::Away)?;
+    fn bytes(&self, file: &ArchivedFile, range: Range<u64>) -> Result<Vec<u8>, ReadFault> {
+        let away = |error: PlaceError| ReadFault::Away(self.archive.away(&error));
+        let place = self.archive.place().map_err(ReadFault::Away)?;
         let length = range.end - range.start;
         match place.get_range(&file.path, range) {
             Ok(bytes) if bytes.len() as u64 == length => Ok(bytes),
             got => match place.length(&file.path).map_err(away)? {
-                None => Err(Fault::Gone),
-                Some(length) if length != file.bytes => Err(Fault::Damaged(format!(
+                None => Err(ReadFault::Gone),
+                Some(length) if length != file.bytes => Err(ReadFault::Damaged(format!(
                     "it has {length} bytes; the manifest says {}",
                     file.bytes
                 ))),
                 Some(_) => Err(match got {
                     Err(error) => away(error),
-                    Ok(_) => Fault::Damaged("fewer bytes came than it has".to_owned()),
+                    Ok(_) => ReadFault::Damaged("fewer bytes came than it has".to_owned()),
                 }),
             },
         }
     }
 
-    fn manifest(&self, state: &mut State) -> Result<Arc<Manifest>, StoreError> {
+    fn manifest(&self, state: &mut AnswerState) -> Result<Arc<ArchiveManifest>, StoreError> {
         if let Some(manifest) = &state.manifest {
             return Ok(Arc::clone(manifest));
         }
@@ -298,7 +302,7 @@ impl OpenArchive {
     }
 
     /// Reads the manifest again, at most once for each month. Returns whether it did.
-    fn read_again(&self, state: &mut State, month: Month) -> Result<bool, StoreError> {
+    fn read_again(&self, state: &mut AnswerState, month: Month) -> Result<bool, StoreError> {
         if state.read_again == Some(month) {
             return Ok(false);
         }
@@ -324,7 +328,7 @@ impl Past for OpenArchive {
         };
         // Older readings were gone before the archive began.
         let span_ms = span_ms.start.max(first.from)..span_ms.end;
-        let mut found = Found::default();
+        let mut found = FoundGroups::default();
         for month in Month::within(span_ms.clone()) {
             self.month(&mut state, month, station, &span_ms, &mut found)?;
         }

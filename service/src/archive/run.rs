@@ -10,11 +10,11 @@ use mesonet::time::DAY_MS;
 use serde::Serialize;
 
 use super::ArchiveError;
-use super::manifest::{ArchivedMonth, KEPT_MS, Manifest, Number, delete_before};
+use super::manifest::{ArchiveManifest, ArchivedMonth, KEPT_MS, Number, delete_before};
 use super::month::Month;
 use super::write::MonthOf;
 use crate::clock::system_ms;
-use crate::place::Place;
+use crate::place::ObjectPlace;
 use crate::record::{
     FOLLOWER, Record, RecordPlace, RecordSettings, refuse_unfinished_folder, writer_of_folder,
 };
@@ -25,7 +25,7 @@ const LONGEST_MS: i64 = DAY_MS;
 /// What was done with a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub enum MonthOutcome {
     /// It was not there before.
     Added,
     /// Its readings have changed since.
@@ -48,7 +48,7 @@ pub enum Outcome {
 #[serde(rename_all = "camelCase")]
 pub struct MonthDone {
     pub month: Month,
-    pub outcome: Outcome,
+    pub outcome: MonthOutcome,
     pub readings: u64,
     pub files: usize,
     pub sent_bytes: u64,
@@ -102,8 +102,8 @@ pub fn open(settings: &RecordSettings) -> Result<Opened<'_>, ArchiveError> {
 pub type HeldNow<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
 
 /// One run.
-pub struct Run<'a> {
-    pub place: Place,
+pub struct ArchiveRun<'a> {
+    pub place: ObjectPlace,
     pub store: &'a dyn Reader,
     /// The time from which the record holds readings: now, not when the record was opened.
     pub held_now: HeldNow<'a>,
@@ -113,7 +113,7 @@ pub struct Run<'a> {
     pub file_readings: u64,
 }
 
-impl Run<'_> {
+impl ArchiveRun<'_> {
     /// Writes the months.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Run<'_> {
     pub fn run(&self) -> Result<ArchiveSummary, ArchiveError> {
         let mut summary =
             ArchiveSummary { place: self.place.address().to_owned(), ..ArchiveSummary::default() };
-        let (mut number, mut manifest) = Manifest::newest(&self.place)?;
+        let (mut number, mut manifest) = ArchiveManifest::newest(&self.place)?;
         let is_new = number == Number::default();
         if is_new && self.place.folders()?.iter().any(|name| name.starts_with("year=")) {
             return Err(ArchiveError::NoManifest(self.place.address().to_owned()));
@@ -153,7 +153,7 @@ impl Run<'_> {
 
     /// The months from the first reading, or from the first month of the archive, to the last month
     /// to archive.
-    fn months(&self, manifest: &Manifest) -> Result<Vec<Month>, ArchiveError> {
+    fn months(&self, manifest: &ArchiveManifest) -> Result<Vec<Month>, ArchiveError> {
         let directory = self.store.directory()?;
         let held_ms = self.store.held_from_ms()?;
         let series = directory.stations.iter().flat_map(|record| &record.series);
@@ -172,7 +172,7 @@ impl Run<'_> {
         &self,
         month: Month,
         number: &mut Number,
-        manifest: &mut Manifest,
+        manifest: &mut ArchiveManifest,
         unwritten: &mut bool,
     ) -> Result<MonthDone, ArchiveError> {
         let began_ms = system_ms();
@@ -192,14 +192,14 @@ impl Run<'_> {
                 written.discard(place);
                 return Ok(MonthDone::as_known(month, known));
             }
-            None => Outcome::Added,
-            Some(known) if *known == written.month => Outcome::Unchanged,
-            Some(known) if written.month.damaged > known.damaged => Outcome::Damaged,
+            None => MonthOutcome::Added,
+            Some(known) if *known == written.month => MonthOutcome::Unchanged,
+            Some(known) if written.month.damaged > known.damaged => MonthOutcome::Damaged,
             // Only retention deletes readings, and its deletions were handled above.
-            Some(known) if written.month.readings < known.readings => Outcome::Fewer,
-            Some(_) => Outcome::Replaced,
+            Some(known) if written.month.readings < known.readings => MonthOutcome::Fewer,
+            Some(_) => MonthOutcome::Replaced,
         };
-        let stays = matches!(outcome, Outcome::Damaged | Outcome::Fewer);
+        let stays = matches!(outcome, MonthOutcome::Damaged | MonthOutcome::Fewer);
         let counts = known.filter(|_| stays).unwrap_or(&written.month);
         let done = MonthDone {
             month,
@@ -210,7 +210,7 @@ impl Run<'_> {
             damaged: written.month.damaged,
         };
         match outcome {
-            Outcome::Added | Outcome::Replaced => {
+            MonthOutcome::Added | MonthOutcome::Replaced => {
                 let old: Vec<String> = known
                     .iter()
                     .flat_map(|known| &known.files)
@@ -241,14 +241,14 @@ impl Run<'_> {
 
     /// Puts a manifest, which makes it the valid one. If that fails, the files that it names are
     /// kept for a while: it may be valid all the same.
-    fn put(&self, number: Number, manifest: &Manifest) -> Result<Number, ArchiveError> {
+    fn put(&self, number: Number, manifest: &ArchiveManifest) -> Result<Number, ArchiveError> {
         let number = manifest.put_after(&self.place, number)?;
         number.ok_or_else(|| ArchiveError::Meanwhile(self.place.address().to_owned()))
     }
 
     /// Checks the files of a month. Deletes those of runs that were cut off, and returns those that
     /// are missing or have another length.
-    fn sweep(&self, month: Month, manifest: &Manifest) -> Result<Vec<String>, ArchiveError> {
+    fn sweep(&self, month: Month, manifest: &ArchiveManifest) -> Result<Vec<String>, ArchiveError> {
         let folder = month.folder();
         let old_ms = system_ms() - KEPT_MS;
         let found = self.place.list(&folder)?;
@@ -282,7 +282,7 @@ impl MonthDone {
     fn as_known(month: Month, known: Option<&ArchivedMonth>) -> Self {
         Self {
             month,
-            outcome: if known.is_some() { Outcome::Kept } else { Outcome::Gone },
+            outcome: if known.is_some() { MonthOutcome::Kept } else { MonthOutcome::Gone },
             readings: known.map_or(0, |known| known.readings),
             files: known.map_or(0, |known| known.files.len()),
             sent_bytes: 0,
@@ -295,13 +295,13 @@ impl ArchiveSummary {
     /// Whether all months are in the archive, and whole.
     pub fn is_whole(&self) -> bool {
         let is_whole = |month: &MonthDone| {
-            month.damaged == 0 && !matches!(month.outcome, Outcome::Gone | Outcome::Fewer)
+            month.damaged == 0 && !matches!(month.outcome, MonthOutcome::Gone | MonthOutcome::Fewer)
         };
         self.faults.is_empty() && self.months.iter().all(is_whole)
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for MonthOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Added => "added",

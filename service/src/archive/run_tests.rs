@@ -106,12 +106,12 @@ fn worn() -> Worn {
     record_of((0..5).flat_map(of).collect())
 }
 
-fn place(folder: &TempDir) -> Place {
-    Place::create(&folder.path().display().to_string()).unwrap()
+fn place(folder: &TempDir) -> ObjectPlace {
+    ObjectPlace::create(&folder.path().display().to_string()).unwrap()
 }
 
 fn run(folder: &TempDir, store: &Worn) -> Result<ArchiveSummary, ArchiveError> {
-    let run = Run {
+    let run = ArchiveRun {
         place: place(folder),
         store,
         held_now: Box::new(|| store.held_from_ms()),
@@ -124,7 +124,7 @@ fn run(folder: &TempDir, store: &Worn) -> Result<ArchiveSummary, ArchiveError> {
     run.run()
 }
 
-fn outcomes(summary: &ArchiveSummary) -> Vec<(String, Outcome, u64, usize)> {
+fn outcomes(summary: &ArchiveSummary) -> Vec<(String, MonthOutcome, u64, usize)> {
     let of = |done: &MonthDone| (done.month.to_string(), done.outcome, done.readings, done.files);
     summary.months.iter().map(of).collect()
 }
@@ -133,10 +133,10 @@ fn outcomes(summary: &ArchiveSummary) -> Vec<(String, Outcome, u64, usize)> {
 fn each_station_is_whole_in_one_file_of_a_month() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
     let summary = run(&folder, &store).unwrap();
-    let june = ("2024-06".to_owned(), Outcome::Added, 600, 3);
-    let july = ("2024-07".to_owned(), Outcome::Added, 620, 3);
+    let june = ("2024-06".to_owned(), MonthOutcome::Added, 600, 3);
+    let july = ("2024-07".to_owned(), MonthOutcome::Added, 620, 3);
     assert_eq!(outcomes(&summary), [june, july]);
-    let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
+    let (_, manifest) = ArchiveManifest::newest(&place(&folder)).unwrap();
     for month in &manifest.months {
         let files = &month.files;
         assert!(files.is_sorted_by(|one, next| one.first <= one.last && one.last < next.first));
@@ -154,17 +154,17 @@ fn a_month_that_is_cut_while_it_is_read_is_not_archived() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
     store.then_ms.set(Some(instant("2024-06-20T00:00:00Z")));
     let summary = run(&folder, &store).unwrap();
-    assert_eq!(summary.months[0].outcome, Outcome::Gone);
+    assert_eq!(summary.months[0].outcome, MonthOutcome::Gone);
     assert!(!summary.is_whole());
-    let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
+    let (_, manifest) = ArchiveManifest::newest(&place(&folder)).unwrap();
     assert_eq!(manifest.months.len(), 1);
     // No file of it is left.
     let june = folder.path().join("year=2024/month=06");
     assert_eq!(std::fs::read_dir(june).map_or(0, Iterator::count), 0);
     // The next run archives what the record still holds of it.
     let summary = run(&folder, &store).unwrap();
-    assert_eq!(summary.months[0].outcome, Outcome::Added);
-    let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
+    assert_eq!(summary.months[0].outcome, MonthOutcome::Added);
+    let (_, manifest) = ArchiveManifest::newest(&place(&folder)).unwrap();
     assert_eq!(manifest.months[0].from, instant("2024-06-20T00:00:00Z"));
 }
 
@@ -172,16 +172,16 @@ fn a_month_that_is_cut_while_it_is_read_is_not_archived() {
 fn what_was_archived_whole_is_not_replaced_by_less() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
     run(&folder, &store).unwrap();
-    let before = Manifest::newest(&place(&folder)).unwrap();
+    let before = ArchiveManifest::newest(&place(&folder)).unwrap();
     store.blocks.set(2);
     let summary = run(&folder, &store).unwrap();
-    assert!(summary.months.iter().all(|month| month.outcome == Outcome::Damaged));
+    assert!(summary.months.iter().all(|month| month.outcome == MonthOutcome::Damaged));
     assert!(!summary.is_whole());
     store.held_ms.set(instant("2024-07-15T00:00:00Z"));
     let summary = run(&folder, &store).unwrap();
-    assert!(summary.months.iter().all(|month| month.outcome == Outcome::Kept));
+    assert!(summary.months.iter().all(|month| month.outcome == MonthOutcome::Kept));
     assert!(summary.is_whole());
-    assert_eq!(Manifest::newest(&place(&folder)).unwrap(), before);
+    assert_eq!(ArchiveManifest::newest(&place(&folder)).unwrap(), before);
 }
 
 #[test]
@@ -191,12 +191,13 @@ fn a_damaged_month_is_archived_with_what_is_left_and_says_so_until_it_is_whole()
     let summary = run(&folder, &store).unwrap();
     assert!(!summary.is_whole());
     assert!(summary.to_string().contains("; 1 damaged blocks of the record are not in it\n"));
-    assert_eq!(Manifest::newest(&place(&folder)).unwrap().1.months[0].damaged, 1);
+    assert_eq!(ArchiveManifest::newest(&place(&folder)).unwrap().1.months[0].damaged, 1);
     store.blocks.set(0);
     let summary = run(&folder, &store).unwrap();
-    assert!(summary.months.iter().all(|month| month.outcome == Outcome::Replaced));
+    assert!(summary.months.iter().all(|month| month.outcome == MonthOutcome::Replaced));
     assert!(
-        summary.is_whole() && Manifest::newest(&place(&folder)).unwrap().1.months[0].damaged == 0
+        summary.is_whole()
+            && ArchiveManifest::newest(&place(&folder)).unwrap().1.months[0].damaged == 0
     );
 }
 
@@ -240,14 +241,14 @@ fn only_our_own_files_are_deleted() {
 fn a_month_of_which_the_record_has_fewer_readings_stays() {
     let (folder, store) = (TempDir::new().unwrap(), worn());
     run(&folder, &store).unwrap();
-    let before = Manifest::newest(&place(&folder)).unwrap();
+    let before = ArchiveManifest::newest(&place(&folder)).unwrap();
     let other = record_of(vec![report("S1", instant("2024-07-15T01:00:00Z"))]);
     let summary = run(&folder, &other).unwrap();
-    let june = ("2024-06".to_owned(), Outcome::Fewer, 600, 3);
-    let july = ("2024-07".to_owned(), Outcome::Fewer, 620, 3);
+    let june = ("2024-06".to_owned(), MonthOutcome::Fewer, 600, 3);
+    let july = ("2024-07".to_owned(), MonthOutcome::Fewer, 620, 3);
     assert_eq!(outcomes(&summary), [june, july]);
     assert!(!summary.is_whole());
-    assert_eq!(Manifest::newest(&place(&folder)).unwrap(), before);
+    assert_eq!(ArchiveManifest::newest(&place(&folder)).unwrap(), before);
     for file in before.1.months.iter().flat_map(|month| &month.files) {
         assert_eq!(folder.path().join(&file.path).metadata().unwrap().len(), file.bytes);
     }
@@ -284,7 +285,7 @@ fn centuries_without_readings_are_no_manifests_of_their_own() {
     assert_eq!(summary.months.len(), 204 * 12 + 1);
     let manifests = std::fs::read_dir(folder.path().join("manifests")).unwrap().count();
     assert_eq!(manifests, 3, "an empty one, and one for each month with readings");
-    assert_eq!(Manifest::newest(&place(&folder)).unwrap().1.months.len(), 204 * 12 + 1);
+    assert_eq!(ArchiveManifest::newest(&place(&folder)).unwrap().1.months.len(), 204 * 12 + 1);
     assert_eq!(covered(&folder, &store, AUGUST), ("2024-08-01T00:00:00Z".into(), String::new()));
 }
 
@@ -347,7 +348,7 @@ fn retention_trusts_no_archive_of_another_record_and_none_that_lacks_files() {
         let (_, lack) = covered_by(&folder, &store, AUGUST, name);
         assert_eq!(lack, "it is that of another record, 0123456789abcdef");
     }
-    let (_, manifest) = Manifest::newest(&place(&folder)).unwrap();
+    let (_, manifest) = ArchiveManifest::newest(&place(&folder)).unwrap();
     let file = &manifest.months[1].files[0].path;
     std::fs::write(folder.path().join(file), "short").unwrap();
     let (until, lack) = covered(&folder, &store, AUGUST);
@@ -364,7 +365,7 @@ fn a_record_that_takes_over_is_the_one_of_the_archive_though_no_month_changes() 
     let (folder, store) = (TempDir::new().unwrap(), worn());
     run(&folder, &store).unwrap();
     let by = |name: &str, take_over| {
-        let run = Run {
+        let run = ArchiveRun {
             place: place(&folder),
             store: &store,
             held_now: Box::new(|| store.held_from_ms()),
@@ -378,9 +379,13 @@ fn a_record_that_takes_over_is_the_one_of_the_archive_though_no_month_changes() 
     let name = "fedcba9876543210";
     assert!(matches!(by(name, false), Err(ArchiveError::OfOther { .. })));
     let summary = by(name, true).unwrap();
-    assert!(summary.months.iter().all(|month| month.outcome == Outcome::Unchanged));
+    assert!(summary.months.iter().all(|month| month.outcome == MonthOutcome::Unchanged));
     assert_eq!(covered_by(&folder, &store, AUGUST, name).1, "");
-    let (number, _) = Manifest::newest(&place(&folder)).unwrap();
+    let (number, _) = ArchiveManifest::newest(&place(&folder)).unwrap();
     by(name, false).unwrap();
-    assert_eq!(Manifest::newest(&place(&folder)).unwrap().0, number, "nothing has changed since");
+    assert_eq!(
+        ArchiveManifest::newest(&place(&folder)).unwrap().0,
+        number,
+        "nothing has changed since"
+    );
 }

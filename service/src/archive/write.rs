@@ -12,11 +12,11 @@ use mesonet::{ClosedWindow, Reader, StationId};
 use sha2::{Digest, Sha256};
 
 use super::ArchiveError;
-use super::ahead::{Ahead, variables};
+use super::ahead::{ReadAhead, variables};
 use super::manifest::{ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use crate::hex::hex;
-use crate::place::{Place, hex_sha256};
+use crate::place::{ObjectPlace, hex_sha256};
 
 /// Number of readings after which a file ends, once the current station is complete.
 pub const FILE_READINGS: u64 = 4_000_000;
@@ -35,7 +35,7 @@ pub struct WrittenMonth {
 
 /// What is written, and where.
 pub struct MonthOf<'a> {
-    pub place: &'a Place,
+    pub place: &'a ObjectPlace,
     pub store: &'a dyn Reader,
     pub month: Month,
     /// The part of the month that the record holds.
@@ -78,7 +78,7 @@ impl MonthOf<'_> {
         let beside = Temporary::default();
         let mut open = None;
         let window = window_of(&self.span_ms)?;
-        let mut ahead = Ahead::new(&store, window);
+        let mut ahead = ReadAhead::new(&store, window);
         for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
             let stations = with_readings(&store, stations, window)?;
             for (at, record) in stations.iter().enumerate() {
@@ -175,7 +175,7 @@ fn with_readings<'d>(
 impl WrittenMonth {
     /// Deletes the files that were sent, which no manifest names. A later run deletes those that
     /// cannot be deleted now.
-    pub fn discard(&self, place: &Place) {
+    pub fn discard(&self, place: &ObjectPlace) {
         for path in &self.sent {
             let _ = place.delete(path, i64::MAX);
         }

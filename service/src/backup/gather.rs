@@ -70,7 +70,7 @@ pub fn is_record(name: &str) -> bool {
 
 /// A file to back up.
 #[derive(Debug)]
-pub struct Source {
+pub struct BackupSource {
     /// Its path in the data folder, with `/` between the parts.
     pub path: String,
     /// Its length in bytes.
@@ -93,7 +93,7 @@ pub enum Content {
 /// What is in a data folder at one moment, without the model runs.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    pub sources: Vec<Source>,
+    pub sources: Vec<BackupSource>,
     /// The folders of the model runs, relative to the data folder.
     pub runs: Vec<String>,
     /// What was acknowledged and is no longer there.
@@ -106,7 +106,7 @@ pub struct Gathered {
 /// The files below a folder of the data folder, by path.
 #[derive(Debug, Default)]
 pub struct Files {
-    pub sources: BTreeMap<String, Source>,
+    pub sources: BTreeMap<String, BackupSource>,
     /// What is there but is not backed up.
     pub foreign: Vec<String>,
 }
@@ -125,7 +125,12 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
     gathered.lost = frozen.lost;
     for segment in frozen.segments {
         let (path, length, mark) = (segment.name(), segment.length(), segment.mark());
-        gathered.sources.push(Source { path, length, mark, content: Content::Segment(segment) });
+        gathered.sources.push(BackupSource {
+            path,
+            length,
+            mark,
+            content: Content::Segment(segment),
+        });
     }
     for name in names {
         match how(&name) {
@@ -169,7 +174,7 @@ impl Gathered {
     fn add_copy(&mut self, scratch: &Path, path: String) -> Result<(), BackupError> {
         let copy = scratch.join(&path);
         let length = fs::metadata(&copy).map_err(BackupError::file(&copy))?.len();
-        self.sources.push(Source {
+        self.sources.push(BackupSource {
             path,
             length,
             mark: String::new(),
@@ -200,7 +205,8 @@ pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
                 continue;
             }
             let (length, mark) = (metadata.len(), mark(&metadata));
-            let source = Source { path: path.clone(), length, mark, content: Content::File(at) };
+            let source =
+                BackupSource { path: path.clone(), length, mark, content: Content::File(at) };
             files.sources.insert(path, source);
         }
     }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::manifest::{Entry, MAX_BYTES, Manifest, ManifestError, shown};
+use super::manifest::{BackupManifest, MAX_BYTES, ManifestEntry, ManifestError, shown};
 use super::name::Name;
 use crate::hex::hex;
-use crate::place::{Place, PlaceError, object};
+use crate::place::{ObjectPlace, PlaceError, object};
 use crate::progress::bar_of_bytes;
 
 /// The folder of the manifests.
@@ -34,7 +34,7 @@ pub struct ListedBackup {
 ///
 /// # Errors
 /// The place cannot be read.
-pub fn listed(place: &Place, checks: bool) -> Result<Vec<ListedBackup>, BackupError> {
+pub fn listed(place: &ObjectPlace, checks: bool) -> Result<Vec<ListedBackup>, BackupError> {
     let mut backups = Vec::new();
     let mut checked = BTreeMap::new();
     for name in manifests(place)? {
@@ -66,7 +66,7 @@ pub fn listed(place: &Place, checks: bool) -> Result<Vec<ListedBackup>, BackupEr
 }
 
 /// Returns the names of the backups of a place. Each comes after those that it replaced.
-pub fn manifests(place: &Place) -> Result<Vec<Name>, PlaceError> {
+pub fn manifests(place: &ObjectPlace) -> Result<Vec<Name>, PlaceError> {
     let found = place.list(FOLDER)?;
     let mut names: Vec<Name> =
         found.iter().filter_map(|object| Name::parse(&object.name)).collect();
@@ -78,7 +78,7 @@ pub fn manifests(place: &Place) -> Result<Vec<Name>, PlaceError> {
 ///
 /// # Errors
 /// It is damaged or of a newer format, or the place cannot be read.
-pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
+pub fn read(place: &ObjectPlace, name: &Name) -> Result<BackupManifest, BackupError> {
     let wrong = |error| BackupError::Manifest { name: name.to_string(), error };
     let mut bytes = Vec::new();
     let is_there = place.get(&format!("{FOLDER}/{name}"), |piece| {
@@ -92,7 +92,7 @@ pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
     if !is_there {
         return Err(wrong(ManifestError::Damaged("it is no longer there".to_owned())));
     }
-    let manifest = Manifest::decode(&bytes).map_err(wrong)?;
+    let manifest = BackupManifest::decode(&bytes).map_err(wrong)?;
     if name.time_ms != manifest.time {
         let cause = format!("it is the manifest of another time, {}", shown(manifest.time));
         return Err(wrong(ManifestError::Damaged(cause)));
@@ -105,9 +105,9 @@ pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
 /// # Errors
 /// The object is missing or damaged, the place cannot be read, or `take` fails.
 pub fn fetch(
-    place: &Place,
+    place: &ObjectPlace,
     name: &Name,
-    file: &Entry,
+    file: &ManifestEntry,
     mut take: impl FnMut(&[u8]) -> Result<(), BackupError>,
 ) -> Result<(), BackupError> {
     let (mut hasher, mut length) = (Sha256::new(), 0);
@@ -133,9 +133,9 @@ pub fn fetch(
 
 /// Reads every file of a backup. Each object is read only once for all backups.
 fn check(
-    place: &Place,
+    place: &ObjectPlace,
     name: &Name,
-    manifest: &Manifest,
+    manifest: &BackupManifest,
     checked: &mut BTreeMap<(String, u64), Option<String>>,
 ) -> Result<Vec<String>, BackupError> {
     let bar = bar_of_bytes(manifest.bytes());

@@ -20,8 +20,8 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 /// A backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Manifest {
+#[serde(expecting = "struct Manifest", rename_all = "camelCase", deny_unknown_fields)]
+pub struct BackupManifest {
     /// Everything that was acknowledged before this time is in the backup.
     #[serde(with = "instant")]
     pub time: i64,
@@ -32,7 +32,7 @@ pub struct Manifest {
     /// The name of that folder's record in its places.
     pub writer: String,
     /// The files, sorted by path.
-    pub files: Vec<Entry>,
+    pub files: Vec<ManifestEntry>,
     /// What the backup does not have as of that time, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -40,8 +40,8 @@ pub struct Manifest {
 
 /// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Entry {
+#[serde(expecting = "struct Entry", rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManifestEntry {
     /// Its path in the data folder, with `/` between the parts.
     pub path: String,
     /// Its length in bytes.
@@ -72,7 +72,7 @@ pub enum ManifestError {
     Damaged(String),
 }
 
-impl Manifest {
+impl BackupManifest {
     /// Writes it as text.
     pub fn encode(&self) -> Vec<u8> {
         let mut text = format!("{FIRST_LINE}{FORMAT}\n").into_bytes();
@@ -115,7 +115,7 @@ impl Manifest {
     }
 
     fn check(&self) -> Result<(), String> {
-        for (at, Entry { path, sha256, .. }) in self.files.iter().enumerate() {
+        for (at, ManifestEntry { path, sha256, .. }) in self.files.iter().enumerate() {
             if !is_inside(path) {
                 return Err(format!("{path:?} is not the path of a file in a data folder"));
             }

@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn entry(path: &str) -> Entry {
+fn entry(path: &str) -> ManifestEntry {
     let sha256 = hex_sha256(path.as_bytes());
-    Entry {
+    ManifestEntry {
         path: path.to_owned(),
         length: path.len() as u64,
         sha256,
@@ -13,13 +13,13 @@ fn entry(path: &str) -> Entry {
     }
 }
 
-fn manifest() -> Manifest {
-    let mut files: Vec<Entry> =
+fn manifest() -> BackupManifest {
+    let mut files: Vec<ManifestEntry> =
         ["mesonet.sqlite", "segments/00000001.arrow", "fetch/a b.json"].map(entry).to_vec();
     files.sort_by(|one, other| one.path.cmp(&other.path));
     files[0].mark = String::new();
     files[0].modified_ns = None;
-    Manifest {
+    BackupManifest {
         time: 1_722_711_600_123,
         version: "0.1.0".to_owned(),
         folder: "/srv/mesonet".to_owned(),
@@ -32,10 +32,10 @@ fn manifest() -> Manifest {
 #[test]
 fn a_manifest_is_read_as_it_was_written() {
     let text = manifest().encode();
-    assert_eq!(Manifest::decode(&text), Ok(manifest()));
+    assert_eq!(BackupManifest::decode(&text), Ok(manifest()));
     assert!(text.starts_with(b"mesonet-backup 1\n{\"time\":\"2024-08-03T19:00:00.123Z\","));
-    let held_back = Manifest { left_out: vec!["models/hrrr".to_owned()], ..manifest() };
-    assert_eq!(Manifest::decode(&held_back.encode()), Ok(held_back));
+    let held_back = BackupManifest { left_out: vec!["models/hrrr".to_owned()], ..manifest() };
+    assert_eq!(BackupManifest::decode(&held_back.encode()), Ok(held_back));
 }
 
 /// Every change of a byte, and every cut, is found.
@@ -46,20 +46,20 @@ fn a_changed_or_cut_manifest_is_refused() {
         for bit in [1, 0x10, 0x80] {
             let mut changed = whole.clone();
             changed[at] ^= bit;
-            assert!(Manifest::decode(&changed).is_err(), "byte {at}");
+            assert!(BackupManifest::decode(&changed).is_err(), "byte {at}");
         }
-        assert!(Manifest::decode(&whole[..at]).is_err(), "cut at {at}");
+        assert!(BackupManifest::decode(&whole[..at]).is_err(), "cut at {at}");
     }
     let longer = [&whole[..], b"\n"].concat();
-    assert!(Manifest::decode(&longer).is_err());
-    let cause = Manifest::decode(&whole[..whole.len() - 40]).unwrap_err().to_string();
+    assert!(BackupManifest::decode(&longer).is_err());
+    let cause = BackupManifest::decode(&whole[..whole.len() - 40]).unwrap_err().to_string();
     assert!(cause.starts_with("is damaged: it "), "{cause}");
 }
 
 #[test]
 fn a_newer_format_is_named_even_if_nothing_else_is_known_of_it() {
     let text = b"mesonet-backup 12\nwhatever";
-    assert_eq!(Manifest::decode(text), Err(ManifestError::Newer { got: 12 }));
+    assert_eq!(BackupManifest::decode(text), Err(ManifestError::Newer { got: 12 }));
     assert_eq!(
         ManifestError::Newer { got: 12 }.to_string(),
         "has format 12; this version reads format 1: use a newer mesonet-server"
@@ -82,27 +82,32 @@ fn a_manifest_cannot_name_files_outside_the_folder() {
         "a/./b",
         "a\0b",
     ] {
-        let bad = Manifest { files: vec![entry(path)], ..manifest() };
-        let error = Manifest::decode(&bad.encode()).unwrap_err();
+        let bad = BackupManifest { files: vec![entry(path)], ..manifest() };
+        let error = BackupManifest::decode(&bad.encode()).unwrap_err();
         assert!(
             error.to_string().ends_with("is not the path of a file in a data folder"),
             "{path}"
         );
     }
-    let twice = Manifest { files: vec![entry("a"), entry("a")], ..manifest() };
-    assert!(Manifest::decode(&twice.encode()).unwrap_err().to_string().contains("named twice"));
+    let twice = BackupManifest { files: vec![entry("a"), entry("a")], ..manifest() };
+    assert!(
+        BackupManifest::decode(&twice.encode()).unwrap_err().to_string().contains("named twice")
+    );
     let mut no_checksum = manifest();
     no_checksum.files[1].sha256 = "../../../x".to_owned();
     assert!(
-        Manifest::decode(&no_checksum.encode()).unwrap_err().to_string().contains("no SHA-256")
+        BackupManifest::decode(&no_checksum.encode())
+            .unwrap_err()
+            .to_string()
+            .contains("no SHA-256")
     );
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
-        let _ = Manifest::decode(&bytes);
-        let _ = Manifest::decode(&[b"mesonet-backup 1\n", &bytes[..]].concat());
+        let _ = BackupManifest::decode(&bytes);
+        let _ = BackupManifest::decode(&[b"mesonet-backup 1\n", &bytes[..]].concat());
     }
 
     #[test]
@@ -110,10 +115,10 @@ proptest! {
         paths in prop::collection::btree_set("[a-z0-9.]{1,8}(/[a-zA-Z0-9._ é-]{1,8}){0,3}", 0..6),
         time in 0_i64..4_102_444_800_000,
     ) {
-        let files: Vec<Entry> = paths.iter().map(|path| entry(path)).collect();
+        let files: Vec<ManifestEntry> = paths.iter().map(|path| entry(path)).collect();
         let are_inside = paths.iter().all(|path| is_inside(path));
-        let one = Manifest { time, files, ..manifest() };
-        let read = Manifest::decode(&one.encode());
+        let one = BackupManifest { time, files, ..manifest() };
+        let read = BackupManifest::decode(&one.encode());
         if are_inside {
             prop_assert_eq!(read, Ok(one));
         } else {

@@ -8,7 +8,7 @@ use std::process;
 use mesonet::durable::sync_folder;
 
 use super::BackupError;
-use super::manifest::Manifest;
+use super::manifest::BackupManifest;
 use super::name::Name;
 use crate::files::found;
 use crate::record::FOLLOWER;
@@ -26,7 +26,7 @@ pub struct Marker {
     pub address: String,
     pub name: Name,
     /// Has no files before the first backup is there.
-    pub manifest: Manifest,
+    pub manifest: BackupManifest,
 }
 
 impl Marker {
@@ -44,7 +44,7 @@ impl Marker {
         let head = line().and_then(|address| Some((address.to_owned(), Name::parse(line()?)?)));
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged");
         let (address, name) = head.ok_or_else(|| BackupError::file(&path)(damaged()))?;
-        let manifest = Manifest::decode(lines.next().unwrap_or_default());
+        let manifest = BackupManifest::decode(lines.next().unwrap_or_default());
         let manifest =
             manifest.map_err(|error| BackupError::Manifest { name: name.to_string(), error })?;
         Ok(Some(Self { address, name, manifest }))

@@ -14,14 +14,14 @@ use mesonet::durable::{create_folder, sync_folder};
 use super::BackupError;
 use super::gather::{How, how};
 use super::list::{manifests, read};
-use super::manifest::{Entry, Manifest};
+use super::manifest::{BackupManifest, ManifestEntry};
 use super::marker::{Marker, exchanged, lock, note_exchanged};
 use super::name::Name;
 use super::restore::write_file;
 use super::ship::checksum;
 use crate::files::found;
 use crate::keys::{KEY_COUNT, KEYS};
-use crate::place::Place;
+use crate::place::ObjectPlace;
 use crate::place::absolute;
 use crate::record::{FOLLOWER, WRITER};
 
@@ -97,7 +97,7 @@ impl Mirror {
         &mut self,
         show: impl FnOnce(&Name) -> Result<(), BackupError>,
     ) -> Result<bool, BackupError> {
-        let place = Place::open(&self.address)?;
+        let place = ObjectPlace::open(&self.address)?;
         let Some(name) = manifests(&place)?.pop() else {
             let (place, at_ms) = (self.address.clone(), None);
             return Err(BackupError::None { place, at_ms, oldest: String::new() });
@@ -118,7 +118,7 @@ impl Mirror {
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
             // From here on the folder belongs to a follower, whatever it contains.
-            let manifest = Manifest { files: Vec::new(), ..new.manifest.clone() };
+            let manifest = BackupManifest { files: Vec::new(), ..new.manifest.clone() };
             Marker { manifest, ..new.clone() }.write(&self.folder)?;
         }
         // `show` may not have been called for files that an interrupted update fetched.
@@ -135,9 +135,10 @@ impl Mirror {
     }
 
     /// Replaces the files that differ from those of a backup. Returns whether there are any.
-    fn exchange(&mut self, place: &Place, new: &Marker) -> Result<bool, BackupError> {
+    fn exchange(&mut self, place: &ObjectPlace, new: &Marker) -> Result<bool, BackupError> {
         let files = &new.manifest.files;
-        let mut missing: Vec<&Entry> = files.iter().filter(|file| !self.holds(file)).collect();
+        let mut missing: Vec<&ManifestEntry> =
+            files.iter().filter(|file| !self.holds(file)).collect();
         missing.sort_by_key(|file| order(&file.path));
         let paths = missing.iter().map(|file| &*file.path);
         let paths: BTreeSet<&str> =
@@ -168,7 +169,7 @@ impl Mirror {
 
     /// Whether a file of a backup is in the folder. At the first look, files that change are
     /// fetched again.
-    fn holds(&self, file: &Entry) -> bool {
+    fn holds(&self, file: &ManifestEntry) -> bool {
         let changes = file.mark.is_empty();
         let is_there = match self.exchanged.get(&file.path) {
             Some(sha256) => *sha256 == file.sha256,
@@ -188,7 +189,7 @@ impl Mirror {
 
     /// Deletes files that came from other backups and are not in the new one, and then empty
     /// folders.
-    fn remove_all_but(&self, new: &Manifest) -> Result<(), BackupError> {
+    fn remove_all_but(&self, new: &BackupManifest) -> Result<(), BackupError> {
         let needed: BTreeSet<&str> = new.files.iter().map(|file| &*file.path).collect();
         let held = self.held.iter().flat_map(|held| &held.manifest.files).map(|file| &file.path);
         for file in held.chain(self.exchanged.keys()).filter(|path| !needed.contains(&***path)) {

@@ -10,13 +10,13 @@ use crate::place::{hex_sha256, object};
 /// A place whose backups hold the given files: paths and texts. Databases are files that change.
 struct Backups {
     folder: TempDir,
-    place: Place,
+    place: ObjectPlace,
 }
 
 impl Backups {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let place = Place::create(folder.path().join("place").to_str().unwrap()).unwrap();
+        let place = ObjectPlace::create(folder.path().join("place").to_str().unwrap()).unwrap();
         Self { folder, place }
     }
 
@@ -32,7 +32,7 @@ impl Backups {
             file.write_all(text.as_bytes()).unwrap();
             self.place.put_file(&object(&sha256), &sha256, &file, length, |_| {}).unwrap();
             let mark = if path.ends_with(".sqlite") { "" } else { text };
-            Entry {
+            ManifestEntry {
                 path: path.to_owned(),
                 length,
                 sha256,
@@ -40,9 +40,9 @@ impl Backups {
                 modified_ns: None,
             }
         };
-        let mut files: Vec<Entry> = files.iter().map(entry).collect();
+        let mut files: Vec<ManifestEntry> = files.iter().map(entry).collect();
         files.sort_by(|one, other| one.path.cmp(&other.path));
-        let manifest = Manifest {
+        let manifest = BackupManifest {
             time: name.time_ms,
             version: "0.1.0".to_owned(),
             folder: "/srv".to_owned(),

@@ -41,7 +41,7 @@ use mesonet::store::{Fault, StoreError};
 pub use follower::Follower;
 pub use gather::is_record;
 pub use list::{ListedBackup, listed};
-pub use manifest::{Manifest, instant, shown};
+pub use manifest::{BackupManifest, instant, shown};
 pub use mirror::Mirror;
 pub use name::Name;
 pub use prune::{Pruned, prune};

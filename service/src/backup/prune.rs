@@ -18,7 +18,7 @@ use super::list::{FOLDER, manifests, read};
 use super::name::Name;
 use super::ship::{LONGEST_MS, LOST};
 use crate::place::Unfinished;
-use crate::place::{Place, object};
+use crate::place::{ObjectPlace, object};
 
 /// Files that are not older than this are kept. It is more than twice as long as a backup may take.
 const SPARED_MS: i64 = 7 * DAY_MS;
@@ -57,7 +57,7 @@ impl fmt::Display for Pruned {
 /// # Errors
 /// The span is too short. Or a backup to keep cannot be read: what it needs is not known, so
 /// nothing is deleted.
-pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupError> {
+pub fn prune(place: &ObjectPlace, keep: &str, now_ms: i64) -> Result<Pruned, BackupError> {
     let kept_ms = parse_window(keep).ok().filter(|&kept_ms| kept_ms >= SPARED_MS);
     let kept_ms = kept_ms.ok_or_else(|| BackupError::Keep(keep.to_owned()))?;
     let names = manifests(place)?;
@@ -99,7 +99,10 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
 }
 
 /// The newest backup of a record that had lost nothing.
-fn newest_whole<'a>(place: &Place, names: &'a [Name]) -> Result<Option<&'a Name>, BackupError> {
+fn newest_whole<'a>(
+    place: &ObjectPlace,
+    names: &'a [Name],
+) -> Result<Option<&'a Name>, BackupError> {
     for name in names.iter().rev() {
         if !read(place, name)?.left_out.iter().any(|left_out| left_out.starts_with(LOST)) {
             return Ok(Some(name));

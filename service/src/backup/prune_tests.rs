@@ -4,22 +4,22 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use super::super::manifest::{Entry, Manifest};
+use super::super::manifest::{BackupManifest, ManifestEntry};
 use super::*;
 use crate::place::hex_sha256;
 
 const NOW_MS: i64 = 1_722_711_600_000;
 
 /// A place with backups of some days ago, each with files of the given texts.
-fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
+fn place(backups: &[(i64, &[&str])]) -> (TempDir, ObjectPlace) {
     let folder = TempDir::new().unwrap();
-    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
     for (number, &(days, texts)) in (1..).zip(backups) {
         let time = NOW_MS - days * DAY_MS;
         let entry = |text: &&str| {
             put(&place, folder.path(), text, days);
             let (sha256, length) = (hex_sha256(text.as_bytes()), text.len() as u64);
-            Entry {
+            ManifestEntry {
                 path: (*text).to_owned(),
                 length,
                 sha256,
@@ -29,7 +29,8 @@ fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
         };
         let files = texts.iter().map(entry).collect();
         let (version, folder, writer) = ("0.1.0".to_owned(), "/srv".to_owned(), String::new());
-        let manifest = Manifest { time, version, folder, writer, files, left_out: Vec::new() };
+        let manifest =
+            BackupManifest { time, version, folder, writer, files, left_out: Vec::new() };
         let name = Name { number, time_ms: time, random: 1 };
         assert!(place.put_new(&format!("{FOLDER}/{name}"), manifest.encode()).unwrap());
         assert!(!place.put_new(&format!("{FOLDER}/{name}"), Vec::new()).unwrap());
@@ -38,7 +39,7 @@ fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
 }
 
 /// Puts a file with an age in days, unless it is there.
-fn put(place: &Place, folder: &Path, text: &str, days: i64) {
+fn put(place: &ObjectPlace, folder: &Path, text: &str, days: i64) {
     let sha256 = hex_sha256(text.as_bytes());
     let at = folder.join(object(&sha256));
     if at.exists() {
@@ -53,7 +54,7 @@ fn put(place: &Place, folder: &Path, text: &str, days: i64) {
 }
 
 fn texts(folder: &Path) -> Vec<String> {
-    let place = Place::open(folder.to_str().unwrap()).unwrap();
+    let place = ObjectPlace::open(folder.to_str().unwrap()).unwrap();
     let mut texts: Vec<String> = place
         .objects()
         .unwrap()

@@ -11,10 +11,10 @@ use mesonet::durable::{create_folder, sync_folder};
 
 use super::BackupError;
 use super::list::{fetch, manifests, read};
-use super::manifest::{Entry, Manifest, shown};
+use super::manifest::{BackupManifest, ManifestEntry, shown};
 use super::name::Name;
 use crate::files::found;
-use crate::place::Place;
+use crate::place::ObjectPlace;
 use crate::progress::bar_of_bytes;
 
 /// Restores a record into a new folder, which appears when it is whole. Uses the newest backup, or
@@ -23,8 +23,12 @@ use crate::progress::bar_of_bytes;
 /// # Errors
 /// There is no such backup, part of it is missing or damaged, or the folder cannot be written or is
 /// not empty. The folder then stays unchanged.
-pub fn restore(from: &str, at_ms: Option<i64>, to: &Path) -> Result<(Name, Manifest), BackupError> {
-    let place = Place::open(from)?;
+pub fn restore(
+    from: &str,
+    at_ms: Option<i64>,
+    to: &Path,
+) -> Result<(Name, BackupManifest), BackupError> {
+    let place = ObjectPlace::open(from)?;
     let name = chosen(&place, at_ms)?;
     let manifest = read(&place, &name)?;
     let staged = Staged::create(to)?;
@@ -38,7 +42,7 @@ pub fn restore(from: &str, at_ms: Option<i64>, to: &Path) -> Result<(Name, Manif
 }
 
 /// Returns the newest backup, or the newest one at or before a time.
-fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
+fn chosen(place: &ObjectPlace, at_ms: Option<i64>) -> Result<Name, BackupError> {
     let names = manifests(place)?;
     let oldest = names.iter().map(|name| name.time_ms).min().map(shown);
     let is_before = |name: &Name| at_ms.is_none_or(|at_ms| name.time_ms <= at_ms);
@@ -54,9 +58,9 @@ fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
 /// # Errors
 /// The object is missing or damaged, the place cannot be read, or the file cannot be written.
 pub fn write_file(
-    place: &Place,
+    place: &ObjectPlace,
     name: &Name,
-    file: &Entry,
+    file: &ManifestEntry,
     folder: &Path,
     mut written: impl FnMut(u64),
 ) -> Result<(), BackupError> {
@@ -131,7 +135,7 @@ impl Staged {
     }
 
     /// Gives the folder its name.
-    fn publish(&self, manifest: &Manifest) -> Result<(), BackupError> {
+    fn publish(&self, manifest: &BackupManifest) -> Result<(), BackupError> {
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for file in &manifest.files {
             let inside = Path::new(&file.path).ancestors().skip(1);

@@ -9,14 +9,14 @@ use mesonet::{EmbeddedStore, Reader};
 use tempfile::TempDir;
 
 use super::{back_up, listed, restore};
-use crate::place::{Place, PlaceError, SendError, hex_sha256, object};
+use crate::place::{ObjectPlace, PlaceError, SendError, hex_sha256, object};
 
 /// A part of the bucket that is a test's own.
 fn address(of: &str) -> String {
     format!("s3://{}/{of}", std::env::var("MESONET_TEST_BUCKET").unwrap())
 }
 
-fn content(place: &Place, name: &str) -> Option<Vec<u8>> {
+fn content(place: &ObjectPlace, name: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let found = place.get(name, |piece| {
         bytes.extend_from_slice(piece);
@@ -34,7 +34,8 @@ fn file_of(folder: &TempDir, bytes: &[u8]) -> File {
 #[test]
 #[ignore = "needs a bucket: see tests/bucket"]
 fn a_file_arrives_whole_in_one_part_or_several() {
-    let (folder, place) = (TempDir::new().unwrap(), Place::create(&address("parts/of a")).unwrap());
+    let (folder, place) =
+        (TempDir::new().unwrap(), ObjectPlace::create(&address("parts/of a")).unwrap());
     for length in [0, 1, 8 << 20, (8 << 20) + 1, (20 << 20) + 7] {
         let bytes: Vec<u8> = (0..length as u64).map(|i| ((i * i) >> 7) as u8).collect();
         let (sha256, mut sent) = (hex_sha256(&bytes), 0);
@@ -51,7 +52,8 @@ fn a_file_arrives_whole_in_one_part_or_several() {
 #[test]
 #[ignore = "needs a bucket: see tests/bucket"]
 fn a_file_that_has_changed_leaves_nothing() {
-    let (folder, place) = (TempDir::new().unwrap(), Place::create(&address("changed")).unwrap());
+    let (folder, place) =
+        (TempDir::new().unwrap(), ObjectPlace::create(&address("changed")).unwrap());
     for length in [9, 20 << 20] {
         let file = file_of(&folder, &vec![7; length]);
         let other = hex_sha256(b"other");
@@ -66,13 +68,15 @@ fn a_file_that_has_changed_leaves_nothing() {
 #[ignore = "needs a bucket: see tests/bucket"]
 fn what_is_there_is_not_replaced() {
     let address = address("new");
-    let place = Place::create(&address).unwrap();
+    let place = ObjectPlace::create(&address).unwrap();
     assert!(place.put_new("backups/a", b"first".to_vec()).unwrap());
     assert!(!place.put_new("backups/a", b"second".to_vec()).unwrap());
     assert_eq!(content(&place, "backups/a").unwrap(), b"first");
     let put = |_| {
         let address = address.clone();
-        std::thread::spawn(move || Place::create(&address).unwrap().put_new("backups/b", vec![]))
+        std::thread::spawn(move || {
+            ObjectPlace::create(&address).unwrap().put_new("backups/b", vec![])
+        })
     };
     let puts: Vec<_> = (0..8).map(put).collect();
     let won = puts.into_iter().map(|put| put.join().unwrap().unwrap());
@@ -87,11 +91,12 @@ fn what_is_there_is_not_replaced() {
 #[test]
 #[ignore = "needs a bucket: see tests/bucket"]
 fn a_bucket_that_is_not_there_is_named() {
-    let cause = Place::create("s3://nowhere/a").unwrap().list("backups").unwrap_err().to_string();
+    let cause =
+        ObjectPlace::create("s3://nowhere/a").unwrap().list("backups").unwrap_err().to_string();
     assert!(cause.starts_with("s3://nowhere/a: "), "{cause}");
     assert!(cause.contains("NoSuchBucket"), "{cause}");
     for address in ["s3://", "s3:///a", "s4://mesonet/a"] {
-        let cause = Place::open(address).unwrap_err().to_string();
+        let cause = ObjectPlace::open(address).unwrap_err().to_string();
         assert!(cause.ends_with("it must be a folder, file:///… or s3://BUCKET/PREFIX"), "{cause}");
     }
 }
@@ -106,7 +111,7 @@ fn a_record_is_backed_up_checked_and_restored() {
         assert!(back_up(&data, &place).unwrap());
     }
     let is_whole = || {
-        let backups = listed(&Place::open(&place).unwrap(), true).unwrap();
+        let backups = listed(&ObjectPlace::open(&place).unwrap(), true).unwrap();
         backups.len() == 2 && backups.iter().all(|backup| backup.faults.is_empty())
     };
     assert!(is_whole());
@@ -115,7 +120,7 @@ fn a_record_is_backed_up_checked_and_restored() {
     let restored = EmbeddedStore::open(&to, EmbeddedOptions::default()).unwrap();
     assert_eq!(restored.directory().unwrap().stations.len(), 0);
     // An object whose content does not match its name.
-    let place_of = Place::open(&place).unwrap();
+    let place_of = ObjectPlace::open(&place).unwrap();
     let one = place_of.objects().unwrap().remove(0).name;
     assert!(place_of.delete(&object(&one), i64::MAX).unwrap());
     assert!(place_of.put_new(&object(&one), b"other".to_vec()).unwrap());

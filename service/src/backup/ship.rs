@@ -13,16 +13,16 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::gather::{Content, Files, Source, files, gather, open};
+use super::gather::{BackupSource, Content, Files, files, gather, open};
 use super::list::{FOLDER, manifests, read};
-use super::manifest::{Entry, Manifest, shown};
+use super::manifest::{BackupManifest, ManifestEntry, shown};
 use super::marker::Marker;
 use super::name::Name;
 use super::writer::check_turn;
 use crate::clock::system_ms;
 use crate::hex::hex;
 use crate::place::is_inside;
-use crate::place::{Place, PlaceError, SendError, object};
+use crate::place::{ObjectPlace, PlaceError, SendError, object};
 use crate::progress::bar_of_bytes;
 use crate::record::{refuse_unfinished_folder, writer_of_folder};
 
@@ -79,7 +79,7 @@ pub struct BackupOptions {
 /// There is no record, the record is damaged, or the place has another record or cannot be written.
 pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSummary, BackupError> {
     refuse_unusable(data, to)?;
-    let place = &Place::create(to)?;
+    let place = &ObjectPlace::create(to)?;
     let writer = writer_of_folder(data)?;
     let newest = || {
         if options.takes_over { Ok(manifests(place)?.pop()) } else { check_turn(place, &writer) }
@@ -109,7 +109,7 @@ pub fn make(data: &Path, to: &str, options: BackupOptions) -> Result<BackupSumma
     foreign.sort();
     let files = entries.into_values().collect();
     let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
-    let manifest = Manifest {
+    let manifest = BackupManifest {
         time,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: folder.display().to_string(),
@@ -156,7 +156,11 @@ fn refuse_unusable(data: &Path, to: &str) -> Result<(), BackupError> {
 
 /// Checks that the sent files are still in the place: it may have been unmounted, or replaced with
 /// an empty one.
-fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<(), BackupError> {
+fn check_is_there(
+    place: &ObjectPlace,
+    manifest: &BackupManifest,
+    is_older: bool,
+) -> Result<(), BackupError> {
     let first = manifest.files.first().map(|file| object(&file.sha256));
     let is_gone = match first {
         Some(first) => place.length(&first)?.is_none(),
@@ -171,9 +175,13 @@ fn check_is_there(place: &Place, manifest: &Manifest, is_older: bool) -> Result<
 }
 
 /// Puts the manifest of a backup, unless it could not be read back.
-fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), BackupError> {
+fn put_manifest(
+    place: &ObjectPlace,
+    name: &Name,
+    manifest: &BackupManifest,
+) -> Result<(), BackupError> {
     let text = manifest.encode();
-    Manifest::decode(&text).map_err(BackupError::Unreadable)?;
+    BackupManifest::decode(&text).map_err(BackupError::Unreadable)?;
     if !place.put_new(&format!("{FOLDER}/{name}"), text)? {
         let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
         return Err(PlaceError::Failed { place, cause }.into());
@@ -183,13 +191,13 @@ fn put_manifest(place: &Place, name: &Name, manifest: &Manifest) -> Result<(), B
 
 /// A backup in flight.
 struct Shipment<'a> {
-    place: &'a Place,
+    place: &'a ObjectPlace,
     data: &'a Path,
     /// The lengths of the objects that are in the place and stay there, by checksum.
     there: HashMap<String, u64>,
     /// The files of the backup before this one.
-    before: BTreeMap<String, Entry>,
-    entries: BTreeMap<String, Entry>,
+    before: BTreeMap<String, ManifestEntry>,
+    entries: BTreeMap<String, ManifestEntry>,
     left_out: Vec<String>,
     /// Entries of the model runs that are not backed up.
     foreign: Vec<String>,
@@ -199,7 +207,7 @@ struct Shipment<'a> {
 }
 
 impl<'a> Shipment<'a> {
-    fn new(place: &'a Place, data: &'a Path) -> Result<Self, BackupError> {
+    fn new(place: &'a ObjectPlace, data: &'a Path) -> Result<Self, BackupError> {
         let mut there = place.objects()?;
         let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
             Some(Ok(manifest)) => manifest.files,
@@ -230,15 +238,15 @@ impl<'a> Shipment<'a> {
     }
 
     /// The entry of the file in the backup before, if its object is in the place.
-    fn known(&self, path: &str, mark: &str) -> Option<&Entry> {
+    fn known(&self, path: &str, mark: &str) -> Option<&ManifestEntry> {
         let entry = self.before.get(path).filter(|_| !mark.is_empty())?;
         let is_there = self.there.get(&entry.sha256) == Some(&entry.length);
         (entry.mark == mark && is_there).then_some(entry)
     }
 
     /// Adds a file to the backup, unless it was deleted in the meantime.
-    fn ship(&mut self, source: Source) -> Result<(), BackupError> {
-        let Source { path, length, mark, content } = source;
+    fn ship(&mut self, source: BackupSource) -> Result<(), BackupError> {
+        let BackupSource { path, length, mark, content } = source;
         if let Some(known) = self.known(&path, &mark) {
             let known = known.clone();
             self.bar.inc(length);
@@ -287,7 +295,8 @@ impl<'a> Shipment<'a> {
             self.sent_bytes += length;
         }
         let modified_ns = if mark.is_empty() { None } else { modified_ns(file) };
-        self.entries.insert(path.clone(), Entry { path, length, sha256, mark, modified_ns });
+        self.entries
+            .insert(path.clone(), ManifestEntry { path, length, sha256, mark, modified_ns });
         Ok(())
     }
 
@@ -299,7 +308,7 @@ impl<'a> Shipment<'a> {
                 thread::sleep(PAUSE);
             }
             let Files { sources: before, foreign } = files(self.data, run)?;
-            let marks = |files: &BTreeMap<String, Source>| -> Vec<(String, String)> {
+            let marks = |files: &BTreeMap<String, BackupSource>| -> Vec<(String, String)> {
                 files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
             };
             let of_before = marks(&before);
@@ -315,8 +324,8 @@ impl<'a> Shipment<'a> {
         }
         self.forget(run);
         let inside = format!("{run}/");
-        let of_run = |(path, _): &(&String, &Entry)| path.starts_with(&inside);
-        let old: Vec<Entry> =
+        let of_run = |(path, _): &(&String, &ManifestEntry)| path.starts_with(&inside);
+        let old: Vec<ManifestEntry> =
             self.before.iter().filter(of_run).map(|(_, entry)| entry.clone()).collect();
         let is_whole = old.iter().all(|entry| self.there.get(&entry.sha256) == Some(&entry.length));
         let instead = if old.is_empty() || !is_whole {

@@ -5,7 +5,7 @@ use mesonet::store::EmbeddedOptions;
 use mesonet::store::copy::NOTE;
 use tempfile::TempDir;
 
-use super::super::manifest::Manifest;
+use super::super::manifest::BackupManifest;
 use super::super::name::Name;
 use super::*;
 use crate::record::FOLLOWER;
@@ -43,7 +43,7 @@ fn half_a_copy_is_not_backed_up() {
 #[test]
 fn the_folder_of_a_follower_is_not_backed_up() {
     let (_folder, data, place) = record();
-    let manifest = Manifest {
+    let manifest = BackupManifest {
         time: 0,
         version: String::new(),
         folder: String::new(),
@@ -72,7 +72,7 @@ fn a_folder_without_a_record_claims_no_place() {
 fn a_place_that_was_exchanged_for_an_empty_one_gets_no_backup() {
     let (folder, data, address) = record();
     assert!(back_up(&data, &address).unwrap());
-    let place = Place::open(&address).unwrap();
+    let place = ObjectPlace::open(&address).unwrap();
     let name = manifests(&place).unwrap().pop().unwrap();
     let manifest = read(&place, &name).unwrap();
     check_is_there(&place, &manifest, false).unwrap();
@@ -86,17 +86,17 @@ fn a_place_that_was_exchanged_for_an_empty_one_gets_no_backup() {
 #[test]
 fn a_manifest_that_nobody_could_read_is_not_put() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
     let name = Name { number: 100_000_001, time_ms: 1_722_711_600_123, random: 1 };
     let put = |path: &str| {
-        let entry = Entry {
+        let entry = ManifestEntry {
             path: path.to_owned(),
             length: 0,
             sha256: "0".repeat(64),
             mark: String::new(),
             modified_ns: None,
         };
-        let manifest = Manifest {
+        let manifest = BackupManifest {
             time: name.time_ms,
             version: String::new(),
             folder: String::new(),

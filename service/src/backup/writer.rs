@@ -7,15 +7,15 @@
 
 use super::BackupError;
 use super::list::{manifests, read};
-use super::manifest::{Manifest, shown};
+use super::manifest::{BackupManifest, shown};
 use super::name::Name;
-use crate::place::Place;
+use crate::place::ObjectPlace;
 
 /// Checks that a record may back up to a place. Returns the newest backup that is there.
 ///
 /// # Errors
 /// The newest backup belongs to another record, or the place cannot be read.
-pub fn check_turn(place: &Place, writer: &str) -> Result<Option<Name>, BackupError> {
+pub fn check_turn(place: &ObjectPlace, writer: &str) -> Result<Option<Name>, BackupError> {
     let mut names = manifests(place)?;
     let Some(newest) = names.pop() else { return Ok(None) };
     let refused = |by| {
@@ -24,7 +24,7 @@ pub fn check_turn(place: &Place, writer: &str) -> Result<Option<Name>, BackupErr
     };
     match read(place, &newest) {
         Ok(manifest) if manifest.writer == writer => Ok(Some(newest)),
-        Ok(Manifest { folder, time, .. }) => {
+        Ok(BackupManifest { folder, time, .. }) => {
             refused(format!("that of {folder}, which was backed up at {}", shown(time)))
         }
         // It does not say whose it is, but the backup before it does.

@@ -9,9 +9,9 @@ use super::*;
 use crate::record::{WRITER, writer_of_folder as of_folder};
 
 /// A place and the folders of two records.
-fn two_records() -> (TempDir, Place, PathBuf, PathBuf) {
+fn two_records() -> (TempDir, ObjectPlace, PathBuf, PathBuf) {
     let folder = TempDir::new().unwrap();
-    let place = Place::create(folder.path().join("place").to_str().unwrap()).unwrap();
+    let place = ObjectPlace::create(folder.path().join("place").to_str().unwrap()).unwrap();
     let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
     for data in [&one, &other] {
         fs::create_dir(data).unwrap();
@@ -20,8 +20,8 @@ fn two_records() -> (TempDir, Place, PathBuf, PathBuf) {
 }
 
 /// Puts a backup of a record into a place.
-fn back_up(place: &Place, data: &Path, number: u64) -> Name {
-    let manifest = Manifest {
+fn back_up(place: &ObjectPlace, data: &Path, number: u64) -> Name {
+    let manifest = BackupManifest {
         time: 1_722_711_600_123,
         version: "0.0.0".to_owned(),
         folder: data.display().to_string(),
@@ -34,7 +34,7 @@ fn back_up(place: &Place, data: &Path, number: u64) -> Name {
     name
 }
 
-fn turn(place: &Place, data: &Path) -> Result<Option<Name>, String> {
+fn turn(place: &ObjectPlace, data: &Path) -> Result<Option<Name>, String> {
     check_turn(place, &of_folder(data).unwrap()).map_err(|error| error.to_string())
 }
 

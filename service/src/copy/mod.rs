@@ -180,7 +180,7 @@ fn compared(
     from_place: &str,
     to: &dyn Original,
 ) -> Result<(Comparison, f64), CopyCommandError> {
-    let expected = from.reader.standing()?.readings + to.standing()?.readings;
+    let expected = from.reader.reference_data()?.readings + to.reference_data()?.readings;
     let bar = bar("comparing", expected);
     let started = Instant::now();
     let compared = compare(&*from.reader, to, &mut |done| bar.set_position(done));

@@ -16,7 +16,7 @@ use super::*;
 use crate::fetch;
 use crate::fetch::replay_server::{Page, ReplayServer};
 use crate::fetch::visit::locked;
-use crate::fetch::{FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
+use crate::fetch::{FetchConfig, FetchSource, Fetchers, Sink, Taken, Unavailable};
 
 /// A generous deadline: a file that could not be fetched is tried again after a minute.
 const LONG: Duration = Duration::from_secs(150);
@@ -132,7 +132,8 @@ impl Feed {
         for name in files {
             server.put_file(&path(name), recorded, "2023-03-01T03:55:00Z");
         }
-        let mut config = FetchConfig::new(Source::DatamartAmqp, "(tests, weather@example.org)");
+        let mut config =
+            FetchConfig::new(FetchSource::DatamartAmqp, "(tests, weather@example.org)");
         config.url = Some(broker.url("anonymous:anonymous"));
         config.hosts = vec!["127.0.0.1".to_owned()];
         let memory = tempfile::tempdir().unwrap();

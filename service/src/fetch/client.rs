@@ -81,14 +81,14 @@ pub struct RootsError(String);
 
 /// The limits of a client.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct FetchLimits {
     pub max_bytes: u64,
     pub timeout: Duration,
 }
 
 pub(super) struct Client {
     agent: ureq::Agent,
-    limits: Limits,
+    limits: FetchLimits,
     policy: Policy,
 }
 
@@ -97,7 +97,7 @@ impl Client {
     /// system trusts.
     pub(super) fn new(
         user_agent: &str,
-        limits: Limits,
+        limits: FetchLimits,
         policy: Policy,
         roots: Option<RootCerts>,
     ) -> Self {
@@ -214,7 +214,7 @@ pub(super) fn system_roots() -> Result<RootCerts, RootsError> {
 /// # Errors
 /// The document cannot be fetched, or is too long.
 pub fn document(address: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
-    let limits = Limits { max_bytes, timeout: Duration::from_secs(10) };
+    let limits = FetchLimits { max_bytes, timeout: Duration::from_secs(10) };
     let is_plain = address.starts_with("http://");
     let roots =
         if is_plain { None } else { Some(system_roots().map_err(|error| error.to_string())?) };

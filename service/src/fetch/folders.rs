@@ -14,7 +14,7 @@
 //! change when a file is overwritten.
 
 use super::client::{Answer, RequestError, UNKNOWN, Validators};
-use super::listing::{Entry, read_listing};
+use super::listing::{ListingEntry, read_listing};
 use super::memory::{FolderMemory, Memory, Pending, Trial};
 use super::visit::{FileJob, FileOutcome, Visit, locked};
 
@@ -36,7 +36,7 @@ struct FolderJob {
 enum Listing {
     Unchanged,
     Missing,
-    Entries { entries: Vec<Entry>, listed_ms: i64, validators: Validators },
+    Entries { entries: Vec<ListingEntry>, listed_ms: i64, validators: Validators },
 }
 
 /// A file of a listing, to be requested.
@@ -146,7 +146,7 @@ impl Visit<'_> {
         &self,
         address: &str,
         folder: &mut FolderMemory,
-        entries: &[Entry],
+        entries: &[ListingEntry],
         listed_ms: i64,
     ) -> Vec<Wanted> {
         let files =

@@ -16,7 +16,7 @@ const MAX_TAIL_BYTES: usize = 200;
 
 /// A file or folder of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ListingEntry {
     /// Name, without the slash of a folder.
     pub name: String,
     pub is_folder: bool,
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub stamp: u64,
 }
 
-impl Entry {
+impl ListingEntry {
     /// Whether a change after the listing would show. Times are to the minute, so a file may change
     /// twice within a minute and look the same.
     pub(super) fn is_settled(&self, listed_ms: i64) -> bool {
@@ -39,7 +39,7 @@ impl Entry {
 ///
 /// # Errors
 /// More entries than [`MAX_ENTRIES`].
-pub(super) fn read_listing(page: &str) -> Result<Vec<Entry>, TooManyEntries> {
+pub(super) fn read_listing(page: &str) -> Result<Vec<ListingEntry>, TooManyEntries> {
     let mut entries = BTreeMap::new();
     let mut current: Option<(&str, String)> = None;
     let mut keep = |current: Option<(&str, String)>| {
@@ -83,7 +83,7 @@ fn href(attributes: &str) -> Option<&str> {
     value[1..].split_once(quote).map(|(href, _)| href)
 }
 
-fn entry(href: &str, tail: &str) -> Option<Entry> {
+fn entry(href: &str, tail: &str) -> Option<ListingEntry> {
     let href = href.strip_prefix("./").unwrap_or(href);
     let (name, is_folder) = match href.strip_suffix('/') {
         Some(name) => (name, true),
@@ -105,7 +105,7 @@ fn entry(href: &str, tail: &str) -> Option<Entry> {
     let told = dated.map_or(String::new(), |at| words[at..words.len().min(at + 3)].join(" "));
     let digest = Sha256::digest(format!("{href} {told}"));
     let stamp = digest.iter().take(8).fold(0, |stamp, &byte| stamp << 8 | u64::from(byte));
-    Some(Entry { name: name.to_owned(), is_folder, modified_ms, stamp })
+    Some(ListingEntry { name: name.to_owned(), is_folder, modified_ms, stamp })
 }
 
 /// `2024-08-03 17:55` (Apache) and `03-Aug-2024 17:55` (nginx, older Apache).

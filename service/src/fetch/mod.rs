@@ -40,7 +40,7 @@ use tokio::task::JoinHandle;
 pub use client::RootsError;
 pub use client::{document, may_fetch};
 pub use poller::Poller;
-pub use settings::{FetchConfig, InvalidSetting, Source};
+pub use settings::{FetchConfig, FetchSource, InvalidSetting};
 pub use visit::Round;
 
 use crate::clock::system_ms;
@@ -163,7 +163,7 @@ fn memory_name(config: &FetchConfig) -> String {
 
 fn start(mut poller: Poller, stop: Arc<Stop>, runtime: &Handle) -> JoinHandle<()> {
     #[cfg(feature = "amqp")]
-    if poller.config.source == Source::DatamartAmqp {
+    if poller.config.source == FetchSource::DatamartAmqp {
         return runtime.spawn(amqp::run(poller, stop));
     }
     runtime.spawn_blocking(move || poll_until_stopped(&mut poller, &stop))
@@ -179,7 +179,7 @@ fn poll_until_stopped(poller: &mut Poller, stop: &Stop) {
 }
 
 /// Logs how a poll went.
-fn say(source: Source, round: &Round, wait_ms: i64) {
+fn say(source: FetchSource, round: &Round, wait_ms: i64) {
     if let Some(reason) = &round.stopped {
         tracing::warn!("{source}: {reason}; retrying in {} s", wait_ms / 1000);
     }

@@ -9,7 +9,7 @@ use mesonet::feed;
 use serde::{Deserialize, Serialize};
 
 use super::address::{Policy, Template};
-use super::client::Limits;
+use super::client::FetchLimits;
 
 /// The value of a setting is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +25,8 @@ pub struct InvalidSetting {
 
 /// Where feed files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
+#[serde(expecting = "enum Source", rename_all = "kebab-case")]
+pub enum FetchSource {
     /// SWOB files of the Meteorological Service of Canada, from folder listings of its Datamart.
     DatamartSwob,
     /// The same files, announced by the Datamart's message broker.
@@ -41,7 +41,7 @@ pub enum Source {
     Url,
 }
 
-impl Source {
+impl FetchSource {
     /// The name in the configuration file.
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for FetchSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -104,7 +104,7 @@ impl fmt::Display for Source {
 #[serde(deny_unknown_fields)]
 pub struct FetchConfig {
     /// Where the files come from.
-    pub source: Source,
+    pub source: FetchSource,
     /// The `User-Agent` of requests, with a contact: the services ask for it.
     pub user_agent: String,
     /// The address, with the placeholders `{date}`, `{observed}` and `{station}`; by default the
@@ -166,7 +166,7 @@ fn hosts() -> Vec<String> {
 
 impl FetchConfig {
     /// The settings of a source, with defaults for the rest.
-    pub fn new(source: Source, user_agent: impl Into<String>) -> Self {
+    pub fn new(source: FetchSource, user_agent: impl Into<String>) -> Self {
         Self {
             source,
             user_agent: user_agent.into(),
@@ -224,7 +224,11 @@ impl FetchConfig {
         if !(1 << 10..=1 << 30).contains(&self.max_file_bytes) {
             return refuse("fetch.max_file_bytes", &self.max_file_bytes, "1024 to 1073741824");
         }
-        if self.source == Source::DatamartAmqp { self.check_broker() } else { self.check_url() }
+        if self.source == FetchSource::DatamartAmqp {
+            self.check_broker()
+        } else {
+            self.check_url()
+        }
     }
 
     pub(super) fn template(&self) -> Result<Template, InvalidSetting> {
@@ -291,9 +295,9 @@ impl FetchConfig {
         Policy { allow_http: self.allow_http }
     }
 
-    pub(super) fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> FetchLimits {
         let timeout = Duration::from_secs(u64::from(self.timeout_s));
-        Limits { max_bytes: self.max_file_bytes, timeout }
+        FetchLimits { max_bytes: self.max_file_bytes, timeout }
     }
 
     pub(super) fn kind(&self) -> Option<feed::Kind> {

@@ -52,7 +52,7 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
         assert!(error.contains(says), "{table}: {error}");
     }
     assert!(read(&(url("http://example.org/a") + "\nallow_http = true")).is_ok());
-    let mut nameless = FetchConfig::new(Source::DatamartSwob, "curl/8.0");
+    let mut nameless = FetchConfig::new(FetchSource::DatamartSwob, "curl/8.0");
     assert!(nameless.check().unwrap_err().to_string().contains("a name and a contact"));
     nameless.user_agent = "weather@example.org\nX: y".to_owned();
     assert!(nameless.check().is_err());

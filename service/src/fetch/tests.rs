@@ -41,7 +41,7 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(source: Source, path: &str, change: impl FnOnce(&mut FetchConfig)) -> Self {
+    fn new(source: FetchSource, path: &str, change: impl FnOnce(&mut FetchConfig)) -> Self {
         let server = ReplayServer::start();
         let mut config = FetchConfig::new(source, AGENT);
         config.url = Some(server.url(path));
@@ -53,7 +53,7 @@ impl Setup {
     }
 
     fn folder(path: &str) -> Self {
-        Self::new(Source::DatamartSwob, path, |_| ())
+        Self::new(FetchSource::DatamartSwob, path, |_| ())
     }
 
     /// Another process with the same settings.
@@ -87,7 +87,7 @@ fn poller(config: &FetchConfig, memory: &tempfile::TempDir, sink: &Arc<Kept>) ->
 
 #[test]
 fn a_file_that_has_not_changed_comes_once_and_the_restarted_server_knows_it_too() {
-    let mut setup = Setup::new(Source::Url, "/latest_obs.txt", |_| ());
+    let mut setup = Setup::new(FetchSource::Url, "/latest_obs.txt", |_| ());
     setup.server.put_file("/latest_obs.txt", "metar/bulletins/sa.txt", "2023-03-01T04:00:00Z");
     let (round, asked, taken) = setup.poll("2023-03-01T05:00:00Z");
     assert_eq!(asked, ["200 /latest_obs.txt"]);
@@ -107,7 +107,7 @@ fn a_file_that_has_not_changed_comes_once_and_the_restarted_server_knows_it_too(
 
 #[test]
 fn an_answer_that_says_how_long_it_is_fresh_is_not_asked_for_again_before() {
-    let mut setup = Setup::new(Source::Url, "/latest_obs.txt", |_| ());
+    let mut setup = Setup::new(FetchSource::Url, "/latest_obs.txt", |_| ());
     setup.server.put_file("/latest_obs.txt", "metar/bulletins/sa.txt", "2023-03-01T04:00:00Z");
     setup.server.set_header("cache-control", "public, max-age=600");
     assert_eq!(setup.poll("2023-03-01T05:00:00Z").1.len(), 1);
@@ -118,7 +118,7 @@ fn an_answer_that_says_how_long_it_is_fresh_is_not_asked_for_again_before() {
 #[test]
 fn observations_are_asked_for_station_by_station_and_one_that_fails_is_tried_later() {
     let path = "/stations/{station}/observations?limit=10";
-    let mut setup = Setup::new(Source::NwsObservations, path, |config| {
+    let mut setup = Setup::new(FetchSource::NwsObservations, path, |config| {
         config.stations = ["KALB", "KXXX", "KTAN"].map(str::to_owned).into();
     });
     for id in ["KALB", "KTAN"] {
@@ -267,7 +267,7 @@ fn a_fetcher_that_was_off_over_midnight_looks_at_the_day_that_it_missed() {
 
 #[test]
 fn a_server_that_asks_for_patience_gets_it() {
-    let mut setup = Setup::new(Source::Url, "/obs.txt", |_| ());
+    let mut setup = Setup::new(FetchSource::Url, "/obs.txt", |_| ());
     for (status, retry_after) in [(429, "1800"), (503, "Wed, 01 Mar 2023 05:30:00 GMT")] {
         let headers = vec![("retry-after", retry_after.to_owned())];
         setup.server.put("/obs.txt", Page::Status(status, headers, String::new()));
@@ -284,7 +284,7 @@ fn a_server_that_asks_for_patience_gets_it() {
 
 #[test]
 fn the_pause_grows_while_a_server_cannot_be_reached() {
-    let mut setup = Setup::new(Source::Url, "/obs.txt", |config| {
+    let mut setup = Setup::new(FetchSource::Url, "/obs.txt", |config| {
         // Nothing listens on the port that was just given back.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         config.url = Some(format!("http://127.0.0.1:{port}/obs.txt"));
@@ -299,7 +299,7 @@ fn the_pause_grows_while_a_server_cannot_be_reached() {
 
 #[test]
 fn files_that_do_not_come_whole_keep_no_other_from_coming() {
-    let mut setup = Setup::new(Source::DatamartSwob, "/latest/", |config| {
+    let mut setup = Setup::new(FetchSource::DatamartSwob, "/latest/", |config| {
         (config.timeout_s, config.max_file_bytes) = (1, 100_000);
     });
     let at = |name: &str| format!("/latest/{name}-AUTO-swob.xml");
@@ -368,7 +368,7 @@ fn what_a_full_store_did_not_take_comes_again() {
 
 #[test]
 fn of_a_folder_only_the_stations_that_are_named_are_fetched() {
-    let mut setup = Setup::new(Source::DatamartSwob, "/latest/", |config| {
+    let mut setup = Setup::new(FetchSource::DatamartSwob, "/latest/", |config| {
         config.stations = ["CYPX", "bc-crd-fw006"].map(str::to_owned).into();
     });
     for name in [
@@ -393,7 +393,7 @@ fn of_a_folder_only_the_stations_that_are_named_are_fetched() {
 
 #[test]
 fn a_server_without_validators_or_times_is_asked_for_the_file_each_time() {
-    let mut setup = Setup::new(Source::Url, "/obs.txt", |_| ());
+    let mut setup = Setup::new(FetchSource::Url, "/obs.txt", |_| ());
     setup.server.put_file("/obs.txt", "metar/bulletins/sa.txt", "2023-03-01T05:00:00Z");
     setup.server.without_validators();
     for now in ["2023-03-01T05:00:00Z", "2023-03-01T05:05:00Z"] {
@@ -409,7 +409,8 @@ fn what_comes_compressed_is_bounded_by_what_comes_out() {
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     };
-    let mut setup = Setup::new(Source::Url, "/obs.txt", |config| config.max_file_bytes = 100_000);
+    let mut setup =
+        Setup::new(FetchSource::Url, "/obs.txt", |config| config.max_file_bytes = 100_000);
     setup.server.set_header("content-encoding", "gzip");
     setup.server.put("/obs.txt", Page::File(packed(&vec![b'x'; 10_000_000]), 0));
     let (round, ..) = setup.poll("2023-03-01T05:00:00Z");
@@ -423,7 +424,7 @@ fn what_comes_compressed_is_bounded_by_what_comes_out() {
 fn a_fetcher_that_is_told_to_stop_does() {
     let server = ReplayServer::start();
     server.put_file("/obs.txt", "metar/bulletins/sa.txt", "2023-03-01T05:00:00Z");
-    let mut config = FetchConfig::new(Source::Url, AGENT);
+    let mut config = FetchConfig::new(FetchSource::Url, AGENT);
     config.url = Some(server.url("/obs.txt"));
     let sink = Arc::new(Kept::default());
     let memory = tempfile::tempdir().unwrap();

@@ -35,7 +35,7 @@ impl Bound {
 
 /// How much one path, or one sent file, may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct FileLimits {
     /// Files in packed files.
     pub entries: Bound,
     /// Bytes that all of its packings unpack to, in total.
@@ -47,7 +47,7 @@ pub struct Bounds {
     pub cells: Bound,
 }
 
-impl Bounds {
+impl FileLimits {
     /// The limits of a file from the network, pushed or fetched.
     ///
     /// Published feeds compress to a tenth of their length, rarely to a sixtieth, and take a byte
@@ -71,7 +71,7 @@ impl Bounds {
     }
 }
 
-impl Default for Bounds {
+impl Default for FileLimits {
     /// The limits of a path on this machine: the operator who names it can wait for it.
     fn default() -> Self {
         Self {
@@ -98,10 +98,10 @@ pub enum Work {
 
 /// What a file may still ask for. Copies share it.
 #[derive(Clone, Debug)]
-pub struct Budget(Rc<Counts>);
+pub struct Budget(Rc<WorkCounts>);
 
 #[derive(Debug)]
-struct Counts {
+struct WorkCounts {
     limits: [u64; 4],
     left: [Cell<u64>; 4],
 }
@@ -118,10 +118,10 @@ pub struct OverBudget {
 
 impl Budget {
     /// Creates the budget of a file of this length.
-    pub fn new(bounds: Bounds, length_bytes: u64) -> Self {
-        let Bounds { entries, unpacked_bytes, readings, cells } = bounds;
+    pub fn new(bounds: FileLimits, length_bytes: u64) -> Self {
+        let FileLimits { entries, unpacked_bytes, readings, cells } = bounds;
         let limits = [entries, unpacked_bytes, readings, cells].map(|bound| bound.of(length_bytes));
-        Self(Rc::new(Counts { limits, left: limits.map(Cell::new) }))
+        Self(Rc::new(WorkCounts { limits, left: limits.map(Cell::new) }))
     }
 
     /// Counts work before it is done.
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_a_file_may_ask_for_grows_with_its_length() {
-        let bounds = Bounds { entries: Bound { base: 2, per_kib: 3 }, ..Bounds::default() };
+        let bounds = FileLimits { entries: Bound { base: 2, per_kib: 3 }, ..FileLimits::default() };
         for (length_bytes, allowed) in [(0, 2), (1, 5), (1024, 5), (1025, 8)] {
             let budget = Budget::new(bounds, length_bytes);
             assert_eq!(budget.left(Work::Entries), allowed);
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn no_length_makes_a_bound_overflow() {
-        let budget = Budget::new(Bounds::SENT, u64::MAX);
+        let budget = Budget::new(FileLimits::SENT, u64::MAX);
         assert_eq!(budget.left(Work::UnpackedBytes), u64::MAX);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | How much a file may ask for | [`Bounds`], [`Budget`] |
+//! | How much a file may ask for | [`FileLimits`], [`Budget`] |
 //! | What went wrong with files, bounded | [`FileFault`], [`FirstFew`] |
 //! | Files that may be gone | [`found`] |
 //! | Names and texts of files, safe to show | `shown.rs` |
@@ -14,7 +14,7 @@ mod found;
 mod same;
 mod shown;
 
-pub use budget::{Bound, Bounds, Budget, OverBudget, Unpacked, Work};
+pub use budget::{Bound, Budget, FileLimits, OverBudget, Unpacked, Work};
 pub use first_few::{Faults, FileFault, FirstFew};
 pub use found::found;
 pub use same::are_the_same;

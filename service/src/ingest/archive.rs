@@ -11,18 +11,18 @@ use zip::read::{Config, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
 use super::packing::{MAX_HEADER_BYTES, SourceError};
-use super::source::{Label, ReadSeek, Source};
+use super::source::{FileWalker, Label, ReadSeek};
 use crate::files::Work;
 
 /// What the headers before an entry of a tar archive say about the entry.
 #[derive(Debug, Default)]
-struct Ahead {
+struct EntryHeaders {
     path: Option<Vec<u8>>,
     size: Option<u64>,
     is_sparse: bool,
 }
 
-impl Ahead {
+impl EntryHeaders {
     /// Reads an entry if it is a header.
     fn read(&mut self, entry: &mut tar::Entry<'_, impl Read>) -> Result<bool, SourceError> {
         match entry.header().entry_type() {
@@ -63,7 +63,7 @@ fn header(entry: &mut tar::Entry<'_, impl Read>) -> Result<Vec<u8>, SourceError>
     Ok(bytes)
 }
 
-impl Source<'_> {
+impl FileWalker<'_> {
     /// # Errors
     /// The archive cannot be read to its end.
     pub fn tar(
@@ -73,7 +73,7 @@ impl Source<'_> {
         layers: usize,
     ) -> Result<(), SourceError> {
         let mut archive = tar::Archive::new(reader);
-        let mut ahead = Ahead::default();
+        let mut ahead = EntryHeaders::default();
         for entry in archive.entries()?.raw(true) {
             if self.visitor.is_done() {
                 break;
@@ -82,7 +82,7 @@ impl Source<'_> {
             if ahead.read(&mut entry)? {
                 continue;
             }
-            let Ahead { path, size, is_sparse } = std::mem::take(&mut ahead);
+            let EntryHeaders { path, size, is_sparse } = std::mem::take(&mut ahead);
             self.budget.spend(Work::Entries, 1)?;
             if size.is_some_and(|size| size != entry.size()) {
                 // Where the next entry begins is now uncertain.

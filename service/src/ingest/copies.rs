@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::packing::{SourceError, decompressed};
-use crate::files::{Bounds, Budget, are_the_same};
+use crate::files::{Budget, FileLimits, are_the_same};
 
 /// Maximum number of files remembered; copies of further ones are not detected.
 const MAX_FILES: usize = 1_000_000;
@@ -25,7 +25,7 @@ pub struct Copies {
 impl Copies {
     /// Whether a file has the same unpacked content as one of the same folder and name that was
     /// read. The contents are compared byte by byte; a file that cannot be read is not a copy.
-    pub fn is_copy(&self, path: &Path, bounds: Bounds) -> bool {
+    pub fn is_copy(&self, path: &Path, bounds: FileLimits) -> bool {
         let before = self.files.get(&unpacked_name(path));
         let mut before = before.into_iter().flatten();
         before.any(|before| hold_the_same(before, path, bounds).unwrap_or(false))
@@ -54,12 +54,12 @@ fn unpacked_name(path: &Path) -> PathBuf {
     name
 }
 
-fn hold_the_same(one: &Path, other: &Path, bounds: Bounds) -> Result<bool, SourceError> {
+fn hold_the_same(one: &Path, other: &Path, bounds: FileLimits) -> Result<bool, SourceError> {
     let (mut one, mut other) = (open(one, bounds)?, open(other, bounds)?);
     Ok(are_the_same(&mut one, &mut other)?)
 }
 
-fn open(path: &Path, bounds: Bounds) -> Result<Box<dyn Read>, SourceError> {
+fn open(path: &Path, bounds: FileLimits) -> Result<Box<dyn Read>, SourceError> {
     let file = File::open(path)?;
     let budget = Budget::new(bounds, file.metadata()?.len());
     decompressed(Box::new(BufReader::with_capacity(BLOCK_BYTES, file)), &budget)

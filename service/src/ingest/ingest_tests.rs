@@ -15,7 +15,7 @@ fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)
 }
 
-fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> Summary {
+fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> IngestSummary {
     let alerts = AlertStore::default();
     let intake = Intake::default();
     let target = Target { intake: &intake, store, alerts: &alerts, products: None };
@@ -95,7 +95,7 @@ fn the_same_files_again_in_any_order_write_nothing() {
 fn of_a_file_that_holds_more_readings_than_it_may_those_before_stay() {
     let store = MemoryStore::default();
     let files = [data("metar/liveairdata_metars_20240803T1732Z.csv.gz")];
-    let bounds = Bounds { readings: Bound::fixed(100), ..Bounds::default() };
+    let bounds = FileLimits { readings: Bound::fixed(100), ..FileLimits::default() };
     let summary = read(&store, Options { bounds, ..Options::at(NOW_MS) }, &files);
     assert_eq!(summary.faults.count, 1);
     let fault = &summary.faults.first[0].error;
@@ -267,13 +267,13 @@ const OF_ONE_NETWORK: [(&str, &str); 6] = [
     ),
 ];
 
-fn read_in_order(store: &dyn Store, order: &[usize]) -> Summary {
+fn read_in_order(store: &dyn Store, order: &[usize]) -> IngestSummary {
     let (alerts, intake) = (AlertStore::default(), Intake::default());
     let target = Target { intake: &intake, store, alerts: &alerts, products: None };
     let read = |ingest: &mut Ingest<'_>| {
         for (name, text) in order.iter().map(|&at| OF_ONE_NETWORK[at]) {
             let label = Label { shown: name.into(), name: name.into(), modified_ms: None };
-            ingest.input(&label, Input::File(&mut Cursor::new(text)));
+            ingest.input(&label, ByteSource::File(&mut Cursor::new(text)));
         }
     };
     ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), read).unwrap().1

@@ -7,7 +7,7 @@
 //! | From reports to batches, with the places of their stations | [`FileBatches`] of core |
 //! | In parallel with the store | [`ingest`] |
 //! | Keys for pushing, and what each may push | [`KeyHash`], [`Scope`] |
-//! | The result | [`Summary`] |
+//! | The result | [`IngestSummary`] |
 //! | Files of a model, into its runs | `model_files.rs` |
 
 mod archive;
@@ -38,11 +38,11 @@ pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_mod
 pub use new_model::{NewModelError, made_tables, make_model, unmake_model};
 pub use packing::SourceError;
 pub use push_key::{KeyHash, PushKey, Scope};
-pub use source::{Input, Label};
-pub use source::{Source, SourceFile, Visitor};
-pub use summary::{KindSummary, Outcome, Summary};
+pub use source::{ByteSource, Label};
+pub use source::{FileWalker, SourceFile, Visitor};
+pub use summary::{IngestSummary, KindSummary, Outcome};
 
-pub use crate::files::{Bound, Bounds, Budget, FileFault, FirstFew, OverBudget, Work};
+pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
 
@@ -60,13 +60,13 @@ pub struct Options {
     /// The current time, milliseconds since 1970.
     pub now_ms: i64,
     /// How much one path may ask for.
-    pub bounds: Bounds,
+    pub bounds: FileLimits,
 }
 
 impl Options {
     /// Options at a time, for files of which nothing else is known.
     pub fn at(now_ms: i64) -> Self {
-        Self { feed: None, received_ms: None, now_ms, bounds: Bounds::default() }
+        Self { feed: None, received_ms: None, now_ms, bounds: FileLimits::default() }
     }
 }
 
@@ -100,7 +100,7 @@ pub fn ingest<T>(
     options: Options,
     progress: &AtomicU64,
     mut read: impl FnMut(&mut Ingest<'_>) -> T,
-) -> Result<(T, Summary), StoreError> {
+) -> Result<(T, IngestSummary), StoreError> {
     let unseen = AtomicU64::new(0);
     let started = Instant::now();
     let directory = target.store.directory()?;
@@ -115,7 +115,7 @@ pub fn ingest<T>(
             batches: FileBatches::new(directory, Some(options.now_ms)).remembering(target.intake),
             send,
             products: target.products,
-            summary: Summary::default(),
+            summary: IngestSummary::default(),
             copies: Copies::default(),
             standard_input: None,
             again: false,
@@ -192,7 +192,7 @@ pub struct Ingest<'a> {
     products: Option<Inlet<'a>>,
     batches: FileBatches,
     send: SyncSender<(feed::Kind, Parcel)>,
-    summary: Summary,
+    summary: IngestSummary,
     copies: Copies,
     /// What came from standard input, which can be read only once.
     standard_input: Option<File>,
@@ -226,19 +226,19 @@ impl Ingest<'_> {
             if let Err(error) = kept.rewind() {
                 return Some(FileFault::new(label.shown, &error.to_string()));
             }
-            return self.input(&label, Input::Stream(&mut kept));
+            return self.input(&label, ByteSource::Stream(&mut kept));
         }
         let mut kept = match tempfile::tempfile() {
             Ok(file) => CopyingReader { inner: io::stdin().lock(), copy: file },
             Err(error) => return Some(FileFault::new(label.shown, &error.to_string())),
         };
-        let fault = self.input(&label, Input::Stream(&mut kept));
+        let fault = self.input(&label, ByteSource::Stream(&mut kept));
         self.standard_input = Some(kept.copy);
         fault
     }
 
     /// Reads bytes. Returns the first fault, if any.
-    pub fn input(&mut self, label: &Label, input: Input<'_>) -> Option<FileFault> {
+    pub fn input(&mut self, label: &Label, input: ByteSource<'_>) -> Option<FileFault> {
         self.faults_of(|source| source.input(label, input))
     }
 
@@ -247,14 +247,14 @@ impl Ingest<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    fn faults_of(&mut self, read: impl FnOnce(&mut Source<'_>)) -> Option<FileFault> {
+    fn faults_of(&mut self, read: impl FnOnce(&mut FileWalker<'_>)) -> Option<FileFault> {
         if self.is_stopped() {
             return None;
         }
         let (bounds, progress) = (self.options.bounds, self.progress);
         let mut copies = std::mem::take(&mut self.copies);
         let mut visitor = OfOnePath { ingest: self, first: None };
-        read(&mut Source::new(&mut visitor, bounds, &mut copies, progress));
+        read(&mut FileWalker::new(&mut visitor, bounds, &mut copies, progress));
         let first = visitor.first;
         self.copies = copies;
         first
@@ -377,7 +377,7 @@ impl FileSink for OfOneFile<'_> {
 }
 
 /// Notes that the key may not push something.
-fn denied(summary: &mut Summary, error: String) -> String {
+fn denied(summary: &mut IngestSummary, error: String) -> String {
     summary.denied.get_or_insert_with(|| error.clone());
     error
 }

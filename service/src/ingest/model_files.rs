@@ -10,8 +10,8 @@ use tempfile::SpooledTempFile;
 
 use super::copies::Copies;
 use super::packing::SourceError;
-use super::source::{Input, Label, Source, SourceFile, Visitor};
-use super::{FileFault, Options, Summary, Work, read_grib};
+use super::source::{ByteSource, FileWalker, Label, SourceFile, Visitor};
+use super::{FileFault, IngestSummary, Options, Work, read_grib};
 
 /// Fields that wait to be written stay in memory up to this length. The rest go to an unnamed
 /// temporary file.
@@ -69,7 +69,7 @@ pub fn ingest_model(
     options: Options,
     progress: &ModelProgress,
     read: impl FnOnce(&mut ModelFiles<'_>),
-) -> (Vec<FileFault>, Summary) {
+) -> (Vec<FileFault>, IngestSummary) {
     let started = Instant::now();
     let spool = SpooledTempFile::new(IN_MEMORY_BYTES);
     let limits = DeliveryLimits::default();
@@ -90,11 +90,11 @@ pub fn ingest_model(
             FileFault::new(file, &format!("{error}; its other fields are kept"))
         }),
     );
-    let mut summary = Summary {
+    let mut summary = IngestSummary {
         models: Some(report),
         copies: copied,
         took: started.elapsed(),
-        ..Summary::default()
+        ..IngestSummary::default()
     };
     for fault in &faults {
         summary.faults.add(|| fault.clone());
@@ -120,14 +120,14 @@ impl ModelFiles<'_> {
     }
 
     /// Reads bytes.
-    pub fn input(&mut self, label: &Label, input: Input<'_>) {
+    pub fn input(&mut self, label: &Label, input: ByteSource<'_>) {
         self.read(|source| source.input(label, input));
     }
 
-    fn read(&mut self, read: impl FnOnce(&mut Source<'_>)) {
+    fn read(&mut self, read: impl FnOnce(&mut FileWalker<'_>)) {
         let (bounds, bytes) = (self.options.bounds, &self.progress.bytes);
         let mut copies = std::mem::take(&mut self.copies);
-        read(&mut Source::new(self, bounds, &mut copies, bytes));
+        read(&mut FileWalker::new(self, bounds, &mut copies, bytes));
         self.copies = copies;
     }
 }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::copies::Copies;
 use super::packing::SourceError;
-use super::source::{Source, SourceFile, Visitor};
+use super::source::{FileWalker, SourceFile, Visitor};
 use super::{Options, read_grib};
 
 /// The folder of the tables in a data folder.
@@ -87,7 +87,7 @@ pub fn make_model(
     let mut survey = Survey::default();
     let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
     for path in paths {
-        Source::new(&mut survey, options.bounds, &mut copies, &progress).path(path);
+        FileWalker::new(&mut survey, options.bounds, &mut copies, &progress).path(path);
     }
     let table = survey.made.toml(name).ok_or(NewModelError::NoField)?;
     let catalogue = catalogue.with(&table)?;

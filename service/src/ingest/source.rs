@@ -16,7 +16,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::copies::Copies;
 use super::packing::{MAX_LAYERS, Packing, SourceError, start_of, xz_decoder};
-use crate::files::{Bounds, Budget, Unpacked};
+use crate::files::{Budget, FileLimits, Unpacked};
 use crate::files::{shown_name, shown_path};
 
 const BUFFER_BYTES: usize = 1 << 16;
@@ -65,7 +65,7 @@ pub struct Label {
 }
 
 /// Bytes to be read.
-pub enum Input<'a> {
+pub enum ByteSource<'a> {
     /// A stream, readable once.
     Stream(&'a mut dyn Read),
     /// A file.
@@ -73,9 +73,9 @@ pub enum Input<'a> {
 }
 
 /// Hands the content of paths to a visitor.
-pub struct Source<'a> {
+pub struct FileWalker<'a> {
     pub visitor: &'a mut dyn Visitor,
-    bounds: Bounds,
+    bounds: FileLimits,
     /// What the current path may still ask for.
     pub budget: Budget,
     /// Whether anything under the current path could not be read to the end.
@@ -85,12 +85,12 @@ pub struct Source<'a> {
     progress: &'a AtomicU64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> FileWalker<'a> {
     /// Creates a source that skips the files known to `copies`; the bytes it reads are added to
     /// `progress`.
     pub fn new(
         visitor: &'a mut dyn Visitor,
-        bounds: Bounds,
+        bounds: FileLimits,
         copies: &'a mut Copies,
         progress: &'a AtomicU64,
     ) -> Self {
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
     pub fn path(&mut self, path: &Path) {
         if path == Path::new("-") {
             let label = Label { shown: "-".into(), name: "-".into(), modified_ms: None };
-            return self.input(&label, Input::Stream(&mut io::stdin().lock()));
+            return self.input(&label, ByteSource::Stream(&mut io::stdin().lock()));
         }
         if let Err(error) = self.open(path) {
             self.fault(&shown_path(path), error);
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
     }
 
     /// Visits the files in bytes.
-    pub fn input(&mut self, label: &Label, mut input: Input<'_>) {
+    pub fn input(&mut self, label: &Label, mut input: ByteSource<'_>) {
         self.faulty = false;
         let visited = input.length().map_err(Into::into).and_then(|length_bytes| {
             self.budget = Budget::new(self.bounds, length_bytes);
@@ -144,8 +144,8 @@ impl<'a> Source<'a> {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             modified_ms: metadata.modified().ok().and_then(since_1970_ms),
         };
-        let mut file = Counted { inner: File::open(path)?, count: self.progress };
-        self.input(&label, Input::File(&mut file));
+        let mut file = CountedReader { inner: File::open(path)?, count: self.progress };
+        self.input(&label, ByteSource::File(&mut file));
         if !self.faulty {
             self.copies.remember(path);
         }
@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
     fn unpack(
         &mut self,
         label: &Label,
-        mut input: Input<'_>,
+        mut input: ByteSource<'_>,
         layers: usize,
     ) -> Result<(), SourceError> {
         let start = input.start()?;
@@ -184,7 +184,7 @@ impl<'a> Source<'a> {
             return Err(SourceError::Layers);
         }
         if packing == Some(Packing::Zip) {
-            let Input::File(file) = input else { return Err(SourceError::ZipWithin) };
+            let ByteSource::File(file) = input else { return Err(SourceError::ZipWithin) };
             return self.zip(label, file);
         }
         let mut whole = Cursor::new(&start).chain(input.reader());
@@ -229,7 +229,7 @@ impl<'a> Source<'a> {
         layers: usize,
     ) -> Result<(), SourceError> {
         let mut bounded = Unpacked { inner: reader, budget: self.budget.clone() };
-        self.unpack(label, Input::Stream(&mut bounded), layers + 1)
+        self.unpack(label, ByteSource::Stream(&mut bounded), layers + 1)
     }
 }
 
@@ -250,7 +250,7 @@ impl Label {
     }
 }
 
-impl Input<'_> {
+impl ByteSource<'_> {
     fn reader(&mut self) -> &mut dyn Read {
         match self {
             Self::Stream(reader) => *reader,
@@ -276,12 +276,12 @@ impl Input<'_> {
 }
 
 /// Counts the bytes that are read.
-struct Counted<'a, R> {
+struct CountedReader<'a, R> {
     inner: R,
     count: &'a AtomicU64,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.count.fetch_add(read as u64, Ordering::Relaxed);
@@ -289,7 +289,7 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-impl<R: Seek> Seek for Counted<'_, R> {
+impl<R: Seek> Seek for CountedReader<'_, R> {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         self.inner.seek(to)
     }

@@ -43,18 +43,18 @@ impl Visitor for Found {
     }
 }
 
-fn find_within(bounds: Bounds, name: &str, bytes: &[u8]) -> Found {
+fn find_within(bounds: FileLimits, name: &str, bytes: &[u8]) -> Found {
     let mut found = Found::default();
     let label = Label { shown: name.into(), name: name.into(), modified_ms: None };
     let mut file = Cursor::new(bytes);
     let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
-    let mut source = Source::new(&mut found, bounds, &mut copies, &progress);
-    source.input(&label, Input::File(&mut file));
+    let mut source = FileWalker::new(&mut found, bounds, &mut copies, &progress);
+    source.input(&label, ByteSource::File(&mut file));
     found
 }
 
 fn find(name: &str, bytes: &[u8]) -> Found {
-    find_within(Bounds::default(), name, bytes)
+    find_within(FileLimits::default(), name, bytes)
 }
 
 fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -157,10 +157,10 @@ fn what_is_packed_too_often_or_where_it_cannot_be_read_is_named() {
 
 #[test]
 fn what_unpacks_to_too_much_is_cut_off() {
-    let bounds = Bounds {
+    let bounds = FileLimits {
         entries: Bound::fixed(2),
         unpacked_bytes: Bound::fixed(10_000),
-        ..Bounds::default()
+        ..FileLimits::default()
     };
     let zeros = vec![b'0'; 10_000];
     let found = find_within(bounds, "a.gz", &gz(&zeros));
@@ -298,7 +298,7 @@ fn an_entry_of_a_tar_archive_that_lies_about_its_length_is_named() {
 
 #[test]
 fn entries_of_archives_within_archives_count_together() {
-    let bounds = Bounds { entries: Bound::fixed(4), ..Bounds::default() };
+    let bounds = FileLimits { entries: Bound::fixed(4), ..FileLimits::default() };
     let two = tar(&[("a", b"a"), ("b", b"b")]);
     let found = find_within(bounds, "x", &tar(&[("1", &two), ("2", &two)]));
     assert_eq!(found.files.len(), 2);
@@ -312,7 +312,7 @@ fn a_zip_archive_that_says_it_has_millions_of_files_is_refused_before_they_are_r
     // The two counts of files in the end record.
     let end = bytes.len() - 22;
     bytes[end + 8..end + 12].copy_from_slice(&[0xfe, 0xff, 0xfe, 0xff]);
-    let found = find_within(Bounds::SENT, "x.zip", &bytes);
+    let found = find_within(FileLimits::SENT, "x.zip", &bytes);
     assert_eq!((found.files.len(), found.faults.len()), (0, 1));
 
     // Overlapping files are each unpacked and counted.
@@ -327,7 +327,7 @@ fn a_zip_archive_that_says_it_has_millions_of_files_is_refused_before_they_are_r
     end[8..12].copy_from_slice(&[4, 0, 4, 0]);
     end[12..16].copy_from_slice(&(4 * 47_u32).to_le_bytes());
     bytes.extend(end);
-    let bounds = Bounds { unpacked_bytes: Bound::fixed(100_000), ..Bounds::default() };
+    let bounds = FileLimits { unpacked_bytes: Bound::fixed(100_000), ..FileLimits::default() };
     let found = find_within(bounds, "x.zip", &bytes);
     let whole = found.files.iter().filter(|file| file.2.is_ok()).count();
     assert_eq!((whole, found.files.len() - whole), (3, 1));
@@ -353,7 +353,8 @@ fn one_file_that_is_packed_in_several_ways_is_read_once() {
     write("e.tar.gz", &gz(&tar(&[("e", b"e")])));
     write("e.tar.xz", &xz(&tar(&[("e", b"e")])));
     let (mut found, mut copies) = (Found::default(), Copies::default());
-    Source::new(&mut found, Bounds::default(), &mut copies, &AtomicU64::new(0)).path(folder.path());
+    FileWalker::new(&mut found, FileLimits::default(), &mut copies, &AtomicU64::new(0))
+        .path(folder.path());
     let read: Vec<_> = found.files.iter().map(|(_, name, text)| (&**name, text.is_ok())).collect();
     let expected = [
         ("a.txt", true),
@@ -406,7 +407,7 @@ fn a_folder_is_read_by_name_with_the_folders_in_it_and_what_is_not_there_is_name
     }
     let (mut found, progress) = (Found::default(), AtomicU64::new(0));
     let mut copies = Copies::default();
-    let mut source = Source::new(&mut found, Bounds::default(), &mut copies, &progress);
+    let mut source = FileWalker::new(&mut found, FileLimits::default(), &mut copies, &progress);
     source.path(folder.path());
     source.path(&path("nowhere"));
     let names: Vec<&str> = found.files.iter().map(|file| &*file.1).collect();
@@ -425,6 +426,6 @@ fn a_link_to_a_folder_leads_in_no_circle() {
     std::fs::write(folder.path().join("a"), "a").unwrap();
     let mut found = Found::default();
     let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
-    Source::new(&mut found, Bounds::default(), &mut copies, &progress).path(folder.path());
+    FileWalker::new(&mut found, FileLimits::default(), &mut copies, &progress).path(folder.path());
     assert_eq!((found.files.len(), found.faults.len()), (1, 0));
 }

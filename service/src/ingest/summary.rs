@@ -20,7 +20,7 @@ const MAX_SHOWN: usize = 10;
 /// The result of reading files.
 #[derive(Debug, Default, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct IngestSummary {
     /// By kind of file.
     #[serde(serialize_with = "by_name")]
     #[schema(value_type = BTreeMap<String, KindSummary>)]
@@ -117,7 +117,7 @@ pub struct Outcome<'a> {
     whole: bool,
     #[serde(flatten)]
     #[schema(inline)]
-    summary: &'a Summary,
+    summary: &'a IngestSummary,
 }
 
 impl KindSummary {
@@ -133,7 +133,7 @@ impl KindSummary {
     }
 }
 
-impl Summary {
+impl IngestSummary {
     /// Whether anything was read, so that the result says more than why nothing was.
     pub fn has_result(&self) -> bool {
         self.files() > 0
@@ -267,7 +267,7 @@ const COLUMNS: [&str; 10] = [
     "refused",
 ];
 
-impl fmt::Display for Summary {
+impl fmt::Display for IngestSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(report) = &self.models {
             models(f, report)?;
@@ -297,7 +297,7 @@ impl fmt::Display for Summary {
     }
 }
 
-impl Summary {
+impl IngestSummary {
     /// The result for reports: a table of kinds, and what was left out.
     fn readings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![COLUMNS.map(str::to_owned)];
@@ -357,7 +357,7 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
         let hours = hours.len();
         writeln!(f, "{} {run}: {hours} of {of_hours} hours", report.model)?;
         for product in products {
-            writeln!(f, "  {}", WrittenProduct(product))?;
+            writeln!(f, "  {}", ProductLine(product))?;
         }
     }
     for run in &report.removed {
@@ -391,9 +391,9 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
 }
 
 /// A product of a run on one line.
-struct WrittenProduct<'a>(&'a model::WrittenProduct);
+struct ProductLine<'a>(&'a model::WrittenProduct);
 
-impl fmt::Display for WrittenProduct<'_> {
+impl fmt::Display for ProductLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let model::WrittenProduct { name, unit, fields, packing_error, .. } = self.0;
         let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
@@ -480,7 +480,8 @@ mod tests {
 
     #[test]
     fn the_table_shows_the_most_frequent_names_and_the_first_faults() {
-        let mut summary = Summary { took: Duration::from_secs(2), ..Summary::default() };
+        let mut summary =
+            IngestSummary { took: Duration::from_secs(2), ..IngestSummary::default() };
         let of_kind = summary.kinds.entry(feed::Kind::AwcCsv).or_default();
         (of_kind.files, of_kind.reports, of_kind.readings) = (1, 1_200, 10_000);
         let (unchanged, overtaken, expired, revised) = (7, 1, 4, 3);

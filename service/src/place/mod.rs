@@ -39,10 +39,6 @@ const PART_BYTES: usize = 8 << 20;
 /// How many parts are sent at once.
 const PARTS_AT_ONCE: usize = 4;
 
-/// How long reading bytes of an object may take, since a caller waits for them. It is the time of 4
-/// MiB at 4 Mbit/s.
-pub const RANGE_PATIENCE: Duration = Duration::from_secs(10);
-
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -95,7 +91,7 @@ pub struct Object {
 
 /// Where backups, or the files of an archive, are.
 #[derive(Debug)]
-pub struct Place {
+pub struct ObjectPlace {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     /// The folder, unless the place is a bucket.
@@ -137,7 +133,7 @@ impl Drop for Background {
     }
 }
 
-impl Place {
+impl ObjectPlace {
     /// Opens a place that exists.
     ///
     /// # Errors
@@ -316,7 +312,7 @@ impl Place {
     /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
     pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
         let path = self.path(name);
-        let got = self.read(RANGE_PATIENCE, self.store.get_range(&path, bytes))?;
+        let got = self.read(self.patience, self.store.get_range(&path, bytes))?;
         got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 

@@ -7,9 +7,9 @@ use super::*;
 
 const SHA256: &str = "ab34567890abcdef1234567890abcdef1234567890abcdef1234567890abcdef";
 
-fn place() -> (TempDir, Place) {
+fn place() -> (TempDir, ObjectPlace) {
     let folder = TempDir::new().unwrap();
-    let place = Place::create(folder.path().to_str().unwrap()).unwrap();
+    let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
     (folder, place)
 }
 

@@ -17,7 +17,7 @@ const MAX_KNOWN: usize = 100_000;
 
 /// Identifies a file by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ProductPlace {
     /// The type of the product.
     pub product: String,
     /// The length of time that it covers; `None` is an instant.
@@ -28,12 +28,12 @@ pub struct Place {
 
 /// Checks a file against its checksum, its structure and its place; with `every_tile`, decodes
 /// every pixel. Returns its length in bytes, or what is wrong with it.
-pub fn check(path: &Path, place: &Place, every_tile: bool) -> Result<u64, String> {
+pub fn check(path: &Path, place: &ProductPlace, every_tile: bool) -> Result<u64, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     check_file(file, place, every_tile)
 }
 
-fn check_file(file: File, place: &Place, every_tile: bool) -> Result<u64, String> {
+fn check_file(file: File, place: &ProductPlace, every_tile: bool) -> Result<u64, String> {
     let file = raster::File::check(BufReader::new(file), every_tile);
     let file = file.map_err(|error: RasterError| error.to_string())?;
     let span = place.span.map(|span| span.to_string()).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Checked {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn is_whole(&self, path: &Path, place: &Place) -> io::Result<bool> {
+    pub fn is_whole(&self, path: &Path, place: &ProductPlace) -> io::Result<bool> {
         let file = File::open(path)?;
         let version = Version::of(&file.metadata()?);
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,7 +16,7 @@ use mesonet::raster::{ProductDuration, Raster};
 use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
-use super::check::{Checked, Place, check};
+use super::check::{Checked, ProductPlace, check};
 use crate::files::are_the_same;
 
 /// The folder of products for an instant.
@@ -35,36 +35,36 @@ const UNFINISHED_LETTERS: usize = 12;
 pub struct ProductFiles {
     folder: PathBuf,
     /// The products. A reload replaces them.
-    catalogue: Arc<ArcSwap<raster::Catalogue>>,
+    catalogue: Arc<ArcSwap<raster::RasterCatalogue>>,
     large: Arc<Mutex<()>>,
     checked: Arc<Checked>,
 }
 
 /// A file in the folder of products.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredFile {
     /// The file of a product.
-    Product(PathBuf, Place),
+    Product(PathBuf, ProductPlace),
     /// A file with a foreign name.
     Foreign(PathBuf),
 }
 
 impl ProductFiles {
     /// The files in a data folder, which need not exist.
-    pub fn new(data: &Path, catalogue: raster::Catalogue) -> Self {
+    pub fn new(data: &Path, catalogue: raster::RasterCatalogue) -> Self {
         let folder = data.join("products");
         let catalogue = Arc::new(ArcSwap::from_pointee(catalogue));
         Self { folder, catalogue, large: Arc::default(), checked: Arc::default() }
     }
 
     /// The products of the deployment as they are now.
-    pub fn catalogue(&self) -> Arc<raster::Catalogue> {
+    pub fn catalogue(&self) -> Arc<raster::RasterCatalogue> {
         self.catalogue.load_full()
     }
 
     /// Replaces the products. All requests from now on see the new ones. Files of a removed product
     /// stay in their folder, and the log names them.
-    pub fn take(&self, catalogue: raster::Catalogue) {
+    pub fn take(&self, catalogue: raster::RasterCatalogue) {
         let old = self.catalogue.swap(Arc::new(catalogue));
         let new = self.catalogue();
         for gone in old.iter().filter(|product| new.get(product.name()).is_none()) {
@@ -99,7 +99,7 @@ impl ProductFiles {
     /// The folder cannot be read.
     pub fn find(
         &self,
-        product: &raster::Product,
+        product: &raster::RasterProduct,
         span: Option<ProductDuration>,
         ts_ms: i64,
     ) -> io::Result<Option<PathBuf>> {
@@ -115,7 +115,7 @@ impl ProductFiles {
     /// The folder cannot be read.
     pub fn times(
         &self,
-        product: &raster::Product,
+        product: &raster::RasterProduct,
         span: Option<ProductDuration>,
     ) -> io::Result<Vec<i64>> {
         let entries = match fs::read_dir(self.folder(product, span)) {
@@ -135,7 +135,7 @@ impl ProductFiles {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn is_whole(&self, path: &Path, place: &Place) -> io::Result<bool> {
+    pub fn is_whole(&self, path: &Path, place: &ProductPlace) -> io::Result<bool> {
         self.checked.is_whole(path, place)
     }
 
@@ -143,7 +143,7 @@ impl ProductFiles {
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn all(&self) -> io::Result<Vec<Stored>> {
+    pub fn all(&self) -> io::Result<Vec<StoredFile>> {
         let mut all = Vec::new();
         for product in entries(&self.folder)? {
             for span in folder_or_foreign(product, &mut all)? {
@@ -160,7 +160,7 @@ impl ProductFiles {
     ///
     /// # Errors
     /// What is wrong with the file, for people.
-    pub fn check(path: &Path, place: &Place) -> Result<u64, String> {
+    pub fn check(path: &Path, place: &ProductPlace) -> Result<u64, String> {
         check(path, place, true)
     }
 
@@ -171,7 +171,7 @@ impl ProductFiles {
     /// The file cannot be written. Nothing has changed then.
     pub fn put(
         &self,
-        product: &raster::Product,
+        product: &raster::RasterProduct,
         span: Option<ProductDuration>,
         raster: &Raster,
     ) -> io::Result<Option<u64>> {
@@ -226,7 +226,7 @@ impl ProductFiles {
         Ok(removed)
     }
 
-    fn folder(&self, product: &raster::Product, span: Option<ProductDuration>) -> PathBuf {
+    fn folder(&self, product: &raster::RasterProduct, span: Option<ProductDuration>) -> PathBuf {
         self.folder.join(product.name()).join(span_name(span))
     }
 }
@@ -270,16 +270,16 @@ fn remove_unlocked(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns the entries of a folder; a file in its place counts as foreign.
-fn folder_or_foreign(path: PathBuf, all: &mut Vec<Stored>) -> io::Result<Vec<PathBuf>> {
+fn folder_or_foreign(path: PathBuf, all: &mut Vec<StoredFile>) -> io::Result<Vec<PathBuf>> {
     if path.is_dir() {
         return entries(&path);
     }
-    all.push(Stored::Foreign(path));
+    all.push(StoredFile::Foreign(path));
     Ok(Vec::new())
 }
 
 /// Identifies a file by its name and those of its folders.
-fn stored(path: PathBuf) -> Stored {
+fn stored(path: PathBuf) -> StoredFile {
     let place = || {
         let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
         let span = path.parent()?;
@@ -289,11 +289,11 @@ fn stored(path: PathBuf) -> Stored {
             span => Some(span.parse().ok()?),
         };
         let ts_ms = time(&name(&path)?)?;
-        path.is_file().then_some(Place { product, span, ts_ms })
+        path.is_file().then_some(ProductPlace { product, span, ts_ms })
     };
     match place() {
-        Some(place) => Stored::Product(path, place),
-        None => Stored::Foreign(path),
+        Some(place) => StoredFile::Product(path, place),
+        None => StoredFile::Foreign(path),
     }
 }
 
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn unfinished_files_of_a_killed_process_are_removed_and_nothing_else() {
         let data = tempfile::tempdir().unwrap();
-        let files = ProductFiles::new(data.path(), raster::Catalogue::default());
+        let files = ProductFiles::new(data.path(), raster::RasterCatalogue::default());
         assert_eq!(files.remove_unfinished().unwrap(), 0);
         let folder = data.path().join("products/rain/24h");
         fs::create_dir_all(folder.join(".mesonet-abcdefGHIJ99.tmp")).unwrap();

@@ -10,6 +10,6 @@ mod check;
 mod files;
 mod take_in;
 
-pub use check::Place;
-pub use files::{ProductFiles, Stored, span_name};
+pub use check::ProductPlace;
+pub use files::{ProductFiles, StoredFile, span_name};
 pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};

@@ -25,7 +25,7 @@ pub struct Inlet<'a> {
     /// The files, and the catalogue by which fields are recognized.
     pub files: &'a ProductFiles,
     /// The only product to take fields for. If it is absent, the catalogue recognizes fields.
-    pub only: Option<&'a raster::Product>,
+    pub only: Option<&'a raster::RasterProduct>,
 }
 
 /// Why a field did not become a file.
@@ -79,7 +79,7 @@ pub struct ProductSummary {
     pub files: u64,
     /// Products that were written.
     #[schema(value_type = WrittenProducts)]
-    pub written: FirstFew<Written>,
+    pub written: FirstFew<WrittenRaster>,
     /// Products that were already there, identical byte for byte.
     pub unchanged: u64,
     /// Fields that belong to no product.
@@ -97,7 +97,7 @@ pub struct ProductSummary {
 #[expect(dead_code, reason = "only its form is used")]
 struct WrittenProducts {
     count: u64,
-    first: Vec<Written>,
+    first: Vec<WrittenRaster>,
 }
 
 impl ProductSummary {
@@ -111,7 +111,7 @@ impl ProductSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WrittenFile)]
-pub struct Written {
+pub struct WrittenRaster {
     /// Its type.
     pub product: String,
     /// The length of time that it covers, or `instant`.
@@ -136,7 +136,7 @@ pub struct Written {
     pub clamped: usize,
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WrittenRaster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { product, duration, timestamp, width, height, bytes, unit, .. } = self;
         write!(f, "{product} ({duration}) of {timestamp}: {width} × {height}, {bytes} bytes, ")?;
@@ -221,7 +221,7 @@ pub fn take_in(
 enum Taken {
     OfNoProduct,
     Unchanged,
-    Written(Written),
+    Written(WrittenRaster),
 }
 
 impl Inlet<'_> {
@@ -256,7 +256,7 @@ impl Inlet<'_> {
     fn write(
         &self,
         field: &grib::Field<'_>,
-        product: &raster::Product,
+        product: &raster::RasterProduct,
         span: Option<ProductDuration>,
     ) -> Result<Taken, ProductError> {
         // Large fields take hundreds of megabytes, so only one is unpacked at a time.
@@ -266,7 +266,7 @@ impl Inlet<'_> {
         let Some(bytes) = self.files.put(product, span, &raster)? else {
             return Ok(Taken::Unchanged);
         };
-        Ok(Taken::Written(Written {
+        Ok(Taken::Written(WrittenRaster {
             product: product.name().to_owned(),
             duration: span_name(span),
             timestamp: Iso8601(raster.valid_ms()).to_string(),

@@ -6,10 +6,10 @@ use flate2::read::GzDecoder;
 use mesonet::raster;
 
 use super::*;
-use crate::files::Bounds;
+use crate::files::FileLimits;
 
 fn unbounded() -> Budget {
-    Budget::new(Bounds::default(), 0)
+    Budget::new(FileLimits::default(), 0)
 }
 
 fn file(name: &str) -> Vec<u8> {
@@ -20,7 +20,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 /// Pressure in two products, wind in one.
-fn catalogue() -> raster::Catalogue {
+fn catalogue() -> raster::RasterCatalogue {
     let own = "\
         [pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
         fields = [{ parameter = \"7:0.3.1\" }]\n\
@@ -28,7 +28,7 @@ fn catalogue() -> raster::Catalogue {
         fields = [{ parameter = \"7:0.3.1\" }]\n\
         [jet]\ntitle = \"Wind at 100 hPa\"\nunit = \"m/s\"\nscale = 0.01\n\
         fields = [{ parameter = \"7:0.2.2\", level = \"100:10000\" }]\n";
-    raster::Catalogue::from_toml(own).unwrap()
+    raster::RasterCatalogue::from_toml(own).unwrap()
 }
 
 /// Every file below a folder.
@@ -98,7 +98,7 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_a_file_that_differ
 #[test]
 fn a_file_without_a_product_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let files = ProductFiles::new(folder.path(), raster::Catalogue::default());
+    let files = ProductFiles::new(folder.path(), raster::RasterCatalogue::default());
     let refusal = |only, bytes: &[u8]| {
         let catalogue = files.catalogue();
         let only = catalogue.get(only);

@@ -40,7 +40,7 @@ pub struct Cutoff {
 
 /// What is known at a look at the cutoff.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct CutoffInputs {
     /// How long readings are kept.
     pub span_ms: i64,
     /// The time of the clock.
@@ -65,8 +65,8 @@ impl Cutoff {
     /// The first cutoff follows from the readings that the record had when the server started. In a
     /// record that was empty then, nothing is too old at first: readings that came in since may be
     /// dated by a wrong clock.
-    pub fn look(&mut self, known: &Known) -> Option<i64> {
-        let Known { span_ms, now_ms, ran, newest_ms, oldest_ms } = *known;
+    pub fn look(&mut self, known: &CutoffInputs) -> Option<i64> {
+        let CutoffInputs { span_ms, now_ms, ran, newest_ms, oldest_ms } = *known;
         let since = ran.saturating_sub(self.looked.replace(ran).unwrap_or(ran)).min(LONGEST);
         let by_clock_ms = now_ms.saturating_sub(span_ms);
         let wanted_ms =

@@ -20,9 +20,9 @@ fn first(now: &str, newest: Option<&str>) -> Option<i64> {
     cutoff.look(&known(at(now), 0, newest.map(at)))
 }
 
-fn known(now_ms: i64, ran_h: u64, newest_ms: Option<i64>) -> Known {
+fn known(now_ms: i64, ran_h: u64, newest_ms: Option<i64>) -> CutoffInputs {
     let ran = Duration::from_secs(3600 * ran_h);
-    Known { span_ms: KEPT_MS, now_ms, ran, newest_ms, oldest_ms: newest_ms }
+    CutoffInputs { span_ms: KEPT_MS, now_ms, ran, newest_ms, oldest_ms: newest_ms }
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_clock_that_jumps_ahead_and_a_record_that_is_not_fed_lose_nothing() {
         assert_eq!(cutoff, Some(at("2025-10-18T12:00:00Z")), "{now}");
     }
     let mut cutoff = Cutoff::of_record(None, false);
-    let end = Known { span_ms: i64::MAX, ..known(i64::MIN, 0, Some(i64::MAX)) };
+    let end = CutoffInputs { span_ms: i64::MAX, ..known(i64::MIN, 0, Some(i64::MAX)) };
     assert_eq!(cutoff.look(&end), Some(i64::MIN));
 }
 
@@ -70,7 +70,7 @@ fn in_a_record_that_was_empty_nothing_is_too_old_at_first() {
     let now_ms = at("2026-11-22T12:00:00Z");
     let mut cutoff = Cutoff::of_record(None, true);
     let oldest_ms = Some(now_ms - 500 * DAY_MS);
-    let known = Known { oldest_ms, ..known(now_ms, 1, Some(now_ms)) };
+    let known = CutoffInputs { oldest_ms, ..known(now_ms, 1, Some(now_ms)) };
     assert_eq!(cutoff.look(&known), oldest_ms);
 }
 
@@ -109,7 +109,7 @@ proptest! {
         let mut cutoff = Cutoff::of_record(None, false);
         let mut deleted_to_ms = i64::MIN;
         // A server looks at its start.
-        cutoff.look(&Known { oldest_ms: Some(start_ms), ..known(start_ms, 0, Some(start_ms)) });
+        cutoff.look(&CutoffInputs { oldest_ms: Some(start_ms), ..known(start_ms, 0, Some(start_ms)) });
         for event in events {
             match event {
                 Event::Clock(hours) => ahead_ms = hours * HOUR_MS,
@@ -125,7 +125,7 @@ proptest! {
                     for _ in 0..minutes.div_ceil(10) {
                         (ran_ms, ran_in_all_ms) = (ran_ms + 600_000, ran_in_all_ms + 600_000);
                         true_ms += 600_000;
-                        let known = Known {
+                        let known = CutoffInputs {
                             span_ms: KEPT_MS,
                             now_ms: true_ms + ahead_ms,
                             ran: Duration::from_millis(ran_ms as u64),
@@ -143,7 +143,7 @@ proptest! {
             }
         }
         // With a right clock, no reading of the span that is kept is refused.
-        let known = Known {
+        let known = CutoffInputs {
             span_ms: KEPT_MS,
             now_ms: true_ms,
             ran: Duration::from_millis(ran_ms as u64),

@@ -13,7 +13,7 @@ use mesonet::store::StoreError;
 use mesonet::time::HOUR_MS;
 
 pub use self::cutoff::{ADVANCE, is_too_late, newest_ms};
-use self::cutoff::{Cutoff, Known, oldest_ms};
+use self::cutoff::{Cutoff, CutoffInputs, oldest_ms};
 use crate::record::Record;
 
 /// Shortest time between two notes of the cutoff while it moves forward.
@@ -72,7 +72,7 @@ impl Retention {
         let newest_ms = newest_ms.or_else(|| record.newest_alert_ms());
         let ran = inner.started.elapsed();
         let before_ms = inner.cutoff.at_ms;
-        let at_ms = inner.cutoff.look(&Known { span_ms, now_ms, ran, newest_ms, oldest_ms });
+        let at_ms = inner.cutoff.look(&CutoffInputs { span_ms, now_ms, ran, newest_ms, oldest_ms });
         if let (Some(before_ms), Some(at_ms)) = (before_ms, at_ms)
             && at_ms < before_ms
         {

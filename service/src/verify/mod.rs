@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::clock::system_ms;
 use crate::keys::{KEYS, KeyFile, KeysError};
-use crate::products::{ProductFiles, Stored};
+use crate::products::{ProductFiles, StoredFile};
 use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
 
 /// The folder for damaged files, below the data folder.
@@ -216,8 +216,8 @@ impl Verified {
     ) -> Result<(), VerifyError> {
         for file in products.all()? {
             let (path, place) = match file {
-                Stored::Product(path, place) => (path, place),
-                Stored::Foreign(path) => {
+                StoredFile::Product(path, place) => (path, place),
+                StoredFile::Foreign(path) => {
                     self.not_checked.push(relative(data, &path));
                     continue;
                 }

@@ -69,7 +69,7 @@ impl ReplayServer {
     }
 
     pub(super) fn put(&self, path: &str, page: Page) {
-        locked(&self.site).pages.insert(path.to_owned(), page);
+        self.site.lock().unwrap().pages.insert(path.to_owned(), page);
     }
 
     /// Serves a recorded file, changed at a time.
@@ -79,21 +79,21 @@ impl ReplayServer {
     }
 
     pub(super) fn set_now(&self, now_ms: i64) {
-        locked(&self.site).now_ms = now_ms;
+        self.site.lock().unwrap().now_ms = now_ms;
     }
 
     pub(super) fn without_validators(&self) {
-        locked(&self.site).has_no_validators = true;
+        self.site.lock().unwrap().has_no_validators = true;
     }
 
     /// Sets a header on every file from now on.
     pub(super) fn set_header(&self, name: &'static str, value: &'static str) {
-        locked(&self.site).headers.push((name, value));
+        self.site.lock().unwrap().headers.push((name, value));
     }
 
     /// Returns the requests since the last call: paths, with the status of the answer.
     pub(super) fn asked(&self) -> Vec<String> {
-        let mut asked = std::mem::take(&mut locked(&self.site).asked);
+        let mut asked = std::mem::take(&mut self.site.lock().unwrap().asked);
         asked.sort();
         asked
     }
@@ -112,7 +112,7 @@ pub(super) fn recorded_bytes(name: &str) -> Vec<u8> {
 }
 
 async fn answer(State(site): State<Arc<Mutex<Site>>>, request: Request) -> Response {
-    let mut site = locked(&site);
+    let mut site = site.lock().unwrap();
     let path = request.uri().path_and_query().unwrap().to_string();
     assert!(request.headers()[header::USER_AGENT].to_str().unwrap().contains('@'));
     let mut response = match site.pages.get(&path) {
@@ -208,8 +208,4 @@ impl Site {
         }
         ([(header::CONTENT_TYPE, "text/html")], page).into_response()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -96,7 +96,7 @@ pub fn a_record_is_copied_here_and_on(url: &str) {
     let comparison = copied(&reader, &open(&on));
     assert_eq!(comparison.original.readings, 24_000);
     assert_same(&reader, &open(&on));
-    assert_eq!(open(&on).standing().unwrap().retain_from_ms, Some(START_MS + 10 * DAY_MS));
+    assert_eq!(open(&on).reference_data().unwrap().retain_from_ms, Some(START_MS + 10 * DAY_MS));
 }
 
 pub fn a_copy_that_was_interrupted_goes_on(url: &str) {

@@ -18,14 +18,14 @@ pub struct Products {
     grib: Vec<u8>,
 }
 
-fn catalogue(scale: f64) -> raster::Catalogue {
+fn catalogue(scale: f64) -> raster::RasterCatalogue {
     let product = |name: &str| {
         format!(
             "[{name}]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = {scale:?}\noffset = 100000\n\
              fields = [{{ parameter = \"7:0.3.1\" }}]\n"
         )
     };
-    raster::Catalogue::from_toml(&(product("pressure") + &product("other"))).unwrap()
+    raster::RasterCatalogue::from_toml(&(product("pressure") + &product("other"))).unwrap()
 }
 
 impl Work for Products {

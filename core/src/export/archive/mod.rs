@@ -59,7 +59,7 @@ fn damaged(cause: impl fmt::Display) -> ArchiveDamage {
 
 /// The position of a row group in its file, and the CRC-32 of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Group {
+struct RowGroup {
     bytes: Range<u64>,
     crc: u32,
 }

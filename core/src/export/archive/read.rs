@@ -17,7 +17,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
 
 use super::{
-    ArchiveDamage, GROUPS, Group, REVISION, SERIES_ID, SOURCE_BASE, SOURCE_REASON, STATION_ID,
+    ArchiveDamage, GROUPS, REVISION, RowGroup, SERIES_ID, SOURCE_BASE, SOURCE_REASON, STATION_ID,
     damaged, schema,
 };
 use crate::export::csv::QUALIFIER;
@@ -87,7 +87,7 @@ const FOOTER_END: usize = 8;
 #[derive(Clone, Debug)]
 pub struct ArchiveTail {
     about: ArrowReaderMetadata,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<RowGroup>,
     bytes: u64,
 }
 
@@ -172,11 +172,11 @@ impl ArchiveTail {
         bytes: Vec<u8>,
         station: &StationRecord,
     ) -> Result<StationReadings, ArchiveDamage> {
-        let Group { bytes: at, crc } = &self.groups[group];
+        let RowGroup { bytes: at, crc } = &self.groups[group];
         if crc32fast::hash(&bytes) != *crc || bytes.len() as u64 != at.end - at.start {
             return Err(damaged(format!("row group {group} does not match its checksum")));
         }
-        let part = Part { start: at.start, bytes: bytes.into(), file_bytes: self.bytes };
+        let part = RowGroupBytes { start: at.start, bytes: bytes.into(), file_bytes: self.bytes };
         let parquet_schema = self.about.metadata().file_metadata().schema_descr();
         let wanted = ProjectionMask::columns(parquet_schema, COLUMNS);
         let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(part, self.about.clone())
@@ -193,13 +193,13 @@ impl ArchiveTail {
 }
 
 /// The positions of row groups, as a file lists them.
-fn groups(text: &str) -> Option<Vec<Group>> {
+fn groups(text: &str) -> Option<Vec<RowGroup>> {
     let group = |text: &str| {
         let (bytes, crc) = text.split_once(':')?;
         let (start, end) = bytes.split_once('-')?;
         let bytes = start.parse().ok()?..end.parse().ok()?;
         let crc = u32::from_str_radix(crc, 16).ok()?;
-        (bytes.start <= bytes.end).then_some(Group { bytes, crc })
+        (bytes.start <= bytes.end).then_some(RowGroup { bytes, crc })
     };
     text.split_whitespace().map(group).collect()
 }
@@ -210,19 +210,19 @@ fn statistics<'a>(group: &'a RowGroupMetaData, column: &str) -> Option<&'a Stati
 }
 
 /// A row group at its position in a file; nothing else of the file is there.
-struct Part {
+struct RowGroupBytes {
     start: u64,
     bytes: Bytes,
     file_bytes: u64,
 }
 
-impl Length for Part {
+impl Length for RowGroupBytes {
     fn len(&self) -> u64 {
         self.file_bytes
     }
 }
 
-impl ChunkReader for Part {
+impl ChunkReader for RowGroupBytes {
     type T = bytes::buf::Reader<Bytes>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {

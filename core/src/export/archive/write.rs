@@ -14,10 +14,10 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::super::ExportError;
-use super::super::columns::{Columns, Texts, dictionary, texts};
+use super::super::columns::{ExportColumns, Texts, dictionary, texts};
 use super::super::track::Track;
 use super::super::writer::{BATCH_ROWS, encoding};
-use super::{GROUP_ROWS, GROUPS, Group, schema};
+use super::{GROUP_ROWS, GROUPS, RowGroup, schema};
 use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationRecord};
@@ -49,7 +49,7 @@ use crate::store::{Reader, StationRecord};
 /// ```
 pub struct ArchiveWriter<W: Write + Send> {
     file: ArrowWriter<Summed<W>>,
-    groups: Vec<Group>,
+    groups: Vec<RowGroup>,
     summary: ArchiveSummary,
     first_last: Option<(StationId, StationId)>,
 }
@@ -159,7 +159,7 @@ impl<W: Write + Send> ArchiveWriter<W> {
         let start = self.groups.last().map_or(0, |group| group.bytes.end);
         let out = self.file.inner_mut();
         let crc = std::mem::take(&mut out.crc).finalize();
-        self.groups.push(Group { bytes: start..out.bytes, crc });
+        self.groups.push(RowGroup { bytes: start..out.bytes, crc });
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl<W: Write + Send> ArchiveWriter<W> {
             self.end_group()?;
         }
         let group =
-            |Group { bytes, crc }: &Group| format!("{}-{}:{crc:08x}", bytes.start, bytes.end);
+            |RowGroup { bytes, crc }: &RowGroup| format!("{}-{}:{crc:08x}", bytes.start, bytes.end);
         let groups: Vec<String> = self.groups.iter().map(group).collect();
         let groups = KeyValue::new(GROUPS.to_owned(), groups.join(" "));
         self.file.append_key_value_metadata(groups);
@@ -186,7 +186,7 @@ impl<W: Write + Send> ArchiveWriter<W> {
 
 /// The rows of a station since the last batch.
 struct Batches {
-    columns: Columns,
+    columns: ExportColumns,
     /// Its ids and its network.
     about: [ArrayRef; 3],
     units: Texts,
@@ -209,7 +209,7 @@ impl Batches {
             units: Texts::new(series.clone().map(|series| &*series.key.reported_unit)),
             calculated: series.clone().map(|series| series.key.calculated).collect(),
             ids: series.clone().map(|series| series.id.0).collect(),
-            columns: Columns::new(Track::of(station), series, true),
+            columns: ExportColumns::new(Track::of(station), series, true),
             bases: texts(BaseQuality::ALL.map(BaseQuality::name)),
             reasons: texts(ReasonQuality::ALL.map(ReasonQuality::name)),
             series: Vec::new(),

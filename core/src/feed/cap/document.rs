@@ -110,7 +110,7 @@ impl CapInfo {
 
 /// An element on the path from the message to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
+enum CapElement {
     Alert,
     Info,
     EventCode,
@@ -121,7 +121,7 @@ enum Element {
     Other,
 }
 
-impl Element {
+impl CapElement {
     fn named(parent: Self, name: &str) -> Self {
         match (parent, name) {
             (Self::Alert, "info") => Self::Info,
@@ -138,37 +138,37 @@ impl Element {
 }
 
 /// The texts that are read, with their parent elements.
-const TEXTS: [(Element, &str); 30] = [
-    (Element::Alert, "identifier"),
-    (Element::Alert, "sender"),
-    (Element::Alert, "sent"),
-    (Element::Alert, "status"),
-    (Element::Alert, "msgType"),
-    (Element::Alert, "scope"),
-    (Element::Alert, "references"),
-    (Element::Info, "language"),
-    (Element::Info, "event"),
-    (Element::Info, "urgency"),
-    (Element::Info, "severity"),
-    (Element::Info, "certainty"),
-    (Element::Info, "responseType"),
-    (Element::Info, "effective"),
-    (Element::Info, "onset"),
-    (Element::Info, "expires"),
-    (Element::Info, "senderName"),
-    (Element::Info, "headline"),
-    (Element::Info, "description"),
-    (Element::Info, "instruction"),
-    (Element::Info, "web"),
-    (Element::EventCode, "valueName"),
-    (Element::EventCode, "value"),
-    (Element::Parameter, "valueName"),
-    (Element::Parameter, "value"),
-    (Element::Area, "areaDesc"),
-    (Element::Area, "polygon"),
-    (Element::Area, "circle"),
-    (Element::Geocode, "valueName"),
-    (Element::Geocode, "value"),
+const TEXTS: [(CapElement, &str); 30] = [
+    (CapElement::Alert, "identifier"),
+    (CapElement::Alert, "sender"),
+    (CapElement::Alert, "sent"),
+    (CapElement::Alert, "status"),
+    (CapElement::Alert, "msgType"),
+    (CapElement::Alert, "scope"),
+    (CapElement::Alert, "references"),
+    (CapElement::Info, "language"),
+    (CapElement::Info, "event"),
+    (CapElement::Info, "urgency"),
+    (CapElement::Info, "severity"),
+    (CapElement::Info, "certainty"),
+    (CapElement::Info, "responseType"),
+    (CapElement::Info, "effective"),
+    (CapElement::Info, "onset"),
+    (CapElement::Info, "expires"),
+    (CapElement::Info, "senderName"),
+    (CapElement::Info, "headline"),
+    (CapElement::Info, "description"),
+    (CapElement::Info, "instruction"),
+    (CapElement::Info, "web"),
+    (CapElement::EventCode, "valueName"),
+    (CapElement::EventCode, "value"),
+    (CapElement::Parameter, "valueName"),
+    (CapElement::Parameter, "value"),
+    (CapElement::Area, "areaDesc"),
+    (CapElement::Area, "polygon"),
+    (CapElement::Area, "circle"),
+    (CapElement::Geocode, "valueName"),
+    (CapElement::Geocode, "value"),
 ];
 
 /// Reads a document and visits each message, with the number of bytes before it.
@@ -178,7 +178,7 @@ pub(super) fn read(
 ) -> Result<(), FeedError> {
     let mut events = XmlEvents::with_limit(input, MAX_TEXT_BYTES);
     let mut is_cap = false;
-    let mut path: Vec<Element> = Vec::new();
+    let mut path: Vec<CapElement> = Vec::new();
     let (mut start, mut alert, mut text) = (0, CapAlert::default(), String::new());
     loop {
         let (byte, event) = events.next()?;
@@ -186,7 +186,7 @@ pub(super) fn read(
             Event::Start(tag) => {
                 let name = tag.local_name();
                 if let Some(&parent) = path.last() {
-                    let element = Element::named(parent, name.as_ref());
+                    let element = CapElement::named(parent, name.as_ref());
                     text.clear();
                     alert.open(element);
                     path.push(element);
@@ -194,7 +194,7 @@ pub(super) fn read(
                     is_cap |= declares_cap(byte, &tag)?;
                     if is_cap && name.as_ref() == "alert" {
                         (start, alert) = (byte, CapAlert::default());
-                        path.push(Element::Alert);
+                        path.push(CapElement::Alert);
                     }
                 }
             }
@@ -203,11 +203,11 @@ pub(super) fn read(
                 is_cap |= path.is_empty() && declares_cap(byte, &tag)?;
             }
             Event::End(_) => {
-                if let Some(Element::Text(name)) = path.last() {
+                if let Some(CapElement::Text(name)) = path.last() {
                     let parent = path[path.len() - 2];
                     alert.take(parent, name, text.trim());
                 }
-                if path.pop() == Some(Element::Alert) {
+                if path.pop() == Some(CapElement::Alert) {
                     visit(start, &alert);
                 }
             }
@@ -236,8 +236,8 @@ pub(super) fn read(
     }
 }
 
-fn push(path: &[Element], text: &mut String, more: &str) {
-    if matches!(path.last(), Some(Element::Text(_))) {
+fn push(path: &[CapElement], text: &mut String, more: &str) {
+    if matches!(path.last(), Some(CapElement::Text(_))) {
         text.push_str(more);
     }
 }
@@ -257,13 +257,13 @@ impl CapAlert {
         self.refused.get_or_insert(reason);
     }
 
-    fn open(&mut self, element: Element) {
+    fn open(&mut self, element: CapElement) {
         let too_many = |what, limit| RefusalReason::TooMany { what, limit };
         match element {
-            Element::Info if self.infos.len() == MAX_INFOS => {
+            CapElement::Info if self.infos.len() == MAX_INFOS => {
                 self.refuse(too_many("info blocks", MAX_INFOS));
             }
-            Element::Area if self.areas == MAX_AREAS => {
+            CapElement::Area if self.areas == MAX_AREAS => {
                 self.refuse(too_many("areas", MAX_AREAS));
             }
             _ => {}
@@ -274,24 +274,24 @@ impl CapAlert {
         }
         let info = self.infos.last_mut();
         match (element, info) {
-            (Element::Info, _) => self.infos.push(CapInfo::default()),
-            (Element::Area, Some(info)) => {
+            (CapElement::Info, _) => self.infos.push(CapInfo::default()),
+            (CapElement::Area, Some(info)) => {
                 self.areas += 1;
                 info.areas.push(CapArea::default());
             }
-            (Element::EventCode, Some(info)) => {
+            (CapElement::EventCode, Some(info)) => {
                 info.event_codes.push(Pair::default());
                 if info.event_codes.len() > MAX_PAIRS {
                     self.refuse(too_many("event codes", MAX_PAIRS));
                 }
             }
-            (Element::Parameter, Some(info)) => {
+            (CapElement::Parameter, Some(info)) => {
                 info.parameters.push(Pair::default());
                 if info.parameters.len() > MAX_PAIRS {
                     self.refuse(too_many("parameters", MAX_PAIRS));
                 }
             }
-            (Element::Geocode, Some(info)) => {
+            (CapElement::Geocode, Some(info)) => {
                 if let Some(area) = info.areas.last_mut() {
                     area.geocodes.push(Pair::default());
                     if area.geocodes.len() > MAX_PAIRS {
@@ -303,7 +303,7 @@ impl CapAlert {
         }
     }
 
-    fn take(&mut self, parent: Element, name: &'static str, text: &str) {
+    fn take(&mut self, parent: CapElement, name: &'static str, text: &str) {
         if self.refused.is_none()
             && let Err(reason) = self.set(parent, name, text.to_owned())
         {
@@ -313,11 +313,11 @@ impl CapAlert {
 
     fn set(
         &mut self,
-        parent: Element,
+        parent: CapElement,
         name: &'static str,
         text: String,
     ) -> Result<(), RefusalReason> {
-        if parent == Element::Alert {
+        if parent == CapElement::Alert {
             let field = match name {
                 "identifier" => &mut self.identifier,
                 "sender" => &mut self.sender,
@@ -331,9 +331,9 @@ impl CapAlert {
         }
         let Some(info) = self.infos.last_mut() else { return Ok(()) };
         match parent {
-            Element::Info => return info.set(name, text),
-            Element::Parameter | Element::EventCode => {
-                let of_event = parent == Element::EventCode;
+            CapElement::Info => return info.set(name, text),
+            CapElement::Parameter | CapElement::EventCode => {
+                let of_event = parent == CapElement::EventCode;
                 let pairs = if of_event { &mut info.event_codes } else { &mut info.parameters };
                 if let Some(pair) = pairs.last_mut() {
                     pair.set(name, text);

@@ -69,7 +69,7 @@ pub fn read_awc_csv(
 }
 
 /// The positions of the columns.
-struct Columns {
+struct AwcColumns {
     raw_text: usize,
     observation_time: usize,
     station_id: Option<usize>,
@@ -80,14 +80,14 @@ struct Columns {
 }
 
 /// Finds the header: the first line with the required column names.
-fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns, FeedError> {
+fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<AwcColumns, FeedError> {
     while let Some(line) = lines.next()? {
         if row.split(line).is_err() {
             continue;
         }
         let at = |name: &str| row.fields().position(|field| field == name.as_bytes());
         if let (Some(raw_text), Some(observation_time)) = (at("raw_text"), at("observation_time")) {
-            return Ok(Columns {
+            return Ok(AwcColumns {
                 raw_text,
                 observation_time,
                 station_id: at("station_id"),
@@ -101,7 +101,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns,
     Err(FeedError::Header { needed: "raw_text and observation_time", lines: lines.number() })
 }
 
-impl Columns {
+impl AwcColumns {
     fn visit(
         &self,
         row: &CsvRow,

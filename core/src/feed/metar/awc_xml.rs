@@ -41,11 +41,11 @@ pub fn read_awc_xml(
 ) -> Result<Summary, FeedError> {
     let mut events = XmlEvents::new(input);
     let mut summary = Summary::default();
-    let mut record: Option<Record> = None;
+    let mut record: Option<MetarElement> = None;
     loop {
         match events.next()? {
             (byte, Event::Start(tag)) => match (&mut record, tag.local_name().as_ref()) {
-                (None, "METAR") => record = Some(Record::new(byte)),
+                (None, "METAR") => record = Some(MetarElement::new(byte)),
                 (Some(record), name) => record.open = Field::named(name),
                 (None, _) => {}
             },
@@ -81,7 +81,7 @@ pub fn read_awc_xml(
 }
 
 /// Adds text to the open field.
-fn push(record: &mut Option<Record>, text: &str) {
+fn push(record: &mut Option<MetarElement>, text: &str) {
     if let Some(record) = record
         && let Some(field) = record.open
     {
@@ -124,14 +124,14 @@ impl Field {
 }
 
 /// One `METAR` element, as far as it has been read.
-struct Record {
+struct MetarElement {
     start: u64,
     open: Option<Field>,
     fields: [String; Field::COUNT],
     too_long: bool,
 }
 
-impl Record {
+impl MetarElement {
     fn new(start: u64) -> Self {
         Self { start, open: None, fields: Default::default(), too_long: false }
     }

@@ -2,7 +2,7 @@
 
 use super::group::{Groups, number};
 use super::observed::take;
-use super::remarks::Outcome;
+use super::remarks::GroupOutcome;
 use super::runway::{RunwayGroup, is_old_state, runway};
 use super::{Metar, mend, visibility};
 
@@ -29,7 +29,7 @@ pub(super) fn read<'a>(
     groups: Groups<'a>,
     visit: &mut impl FnMut(BodyGroup<'a>),
 ) {
-    let mut body = Body { metar, visit, part: Part::Observed, directional: Directional::None };
+    let mut body = Body { metar, visit, part: BodyPart::Observed, directional: Directional::None };
     body.read(groups);
     if let Directional::One(metres) = body.directional
         && metar.visibility.is_none()
@@ -41,7 +41,7 @@ pub(super) fn read<'a>(
 
 /// Where in the body a group stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum BodyPart {
     /// What was observed, up to the altimeter setting.
     Observed,
     /// The altimeter setting has been read, or a group that stands behind it.
@@ -63,7 +63,7 @@ enum Directional {
 struct Body<'m, V> {
     metar: &'m mut Metar,
     visit: V,
-    part: Part,
+    part: BodyPart,
     directional: Directional,
 }
 
@@ -75,7 +75,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
                 self.remarks(Groups::new(glued));
                 return self.remarks(groups);
             }
-            if self.part != Part::Observed && is_station_type(group) {
+            if self.part != BodyPart::Observed && is_station_type(group) {
                 // The RMK before AO2 is lost.
                 self.remarks(Groups::new(group));
                 return self.remarks(groups);
@@ -85,12 +85,12 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
                 continue;
             }
             if self.starts_trend(group) {
-                self.part = Part::Trend;
+                self.part = BodyPart::Trend;
             }
             match self.part {
-                Part::Trend => (self.visit)(BodyGroup::Trend(group)),
-                Part::Unknown => self.unread(group),
-                Part::Observed | Part::Supplement => {
+                BodyPart::Trend => (self.visit)(BodyGroup::Trend(group)),
+                BodyPart::Unknown => self.unread(group),
+                BodyPart::Observed | BodyPart::Supplement => {
                     if self.group(group, &mut groups) {
                         return self.remarks(groups);
                     }
@@ -112,7 +112,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
                     return true;
                 }
                 if self.starts_trend(part) {
-                    self.part = Part::Trend;
+                    self.part = BodyPart::Trend;
                     (self.visit)(BodyGroup::Trend(part));
                 } else if !self.take(part, &mut Groups::new(b"")) {
                     self.not_read(part);
@@ -157,7 +157,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
 
     fn taken(&mut self, group: &[u8]) {
         if is_of_supplement(group) {
-            self.part = Part::Supplement;
+            self.part = BodyPart::Supplement;
         }
     }
 
@@ -165,8 +165,8 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
     /// second setting.
     fn not_read(&mut self, group: &'a [u8]) {
         self.unread(group);
-        if self.part == Part::Supplement && !is_altimeter(group) {
-            self.part = Part::Unknown;
+        if self.part == BodyPart::Supplement && !is_altimeter(group) {
+            self.part = BodyPart::Unknown;
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
     fn remark(&mut self, group: &'a [u8], groups: &mut Groups<'a>) {
         let behind = groups.clone();
         let outcome = self.metar.remarks.group(group, groups);
-        self.metar.unread(u16::from(matches!(outcome, Outcome::Malformed)));
+        self.metar.unread(u16::from(matches!(outcome, GroupOutcome::Malformed)));
         let taken = std::iter::once(group).chain(behind.until(groups));
         taken.for_each(|group| (self.visit)(BodyGroup::Remark(group)));
     }
@@ -200,7 +200,7 @@ impl<'a, V: FnMut(BodyGroup<'a>)> Body<'_, V> {
                 number(time).is_some()
             }
             // The end of weather is expected, not observed.
-            b"NSW" => self.part == Part::Supplement,
+            b"NSW" => self.part == BodyPart::Supplement,
             b"BLU"
             | b"BLU+"
             | b"WHT"

@@ -54,7 +54,7 @@ pub fn read_bulletins(
     visit: impl FnMut(MetarItem<'_>),
 ) -> Result<Summary, FeedError> {
     let mut lines = Lines::new(input, MAX_REPORT_BYTES);
-    let mut reading = Reading {
+    let mut reading = BulletinReader {
         reference_ms,
         heading: Heading::default(),
         after_heading: false,
@@ -69,7 +69,7 @@ pub fn read_bulletins(
         reading.line(line);
     }
     reading.end_of_report();
-    let Reading { summary, .. } = reading;
+    let BulletinReader { summary, .. } = reading;
     if summary.read == 0 {
         return Err(no_report(&summary, lines.number()));
     }
@@ -100,7 +100,7 @@ struct Heading {
     foreign: Option<[u8; 2]>,
 }
 
-struct Reading<V> {
+struct BulletinReader<V> {
     reference_ms: i64,
     heading: Heading,
     /// Whether the line before was a heading: a product identifier may follow it.
@@ -113,7 +113,7 @@ struct Reading<V> {
     visit: V,
 }
 
-impl<V: FnMut(MetarItem<'_>)> Reading<V> {
+impl<V: FnMut(MetarItem<'_>)> BulletinReader<V> {
     fn line(&mut self, line: Line<'_>) {
         let mut rest = line.bytes;
         loop {

@@ -119,7 +119,7 @@ pub fn read_iem_asos(
 
 /// What the values of a column mean.
 #[derive(Clone, Copy, PartialEq)]
-enum Meaning {
+enum IemMeaning {
     /// A series.
     Of(Variable, IntervalType, i32),
     /// A series of an hour in hourly reports, nothing in others.
@@ -129,19 +129,19 @@ enum Meaning {
 }
 
 /// A column with values.
-struct Column {
+struct IemColumn {
     name: &'static str,
     unit: &'static str,
-    meaning: Meaning,
+    meaning: IemMeaning,
 }
 
-const fn column(name: &'static str, unit: &'static str, meaning: Meaning) -> Column {
-    Column { name, unit, meaning }
+const fn column(name: &'static str, unit: &'static str, meaning: IemMeaning) -> IemColumn {
+    IemColumn { name, unit, meaning }
 }
 
 /// The columns with values. If two give the same series, the first wins.
-const COLUMNS: [Column; 20] = {
-    use Meaning::{Altimeter, Of, OfHour};
+const COLUMNS: [IemColumn; 20] = {
+    use IemMeaning::{Altimeter, Of, OfHour};
     #[allow(clippy::enum_glob_use, reason = "a table of variables")]
     use Variable::*;
     [
@@ -169,7 +169,7 @@ const COLUMNS: [Column; 20] = {
 };
 
 /// The positions of the columns.
-struct Columns {
+struct IemColumns {
     names: Vec<String>,
     station: usize,
     valid: usize,
@@ -180,12 +180,12 @@ struct Columns {
     weather: Option<usize>,
     sky: SkyColumns,
     peak: Option<PeakColumns>,
-    values: Vec<(usize, &'static Column)>,
+    values: Vec<(usize, &'static IemColumn)>,
     others: Vec<usize>,
 }
 
 /// Finds the header: the first line with the required column names.
-fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns, FeedError> {
+fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<IemColumns, FeedError> {
     while let Some(line) = lines.next()? {
         if let Some(zone) = zone_of_comment(line.bytes) {
             only_utc(&zone)?;
@@ -210,7 +210,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns,
             if let Some(zone) = zone_of_valid(&names[valid]).filter(|zone| !zone.is_empty()) {
                 only_utc(zone)?;
             }
-            return Ok(Columns::new(names, station, valid));
+            return Ok(IemColumns::new(names, station, valid));
         }
     }
     Err(FeedError::Header { needed: "station and valid", lines: lines.number() })
@@ -242,7 +242,7 @@ fn only_utc(zone: &str) -> Result<(), FeedError> {
     )))
 }
 
-impl Columns {
+impl IemColumns {
     fn new(names: Vec<String>, station: usize, valid: usize) -> Self {
         let at = |name: &str| names.iter().position(|of| of == name);
         let columns = Self {
@@ -345,18 +345,20 @@ impl Columns {
         let mut pressure_hpa = None;
         let Summary { kept_as_reported, without_variable, .. } = summary;
         let mut readings = Collected::new(Vocabulary::Plain, kept_as_reported);
-        for &(&Column { name, unit, meaning }, (value, qualifier)) in &values {
+        for &(&IemColumn { name, unit, meaning }, (value, qualifier)) in &values {
             let (variable, kind, minutes) = match meaning {
-                Meaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => continue,
-                Meaning::Of(variable, kind, minutes) => (variable, kind, minutes),
-                Meaning::OfHour(variable, kind) if is_hourly => (variable, kind, 60),
-                Meaning::Altimeter => {
+                IemMeaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => {
+                    continue;
+                }
+                IemMeaning::Of(variable, kind, minutes) => (variable, kind, minutes),
+                IemMeaning::OfHour(variable, kind) if is_hourly => (variable, kind, 60),
+                IemMeaning::Altimeter => {
                     pressure_hpa = station.altitude_m.and_then(|altitude_m| {
                         station_pressure_hpa(inches_of_mercury_to_hpa(value), altitude_m)
                     });
                     (Variable::AltimeterSetting, Instantaneous, 0)
                 }
-                Meaning::OfHour(..) => {
+                IemMeaning::OfHour(..) => {
                     without_variable.add(name);
                     continue;
                 }

@@ -9,12 +9,14 @@
 //! Not kept: runway visual range, state of the runway and of the sea, trend forecasts, and remarks
 //! in words. [`Decoded`] has these too, and names the groups that it does not understand.
 
+mod altimeter;
 pub(super) mod awc_csv;
 pub(super) mod awc_xml;
 mod body;
 pub(super) mod bulletin;
 mod decoded;
 mod group;
+mod icao;
 pub(super) mod iem_asos;
 mod iem_field;
 mod iem_groups;
@@ -30,10 +32,9 @@ mod visibility;
 mod weather;
 mod wind;
 
-use std::fmt;
-
 use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 
+pub use altimeter::Altimeter;
 use body::BodyGroup;
 pub use decoded::{
     BeginEnd, Ceiling, ClockTime, Cloud, CloudAmount, CloudLayer, CloudTypes, Decoded,
@@ -42,6 +43,7 @@ pub use decoded::{
     RunwayVisualRange, SectorVisibility, VariableSky, Visibility, WeatherTime, Wind, WindShift,
 };
 use group::{Groups, small_number};
+pub use icao::Icao;
 pub use list::ShortList;
 pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
 pub use runway::VisualRangeTendency;
@@ -70,72 +72,6 @@ impl MetarKind {
             (Self::Unknown, b"METAR") => Self::Routine,
             (Self::Unknown, b"SPECI") => Self::Special,
             (kind, _) => kind,
-        }
-    }
-}
-
-/// ICAO location indicator: four letters or digits, starting with a letter.
-///
-/// ```
-/// use mesonet::feed::metar::{Icao, Metar, MetarKind};
-/// let report = Metar::parse("SPECI CYYZ 032035Z 24012KT 2SM +TSRA")?;
-/// let station: Icao = report.station;
-/// assert_eq!((station.as_str(), report.kind), ("CYYZ", MetarKind::Special));
-/// # Ok::<(), mesonet::feed::metar::MetarError>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Icao([u8; 4]);
-
-impl Icao {
-    fn read(group: &[u8]) -> Option<Self> {
-        let letters: [u8; 4] = group.try_into().ok()?;
-        let valid = letters[0].is_ascii_uppercase()
-            && letters.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-        valid.then_some(Self(letters))
-    }
-
-    /// The four characters.
-    pub fn as_str(&self) -> &str {
-        // Only ASCII is accepted, so the fallback is never used.
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Icao {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Icao {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-/// Altimeter setting (QNH) as reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Altimeter {
-    /// `A2992`: hundredths of an inch of mercury.
-    HundredthsInchHg(u16),
-    /// `Q1013`: hectopascals.
-    Hectopascal(u16),
-}
-
-impl Altimeter {
-    /// The setting in hectopascals.
-    ///
-    /// ```
-    /// use mesonet::feed::metar::Altimeter;
-    /// assert_eq!(Altimeter::HundredthsInchHg(2992).hpa(), 1013.2074811900272);
-    /// assert_eq!(Altimeter::Hectopascal(1013).hpa(), 1013.0);
-    /// ```
-    pub fn hpa(self) -> f64 {
-        match self {
-            Self::HundredthsInchHg(hundredths) => {
-                crate::unit::inches_of_mercury_to_hpa(f64::from(hundredths) / 100.0)
-            }
-            Self::Hectopascal(hpa) => f64::from(hpa),
         }
     }
 }

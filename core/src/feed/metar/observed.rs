@@ -1,11 +1,12 @@
 //! One group of the body, recognized by its shape: not all stations keep the prescribed order.
 
+use super::altimeter::Altimeter;
 use super::group::{Groups, Malformed, is_missing, number, small_number};
 use super::runway::{is_old_state, is_runway, runway};
 use super::visibility::{self, TEN_KM_OR_MORE};
 use super::weather::Weather;
 use super::wind::{self, SpeedUnit, WindGroup};
-use super::{Altimeter, Metar, sky};
+use super::{Metar, sky};
 
 /// Takes one group; `false` if it does not belong to the body or occurs twice.
 pub(super) fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {

@@ -114,7 +114,7 @@ pub struct Remarks {
 }
 
 /// The result of reading a group.
-pub(super) enum Outcome {
+pub(super) enum GroupOutcome {
     /// Data, or that it is missing.
     Taken,
     /// A word that carries no data.
@@ -128,7 +128,7 @@ impl Remarks {
     pub(super) fn read(&mut self, mut groups: Groups<'_>) -> u16 {
         let mut malformed = 0_u16;
         while let Some(group) = groups.next() {
-            if matches!(self.group(group, &mut groups), Outcome::Malformed) {
+            if matches!(self.group(group, &mut groups), GroupOutcome::Malformed) {
                 malformed = malformed.saturating_add(1);
             }
         }
@@ -157,7 +157,7 @@ impl Remarks {
         any
     }
 
-    pub(super) fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
+    pub(super) fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> GroupOutcome {
         let group = match group {
             // The maintenance sign often lacks its blank, as in T02611012$.
             [group @ .., b'$'] => {
@@ -170,7 +170,7 @@ impl Remarks {
             for part in &parts {
                 self.group(part, &mut Groups::new(b""));
             }
-            return Outcome::Taken;
+            return GroupOutcome::Taken;
         }
         match group {
             [b'0'..=b'9', ..] => return self.digits(group),
@@ -218,7 +218,7 @@ impl Remarks {
                     // PCPN 0.8MM PAST HR.
                     groups.by_ref().take(3).for_each(drop);
                 } else {
-                    return Outcome::Word;
+                    return GroupOutcome::Word;
                 }
             }
             b"PKWND" | b"PK" if group.len() > 2 || groups.peek() == Some(b"WND") => {
@@ -232,13 +232,13 @@ impl Remarks {
                 return keep(&mut self.peak_wind, wind.and_then(peak_wind), false);
             }
             b"" => {}
-            _ => return Outcome::Word,
+            _ => return GroupOutcome::Word,
         }
-        Outcome::Taken
+        GroupOutcome::Taken
     }
 
     /// `Tsnnnsnnn`, or `Tsnnn` if the dew point is missing.
-    fn tenths(&mut self, digits: &[u8]) -> Outcome {
+    fn tenths(&mut self, digits: &[u8]) -> GroupOutcome {
         let read = match digits.split_at_checked(4) {
             Some((temperature, b"" | b"////")) => signed_tenths(temperature).map(|t| (t, None)),
             Some((temperature, dew_point)) => signed_tenths(temperature)
@@ -246,17 +246,17 @@ impl Remarks {
                 .map(|(temperature, dew_point)| (temperature, Some(dew_point))),
             None => None,
         };
-        let Some((temperature, dew_point)) = read else { return Outcome::Malformed };
+        let Some((temperature, dew_point)) = read else { return GroupOutcome::Malformed };
         if self.temperature_tenths_c.is_none() {
             self.temperature_tenths_c = Some(temperature);
             self.dew_point_tenths_c = dew_point;
         }
-        Outcome::Taken
+        GroupOutcome::Taken
     }
 
     /// Groups that start with the digit that names them. A number of another length is part of the
     /// surrounding words, such as a height or a time.
-    fn digits(&mut self, group: &[u8]) -> Outcome {
+    fn digits(&mut self, group: &[u8]) -> GroupOutcome {
         match group {
             [b'4', b'/', depth @ ..] => {
                 let read = small_number(depth).filter(|_| depth.len() == 3);
@@ -266,7 +266,7 @@ impl Remarks {
                 let (max, min) = extremes.split_at(4);
                 let max = keep(&mut self.max_24h_tenths_c, signed_tenths(max), is_missing(max));
                 let min = keep(&mut self.min_24h_tenths_c, signed_tenths(min), is_missing(min));
-                if matches!(max, Outcome::Malformed) { max } else { min }
+                if matches!(max, GroupOutcome::Malformed) { max } else { min }
             }
             [b'9', b'3', kind @ (b'1' | b'3'), tenths @ ..] if tenths.len() == 3 => {
                 let slot = if *kind == b'1' {
@@ -277,14 +277,14 @@ impl Remarks {
                 keep(slot, small_number(tenths), is_missing(tenths))
             }
             [kind, field @ ..] if field.len() == 4 => self.five_characters(*kind, field),
-            _ => Outcome::Word,
+            _ => GroupOutcome::Word,
         }
     }
 
-    fn five_characters(&mut self, kind: u8, field: &[u8]) -> Outcome {
+    fn five_characters(&mut self, kind: u8, field: &[u8]) -> GroupOutcome {
         let is_data = is_missing(field) || number(field).is_some();
         if !is_data {
-            return Outcome::Word;
+            return GroupOutcome::Word;
         }
         let missing = is_missing(field);
         match kind {
@@ -293,7 +293,7 @@ impl Remarks {
             b'5' => keep(&mut self.pressure_tendency, pressure_tendency(field), missing),
             b'6' => keep(&mut self.six_group_hundredths_in, small_number(field), missing),
             b'7' => keep(&mut self.daily_precipitation_hundredths_in, small_number(field), missing),
-            _ => Outcome::Word,
+            _ => GroupOutcome::Word,
         }
     }
 }
@@ -341,14 +341,14 @@ fn fixed_length(text: &[u8], may_be_number: bool) -> Option<usize> {
 }
 
 /// Keeps the first value of a group: later text is less likely to be such a group.
-fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> Outcome {
+fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> GroupOutcome {
     match read {
         Some(value) => {
             slot.get_or_insert(value);
-            Outcome::Taken
+            GroupOutcome::Taken
         }
-        None if missing => Outcome::Taken,
-        None => Outcome::Malformed,
+        None if missing => GroupOutcome::Taken,
+        None => GroupOutcome::Malformed,
     }
 }
 

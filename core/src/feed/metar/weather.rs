@@ -39,7 +39,7 @@ enum Role {
 
 /// A two-letter code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Code(u8);
+struct WeatherCode(u8);
 
 // Code, role, English.
 const CODES: [(&str, Role, &str); 31] = [
@@ -105,7 +105,7 @@ pub struct Weather {
     pub in_vicinity: bool,
     /// `RE`: since the last report, but no longer.
     pub recent: bool,
-    codes: ShortList<Code, MAX_CODES>,
+    codes: ShortList<WeatherCode, MAX_CODES>,
 }
 
 impl Weather {
@@ -113,7 +113,7 @@ impl Weather {
         intensity: Intensity::Plain,
         in_vicinity: false,
         recent: false,
-        codes: ShortList::new(Code(0)),
+        codes: ShortList::new(WeatherCode(0)),
     };
 
     /// Reads a weather group; `None` if it is not one.
@@ -146,7 +146,7 @@ impl Weather {
                             CODES
                                 .iter()
                                 .position(|(code, ..)| code.as_bytes() == pair)
-                                .is_some_and(|at| weather.codes.push(Code(at as u8)))
+                                .is_some_and(|at| weather.codes.push(WeatherCode(at as u8)))
                         });
                     return read.then_some(weather);
                 }

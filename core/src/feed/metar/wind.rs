@@ -1,7 +1,7 @@
 //! Wind groups: `dddff(f)Gff(f)KT`, `dddVddd`, and the peak wind of the remarks.
 
-use super::Icao;
 use super::group::{Malformed, is_missing, small_number};
+use super::icao::Icao;
 use crate::unit::{knots_to_kmh, metres_per_second_to_kmh};
 
 /// Unit in which a report gives its wind.

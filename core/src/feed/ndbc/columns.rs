@@ -31,7 +31,7 @@ pub(super) enum Family {
 
 /// The meaning of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meaning {
+pub(super) enum NdbcMeaning {
     /// At the moment of the row.
     Moment(Variable),
     /// A mean, or a maximum, over the minutes over which the station averages the wind.
@@ -51,22 +51,27 @@ pub(super) enum Meaning {
 }
 
 /// A known column.
-pub(super) struct Column {
+pub(super) struct NdbcColumn {
     pub name: &'static str,
     /// The unit that NDBC documents, for tables without units.
     pub unit: &'static str,
     /// The nines that stand for a missing value.
     pub missing: f64,
-    pub meaning: Meaning,
+    pub meaning: NdbcMeaning,
 }
 
-const fn column(name: &'static str, unit: &'static str, missing: f64, meaning: Meaning) -> Column {
-    Column { name, unit, missing, meaning }
+const fn column(
+    name: &'static str,
+    unit: &'static str,
+    missing: f64,
+    meaning: NdbcMeaning,
+) -> NdbcColumn {
+    NdbcColumn { name, unit, missing, meaning }
 }
 
-use Meaning::{AtOneMetre, Beside, Depth, Moment, Nothing, Over, SinceLastRow, Wind};
+use NdbcMeaning::{AtOneMetre, Beside, Depth, Moment, Nothing, Over, SinceLastRow, Wind};
 
-const STANDARD: &[Column] = &[
+const STANDARD: &[NdbcColumn] = &[
     column("WDIR", "degT", 999.0, Wind(WindDirection, Average)),
     column("WD", "degT", 999.0, Wind(WindDirection, Average)),
     column("WSPD", "m/s", 99.0, Wind(WindSpeed, Average)),
@@ -85,7 +90,7 @@ const STANDARD: &[Column] = &[
     column("TIDE", "ft", 99.0, Moment(Tide)),
 ];
 
-const CONTINUOUS_WINDS: &[Column] = &[
+const CONTINUOUS_WINDS: &[NdbcColumn] = &[
     column("WDIR", "degT", 999.0, Over(WindDirection, Average, 10)),
     column("WSPD", "m/s", 99.0, Over(WindSpeed, Average, 10)),
     column("GDR", "degT", 999.0, Over(MaxWindDirection, Max, 60)),
@@ -93,7 +98,7 @@ const CONTINUOUS_WINDS: &[Column] = &[
     column("GTIME", "hhmm", 9999.0, Beside),
 ];
 
-const SUPPLEMENTAL: &[Column] = &[
+const SUPPLEMENTAL: &[NdbcColumn] = &[
     column("PRES", "hPa", 9999.0, SinceLastRow(BarometricPressure, Min)),
     column("PTIME", "hhmm", 9999.0, Beside),
     column("WSPD", "m/s", 99.0, SinceLastRow(WindSpeed, Max)),
@@ -102,26 +107,26 @@ const SUPPLEMENTAL: &[Column] = &[
 ];
 
 /// Of two pyranometers, the precision one, `SWRAD`, comes first and wins.
-const RADIATION: &[Column] = &[
+const RADIATION: &[NdbcColumn] = &[
     column("SWRAD", "w/m2", 9999.0, SinceLastRow(AvgGlobalSolarRadiation, Average)),
     column("SRAD1", "w/m2", 9999.0, SinceLastRow(AvgGlobalSolarRadiation, Average)),
     column("LWRAD", "w/m2", 9999.0, Nothing),
 ];
 
-const OCEAN: &[Column] = &[
+const OCEAN: &[NdbcColumn] = &[
     column("DEPTH", "m", 9999.0, Depth),
     column("OTMP", "degC", 999.0, AtOneMetre(SeaSurfaceTemperature1m)),
 ];
 
-const RAIN: &[Column] = &[column("ACCUM", "mm", 999.0, Over(Precipitation, Cumulative, 60))];
+const RAIN: &[NdbcColumn] = &[column("ACCUM", "mm", 999.0, Over(Precipitation, Cumulative, 60))];
 
-const WAVE_SUMMARY: &[Column] = &[
+const WAVE_SUMMARY: &[NdbcColumn] = &[
     column("WVHT", "m", 99.0, Over(WaveHeight, Average, 20)),
     column("APD", "sec", 99.0, Over(WavePeriodAverage, Average, 20)),
     column("MWD", "degT", 999.0, Over(WaveDirection, Average, 20)),
 ];
 
-const WATER_COLUMN: &[Column] =
+const WATER_COLUMN: &[NdbcColumn] =
     &[column("T", "-", 9.0, Beside), column("HEIGHT", "m", 9999.0, Nothing)];
 
 impl Family {
@@ -161,7 +166,7 @@ impl Family {
     }
 
     /// The known columns; if two give the same series in one row, the first wins.
-    pub(super) const fn columns(self) -> &'static [Column] {
+    pub(super) const fn columns(self) -> &'static [NdbcColumn] {
         match self {
             Self::Standard | Self::Drift => STANDARD,
             Self::ContinuousWinds => CONTINUOUS_WINDS,
@@ -186,7 +191,7 @@ pub(super) struct RowIntervals {
     pub depth_m: Option<f64>,
 }
 
-impl Meaning {
+impl NdbcMeaning {
     /// The series of a column in a row; `None` if the service has no variable for it.
     pub(super) fn series(self, row: &RowIntervals) -> Option<(Variable, IntervalType, i32)> {
         Some(match self {

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::station;
-use super::table::{Rows, header_of};
+use super::table::{NdbcRows, header_of};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::{FeedError, Summary};
 
@@ -38,7 +38,7 @@ pub fn read_ndbc_latest(
     mut visit: impl FnMut(FeedReport),
 ) -> Result<Summary, FeedError> {
     let mut summary = Summary::default();
-    let mut rows = Rows::open(input)?;
+    let mut rows = NdbcRows::open(input)?;
     if !rows.table.names_stations() {
         return Err(FeedError::NotThisKind(
             "the latest observations need the columns STN, LAT and LON, which this table lacks"

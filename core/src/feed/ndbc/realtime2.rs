@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::table::{Row, Rows, header_of};
+use super::table::{NdbcRow, NdbcRows, header_of};
 use super::{is_native_id, station};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::{FeedError, Summary, excerpt};
@@ -95,7 +95,7 @@ pub fn read_ndbc_realtime2(
     }
     let station = station(&native_id.to_ascii_uppercase());
     let mut summary = Summary::default();
-    let mut rows = Rows::open(input)?;
+    let mut rows = NdbcRows::open(input)?;
     let mut since_before = None;
     let mut row = rows.next(&mut summary)?;
     while let Some(this) = row {
@@ -115,7 +115,7 @@ pub fn read_ndbc_realtime2(
 const HOUR_MINUTES: i32 = 60;
 
 /// Whole minutes between rows; `None` if it is more than an hour or zero.
-fn minutes_between(a: &Row, b: &Row) -> Option<i32> {
+fn minutes_between(a: &NdbcRow, b: &NdbcRow) -> Option<i32> {
     let minutes = i32::try_from(a.ts_ms.abs_diff(b.ts_ms) / MINUTE_MS.unsigned_abs()).ok()?;
     (1..=HOUR_MINUTES).contains(&minutes).then_some(minutes)
 }

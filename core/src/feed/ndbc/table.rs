@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use chrono::NaiveDate;
 
-use super::columns::{Column, Family, Meaning, RowIntervals};
+use super::columns::{Family, NdbcColumn, NdbcMeaning, RowIntervals};
 use super::{is_native_id, wind_minutes};
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation};
@@ -28,7 +28,7 @@ pub(super) struct Table {
     place: Option<(usize, usize)>,
     depth: Option<usize>,
     /// The known columns, with their positions.
-    known: Vec<(usize, &'static Column)>,
+    known: Vec<(usize, &'static NdbcColumn)>,
     /// The positions of the unknown columns.
     others: Vec<usize>,
 }
@@ -46,12 +46,12 @@ struct TimeColumns {
 }
 
 /// The content of a row.
-pub(super) struct Row {
+pub(super) struct NdbcRow {
     pub native_id: Option<String>,
     pub ts_ms: i64,
     pub place: Option<LonLat>,
     depth_m: Option<f64>,
-    values: Vec<(&'static Column, usize, f64)>,
+    values: Vec<(&'static NdbcColumn, usize, f64)>,
 }
 
 impl Table {
@@ -106,7 +106,7 @@ impl Table {
         self.station.is_some() && self.place.is_some()
     }
 
-    fn unit(&self, at: usize, column: &'static Column) -> &str {
+    fn unit(&self, at: usize, column: &'static NdbcColumn) -> &str {
         self.units.as_ref().and_then(|units| units.get(at)).map_or(column.unit, String::as_str)
     }
 
@@ -126,7 +126,7 @@ impl Table {
     }
 
     /// Reads a row; values without a variable are counted.
-    fn row(&self, text: &str, summary: &mut Summary) -> Result<Row, RefusalReason> {
+    fn row(&self, text: &str, summary: &mut Summary) -> Result<NdbcRow, RefusalReason> {
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if fields.len() != self.names.len() {
             return Err(RefusalReason::FieldCount {
@@ -146,8 +146,8 @@ impl Table {
                 continue;
             }
             match column.meaning {
-                Meaning::Beside => {}
-                Meaning::Nothing => without_variable.push(column.name),
+                NdbcMeaning::Beside => {}
+                NdbcMeaning::Nothing => without_variable.push(column.name),
                 _ => {
                     let got = fields[at];
                     let refused =
@@ -165,13 +165,13 @@ impl Table {
         }
         let is_metres = |at: &usize| self.units.as_ref().is_none_or(|units| units[*at] == "m");
         let depth_m = self.depth.filter(is_metres).and_then(number);
-        Ok(Row { native_id, ts_ms, place, depth_m, values })
+        Ok(NdbcRow { native_id, ts_ms, place, depth_m, values })
     }
 
     /// The report of a row.
     pub(super) fn report(
         &self,
-        row: &Row,
+        row: &NdbcRow,
         station: FeedStation,
         row_minutes: i32,
         summary: &mut Summary,
@@ -181,7 +181,7 @@ impl Table {
         let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         for &(column, at, value) in &row.values {
             let Some((variable, kind, minutes)) = column.meaning.series(&intervals) else {
-                if column.meaning != Meaning::Depth {
+                if column.meaning != NdbcMeaning::Depth {
                     summary.without_variable.add(column.name);
                 }
                 continue;
@@ -259,13 +259,13 @@ fn native_id(text: &str) -> Result<String, RefusalReason> {
 }
 
 /// The rows of a table, one after another.
-pub(super) struct Rows<R> {
+pub(super) struct NdbcRows<R> {
     lines: Lines<R>,
     header_line: u64,
     pub table: Table,
 }
 
-impl<R: BufRead> Rows<R> {
+impl<R: BufRead> NdbcRows<R> {
     /// Finds the header: the first line that is not empty.
     pub(super) fn open(input: R) -> Result<Self, FeedError> {
         const NEEDED: &str = "YY or YYYY, MM, DD, hh or hhmm, and those of a known table";
@@ -283,7 +283,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// The next row that can be read; others are counted as refused.
-    pub(super) fn next(&mut self, summary: &mut Summary) -> Result<Option<Row>, FeedError> {
+    pub(super) fn next(&mut self, summary: &mut Summary) -> Result<Option<NdbcRow>, FeedError> {
         while let Some(line) = self.lines.next()? {
             let place = FilePlace::Line(line.number);
             match text(line) {

@@ -256,7 +256,7 @@ fn an_altimeter_setting_is_stored_as_one() {
 #[test]
 fn what_the_message_says_beside_the_numbers_is_kept() {
     use crate::observation::Qualifier::{AtLeast, LessThan, Trace};
-    let said = |raw: &str, metres: &str| {
+    let qualifiers = |raw: &str, metres: &str| {
         let seen = element("visibility", "wmoUnit:m", metres, "C");
         let rain = element("precipitationLastHour", "wmoUnit:mm", "0", "C");
         let raw = format!(r#", "rawMessage": "{raw}""#);
@@ -266,10 +266,10 @@ fn what_the_message_says_beside_the_numbers_is_kept() {
     };
     let (seen, rain) = (Variable::Visibility, Variable::Precipitation);
     let raw = "KALB 150251Z 00000KT 10SM CLR 20/19 A3001 RMK AO2 P0000";
-    assert_eq!(said(raw, "16090"), [(seen, Some(AtLeast)), (rain, Some(Trace))]);
+    assert_eq!(qualifiers(raw, "16090"), [(seen, Some(AtLeast)), (rain, Some(Trace))]);
     // This does not apply if the message says something else.
-    assert_eq!(said(raw, "8050"), [(seen, None), (rain, Some(Trace))]);
+    assert_eq!(qualifiers(raw, "8050"), [(seen, None), (rain, Some(Trace))]);
     let raw = "KALB 150251Z 00000KT M1/4SM FG VV001 20/20 A3001 RMK AO2";
-    assert_eq!(said(raw, "400"), [(seen, Some(LessThan)), (rain, None)]);
-    assert_eq!(said("", "16090"), [(seen, None), (rain, None)]);
+    assert_eq!(qualifiers(raw, "400"), [(seen, Some(LessThan)), (rain, None)]);
+    assert_eq!(qualifiers("", "16090"), [(seen, None), (rain, None)]);
 }

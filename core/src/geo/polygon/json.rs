@@ -26,19 +26,22 @@ impl<P> Geometry<P> {
 }
 
 /// Longitude, latitude and optionally an altitude.
-struct Position(LonLat);
+struct JsonPosition(LonLat);
 
-impl<'de> Deserialize<'de> for Position {
+impl<'de> Deserialize<'de> for JsonPosition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Numbers;
         impl<'de> Visitor<'de> for Numbers {
-            type Value = Position;
+            type Value = JsonPosition;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a position of two or three numbers")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Position, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut numbers: A,
+            ) -> Result<JsonPosition, A::Error> {
                 let missing = |count| A::Error::invalid_length(count, &self);
                 let lon = numbers.next_element()?.ok_or_else(|| missing(0))?;
                 let lat = numbers.next_element()?.ok_or_else(|| missing(1))?;
@@ -46,7 +49,7 @@ impl<'de> Deserialize<'de> for Position {
                 if numbers.next_element::<f64>()?.is_some() {
                     return Err(missing(4));
                 }
-                LonLat::new(lon, lat).map(Position).map_err(A::Error::custom)
+                LonLat::new(lon, lat).map(JsonPosition).map_err(A::Error::custom)
             }
         }
         deserializer.deserialize_seq(Numbers)
@@ -55,8 +58,8 @@ impl<'de> Deserialize<'de> for Position {
 
 /// The rings of each polygon of a GeoJSON geometry, outer ring first, as given.
 pub(crate) fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, serde_json::Error> {
-    let geometry: Geometry<Position> = serde_json::from_str(text)?;
-    let rings = |rings: Vec<Vec<Position>>| {
+    let geometry: Geometry<JsonPosition> = serde_json::from_str(text)?;
+    let rings = |rings: Vec<Vec<JsonPosition>>| {
         rings.into_iter().map(|ring| ring.into_iter().map(|at| at.0).collect()).collect()
     };
     Ok(geometry.polygons().into_iter().map(rings).collect())
@@ -84,8 +87,8 @@ pub(crate) fn mended_geojson<'de, D: Deserializer<'de>>(
 
 impl<'de> Deserialize<'de> for MultiPolygon {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let polygons = Geometry::<Position>::deserialize(deserializer)?.polygons();
-        let polygon = |rings: Vec<Vec<Position>>| {
+        let polygons = Geometry::<JsonPosition>::deserialize(deserializer)?.polygons();
+        let polygon = |rings: Vec<Vec<JsonPosition>>| {
             let mut rings = rings.into_iter().map(|ring| ring.into_iter().map(|at| at.0).collect());
             let exterior: Vec<LonLat> = rings.next().unwrap_or_default();
             Polygon::new(&exterior, &rings.collect::<Vec<_>>())

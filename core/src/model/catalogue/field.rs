@@ -57,8 +57,8 @@ pub struct SourceProduct {
 
 /// A product as written in the catalogue.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+#[serde(expecting = "struct Entry", deny_unknown_fields)]
+pub(super) struct ProductToml {
     name: String,
     #[serde(default)]
     title: String,
@@ -186,11 +186,11 @@ pub(super) fn length_text(ms: i64) -> String {
 }
 
 impl SourceProduct {
-    pub(super) fn new(entry: Entry) -> Result<Self, String> {
-        let Entry { name, title, unit, scale, offset, packing, sampling, .. } = entry;
+    pub(super) fn new(entry: ProductToml) -> Result<Self, String> {
+        let ProductToml { name, title, unit, scale, offset, packing, sampling, .. } = entry;
         let tiles_and_series = entry.tiles_and_series;
-        let Entry { parameter, second_level, interval, statistic, levels_hpa, .. } = entry;
-        let Entry { field: kind, process, constituent, rest, .. } = entry;
+        let ProductToml { parameter, second_level, interval, statistic, levels_hpa, .. } = entry;
+        let ProductToml { field: kind, process, constituent, rest, .. } = entry;
         let TakenLevel { level, has_no_value } = entry.level;
         check_name("product", &name).map_err(|error| error.to_string())?;
         let in_product = |reason| format!("product {name}: {reason}");
@@ -344,7 +344,7 @@ impl SourceProduct {
     }
 
     /// Returns the interval of a field, if the product is a statistic over one.
-    pub(crate) fn interval_of(&self, field: &grib::Product) -> Option<FieldInterval> {
+    pub(crate) fn interval_of(&self, field: &grib::ProductSection) -> Option<FieldInterval> {
         let statistic = field.statistic.filter(|_| self.interval.is_some())?;
         Some(FieldInterval { length_ms: field.interval_ms, statistic })
     }
@@ -359,15 +359,20 @@ impl SourceProduct {
     pub fn is_of(
         &self,
         parameter: grib::Parameter,
-        product: &grib::Product,
+        product: &grib::ProductSection,
         reference_ms: i64,
     ) -> bool {
         parameter == self.parameter && self.misfit(product, reference_ms).is_none()
     }
 
     /// Returns the first reason why a field of the product's parameter does not belong to it.
-    pub(crate) fn misfit(&self, field: &grib::Product, reference_ms: i64) -> Option<Misfit<'_>> {
-        let grib::Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *field;
+    pub(crate) fn misfit(
+        &self,
+        field: &grib::ProductSection,
+        reference_ms: i64,
+    ) -> Option<Misfit<'_>> {
+        let grib::ProductSection { level, second_level, statistic, interval_ms, valid_ms, .. } =
+            *field;
         let what = if !self.kind.takes(field.kind) {
             What::Kind
         } else if self.process.map_or(!is_usual_process(field), |own| own != field.process) {
@@ -408,7 +413,7 @@ impl SourceProduct {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Misfit<'a> {
     product: &'a SourceProduct,
-    field: grib::Product,
+    field: grib::ProductSection,
     pub(crate) what: What,
 }
 

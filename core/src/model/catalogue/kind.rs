@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::grib::{FieldKind, FieldKindError, GribLevelError, Level, Product};
+use crate::grib::{FieldKind, FieldKindError, GribLevelError, Level, ProductSection};
 
 /// The kind of fields that a product takes: one kind, or all members of an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,7 +101,7 @@ impl fmt::Display for Rest {
 /// The template of a single forecast may hold something else if its process says so: 3 is a
 /// bias-corrected forecast, 4 an ensemble forecast, 6 and 7 are errors, 9 is a climatology, 18 a
 /// difference, 20 and 21 are increments. From 192 on, each centre has its own processes.
-pub(super) fn is_usual_process(field: &Product) -> bool {
+pub(super) fn is_usual_process(field: &ProductSection) -> bool {
     match (field.kind, field.process) {
         (_, 255) => true,
         (FieldKind::Deterministic, process) => {

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::field::{Statistic, length_text};
 use super::kind::Rest;
-use crate::grib::{Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent, Product};
+use crate::grib::{
+    Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent, ProductSection,
+};
 use crate::grid::NativeGrid;
 
 /// Collects the fields of files and writes the table of a catalogue for them.
@@ -109,8 +111,8 @@ fn wind(u: &str, names: &[String]) -> Option<String> {
 }
 
 impl MadeProduct {
-    fn new(parameter: Parameter, product: &Product, reference_ms: i64) -> Self {
-        let Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
+    fn new(parameter: Parameter, product: &ProductSection, reference_ms: i64) -> Self {
+        let ProductSection { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
         let has_levels = level.kind == 100 && level.value.is_some() && second_level.is_none();
         let interval = statistic.map(|statistic| {
             let is_since_start = interval_ms > 0 && valid_ms - interval_ms == reference_ms;

@@ -17,7 +17,7 @@ use crate::access::{ModelCaller, ModelCapabilities, ModelUse};
 use crate::grid::WindComponent;
 use crate::model::RunStamp;
 use crate::model::store::check_name;
-use crate::settings::{Fault, check_label, read_over};
+use crate::settings::{SettingsFault, check_label, read_over};
 use hours::{ForecastHours, Hours};
 
 /// Most products of a model.
@@ -119,15 +119,15 @@ pub struct ModelCatalogueError {
     pub reason: String,
 }
 
-impl From<Fault> for ModelCatalogueError {
-    fn from(Fault { place, reason }: Fault) -> Self {
+impl From<SettingsFault> for ModelCatalogueError {
+    fn from(SettingsFault { place, reason }: SettingsFault) -> Self {
         Self { place, reason }
     }
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
+#[serde(expecting = "struct Entry", deny_unknown_fields)]
+struct SourceToml {
     title: String,
     #[serde(default)]
     attribution: String,
@@ -137,7 +137,7 @@ struct Entry {
     keep_bytes: Option<u64>,
     hours: Option<Hours>,
     members: Option<ForecastHours>,
-    products: Vec<field::Entry>,
+    products: Vec<field::ProductToml>,
     #[serde(default)]
     winds: Vec<[String; 2]>,
 }
@@ -206,9 +206,9 @@ impl Catalogue {
 }
 
 impl Source {
-    fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
-        let Entry { products, winds, .. } = entry;
+    fn new(name: String, entry: SourceToml) -> Result<Self, String> {
+        let SourceToml { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
+        let SourceToml { products, winds, .. } = entry;
         check_name("model", &name).map_err(|error| error.to_string())?;
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());

@@ -121,7 +121,7 @@ fn rap_on_pressure_levels_takes_what_is_in_ncep_s_file() {
             panic!("{line}");
         };
         let template = template.parse().unwrap();
-        let field = grib::Product {
+        let field = grib::ProductSection {
             template,
             kind: grib::FieldKind::Deterministic,
             process: process.parse().unwrap(),
@@ -163,7 +163,7 @@ fn rap_on_pressure_levels_takes_what_is_in_ncep_s_file() {
 fn href_takes_what_ncep_s_program_writes() {
     let catalogue = Catalogue::default();
     let taken = |model: &str, parameter: &str, kind: &str, process, level: &str, hours: i64| {
-        let field = grib::Product {
+        let field = grib::ProductSection {
             template: 12,
             kind: kind.parse().unwrap(),
             process,

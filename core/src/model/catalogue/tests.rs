@@ -13,8 +13,13 @@ fn caller(plan: Plan) -> ModelCaller {
     ModelCaller { plan, organisations: Vec::new() }
 }
 
-fn field(level: &str, valid_h: i64, statistic: Option<u8>, interval_h: i64) -> grib::Product {
-    grib::Product {
+fn field(
+    level: &str,
+    valid_h: i64,
+    statistic: Option<u8>,
+    interval_h: i64,
+) -> grib::ProductSection {
+    grib::ProductSection {
         template: 0,
         kind: grib::FieldKind::Deterministic,
         process: 2,
@@ -109,7 +114,7 @@ fn what_makes_no_sense_is_refused_with_its_place_and_what_is_allowed() {
 fn a_field_is_recognised_by_parameter_level_and_interval() {
     let catalogue = Catalogue::default();
     let source = catalogue.get("hrrr").unwrap();
-    let of = |parameter: &str, field: &grib::Product| -> Vec<&str> {
+    let of = |parameter: &str, field: &grib::ProductSection| -> Vec<&str> {
         let parameter = parameter.parse().unwrap();
         let is_of = |product: &&SourceProduct| product.is_of(parameter, field, START_MS);
         source.products().iter().filter(is_of).map(SourceProduct::name).collect()

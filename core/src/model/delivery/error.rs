@@ -18,7 +18,7 @@ use crate::time::Iso8601;
 /// let mut delivery = Delivery::new(source, &store, std::io::Cursor::new(Vec::new()), limits);
 /// delivery.add_within("safrica.grib2", &std::fs::read(sample)?, u64::MAX);
 /// let report = delivery.write(1_268_060_000_000, || ());
-/// let refusal: &model::Refusal = &report.refusals[0];
+/// let refusal: &model::FieldRefusal = &report.refusals[0];
 /// assert_eq!(refusal.file, "safrica.grib2");
 /// let error: &DeliveryError = &refusal.error;
 /// assert_eq!(*error, DeliveryError::Full(10_000));
@@ -35,7 +35,7 @@ pub enum DeliveryError {
     #[error(transparent)]
     Run(#[from] RunStampError),
     /// Its grid is not that of the run.
-    #[error("its grid is not that of run {run}: got {}; expected {}", Grid(.got), Grid(.allowed))]
+    #[error("its grid is not that of run {run}: got {}; expected {}", GridText(.got), GridText(.allowed))]
     Grid {
         /// The run.
         run: RunStamp,
@@ -187,9 +187,9 @@ impl DeliveryError {
 }
 
 /// Describes a grid.
-struct Grid<'a>(&'a grid::Definition);
+struct GridText<'a>(&'a grid::Definition);
 
-impl std::fmt::Display for Grid<'_> {
+impl std::fmt::Display for GridText<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let grid::Definition { rows, columns, first_lat, first_lon, row_step, column_step, .. } =
             self.0;

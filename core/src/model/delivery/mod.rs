@@ -22,7 +22,7 @@ mod spool;
 mod write;
 
 pub use error::DeliveryError;
-pub use report::{DeliveryReport, Refusal, WrittenProduct, WrittenRun};
+pub use report::{DeliveryReport, FieldRefusal, WrittenProduct, WrittenRun};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read, Seek, Write};
@@ -32,7 +32,7 @@ use crate::grid::{NativeGrid, Turns};
 use crate::model::{FieldInterval, RunStamp, RunStore, RunStoreError, Source, SourceProduct};
 use crate::{grib, grid};
 use plan::RunPlan;
-use spool::{Place, Spool};
+use spool::{MessageSpan, Spool};
 
 /// The most runs of a delivery.
 const MAX_RUNS: usize = 256;
@@ -117,7 +117,7 @@ struct Slot {
 /// A field that waits to be written.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    place: Place,
+    place: MessageSpan,
     origin: Origin,
     /// How to put its cells in the order of the run.
     turns: Turns,
@@ -409,7 +409,7 @@ fn known_member(source: &Source, product: &SourceProduct, got: u8) -> Result<(),
 impl<S> Delivery<'_, S> {
     fn refuse(&mut self, origin: Origin, error: DeliveryError) {
         let file = &mut self.files[origin.file];
-        let refusal = Refusal { file: file.name.clone(), field: origin.field(), error };
+        let refusal = FieldRefusal { file: file.name.clone(), field: origin.field(), error };
         if refusal.error.is_loss() && file.loss.is_none() {
             file.loss = Some(refusal.to_string());
         }
@@ -429,7 +429,7 @@ impl<S> Delivery<'_, S> {
         let Some((_, first)) = fields.first() else { return };
         let file = self.files[first.origin.file].name.clone();
         let field = format!("fields of run {run} ({})", fields.len());
-        let refusal = Refusal { file, field, error: error.clone() };
+        let refusal = FieldRefusal { file, field, error: error.clone() };
         self.report.refuse(fields.len() as u64, refusal);
     }
 }

@@ -50,7 +50,7 @@ pub struct DeliveryReport {
     /// The fields that could not be read or have no place in their run.
     pub refused: u64,
     /// The first hundred of these refusals.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<FieldRefusal>,
     /// The runs that were written, earliest first.
     pub runs: Vec<WrittenRun>,
     /// The runs that were removed because newer ones exist.
@@ -76,7 +76,7 @@ pub struct DeliveryReport {
 /// A field, or all fields of a run, that were refused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PushedRefusal))]
-pub struct Refusal {
+pub struct FieldRefusal {
     /// The file.
     pub file: String,
     /// The field: its number in the file, from 1, and its parameter if that can be read; or all
@@ -129,7 +129,7 @@ pub struct WrittenProduct {
 }
 
 impl DeliveryReport {
-    pub(super) fn refuse(&mut self, count: u64, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, count: u64, refusal: FieldRefusal) {
         self.refused += count;
         if refusal.error.is_temporary() && self.failure.is_none() {
             self.failure = Some(refusal.error.clone());
@@ -149,7 +149,7 @@ impl DeliveryReport {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FieldRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.error)
     }

@@ -14,7 +14,7 @@ pub(super) struct Spool<S> {
 
 /// The position of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct MessageSpan {
     offset: u64,
     bytes: usize,
 }
@@ -24,8 +24,8 @@ impl<S: Read + Write + Seek> Spool<S> {
         Self { inner, bytes: 0, limit }
     }
 
-    pub(super) fn put(&mut self, message: &[u8]) -> Result<Place, DeliveryError> {
-        let place = Place { offset: self.bytes, bytes: message.len() };
+    pub(super) fn put(&mut self, message: &[u8]) -> Result<MessageSpan, DeliveryError> {
+        let place = MessageSpan { offset: self.bytes, bytes: message.len() };
         let end = self.bytes + message.len() as u64;
         if end > self.limit {
             return Err(DeliveryError::Full(self.limit));
@@ -38,7 +38,7 @@ impl<S: Read + Write + Seek> Spool<S> {
         Ok(place)
     }
 
-    pub(super) fn get(&mut self, place: Place) -> Result<Vec<u8>, DeliveryError> {
+    pub(super) fn get(&mut self, place: MessageSpan) -> Result<Vec<u8>, DeliveryError> {
         let mut message = vec![0; place.bytes];
         self.inner
             .seek(SeekFrom::Start(place.offset))

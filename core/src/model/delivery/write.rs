@@ -17,14 +17,14 @@ use crate::time::HOUR_MS;
 
 /// The packed values of a level.
 #[derive(Clone, Debug)]
-enum Level {
+enum PackedLevel {
     /// All values are the same.
     All(i16),
     /// Row by row.
     Each(Vec<i16>),
 }
 
-impl Level {
+impl PackedLevel {
     fn as_values(&self) -> LevelValues<'_> {
         match self {
             Self::All(one) => LevelValues::All(*one),
@@ -196,7 +196,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
                 continue;
             }
             let levels: Vec<Option<LevelValues<'_>>> =
-                levels.iter().map(|level| level.as_ref().map(Level::as_values)).collect();
+                levels.iter().map(|level| level.as_ref().map(PackedLevel::as_values)).collect();
             match writer.add_levels(hour, &product.name, &levels) {
                 // The other products of the run are not affected.
                 Err(error @ RunStoreError::Damaged { .. }) => {
@@ -295,7 +295,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         &mut self,
         (product, columns): (&ProductDefinition, usize),
         fields: &[(Slot, Waiting)],
-        levels: &mut [Option<Level>],
+        levels: &mut [Option<PackedLevel>],
         written: &mut WrittenProduct,
         on_field: &mut dyn FnMut(),
     ) -> Result<Vec<(usize, u64)>, DeliveryError> {
@@ -326,7 +326,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         product: &ProductDefinition,
         columns: usize,
         loss: &mut PackingLoss,
-    ) -> Result<Level, DeliveryError> {
+    ) -> Result<PackedLevel, DeliveryError> {
         let encoding = product.encoding;
         let message = self.spool.get(kept.place)?;
         let field = grib::fields(&message).next();
@@ -334,12 +334,12 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             .ok_or_else(|| DeliveryError::Spool("its data are no longer there".to_owned()))??;
         let limit = self.limits.points;
         let (level, values) = if let Some(value) = field.one_value(limit)? {
-            (Level::All(loss.pack(encoding, value.into())), vec![value])
+            (PackedLevel::All(loss.pack(encoding, value.into())), vec![value])
         } else {
             let mut values = field.values(limit)?;
             kept.turns.apply(&mut values, columns);
             let pack = |&value: &f32| loss.pack(encoding, value.into());
-            (Level::Each(values.iter().map(pack).collect()), values)
+            (PackedLevel::Each(values.iter().map(pack).collect()), values)
         };
         if loss.clamped == 0 {
             return Ok(level);

@@ -14,12 +14,12 @@ use super::error::storage;
 use super::packing::{self, LevelValues};
 use super::reader::{layout, shard_path};
 use super::shard::Shard;
-use super::zarr::{Manifest, array_files, is_as_written, replace_named};
+use super::zarr::{RunManifest, array_files, is_as_written, replace_named};
 use crate::durable::sync_folder;
 use crate::model::RunStoreError;
 
 /// Writes the arrays and the shards of a run that has grown, according to its new definition.
-pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunStoreError> {
+pub(super) fn finish(folder: &Path, manifest: &mut RunManifest) -> Result<(), RunStoreError> {
     for (name, bytes) in array_files(&manifest.definition, &manifest.slots())? {
         if is_as_written(&folder.join(&name), &bytes).is_err() {
             replace_named(folder, &name, &bytes)?;
@@ -47,7 +47,7 @@ pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunSt
 /// published.
 fn open_shard(
     folder: &Path,
-    manifest: &Manifest,
+    manifest: &RunManifest,
     hour: usize,
     product: &ProductDefinition,
 ) -> Result<Shard, RunStoreError> {
@@ -59,7 +59,7 @@ fn open_shard(
 /// Reads planes of the shard of a published hour.
 pub(super) fn read_planes(
     folder: &Path,
-    manifest: &Manifest,
+    manifest: &RunManifest,
     hour: usize,
     product: &ProductDefinition,
     planes: &[usize],
@@ -68,7 +68,11 @@ pub(super) fn read_planes(
     planes.iter().map(|&plane| read_plane(manifest, &shard, plane)).collect()
 }
 
-fn read_plane(manifest: &Manifest, shard: &Shard, plane: usize) -> Result<Vec<i16>, RunStoreError> {
+fn read_plane(
+    manifest: &RunManifest,
+    shard: &Shard,
+    plane: usize,
+) -> Result<Vec<i16>, RunStoreError> {
     let grid = &manifest.definition.grid;
     let mut raw = vec![0; grid.rows * grid.columns];
     shard.part(plane, 0..grid.rows, 0..grid.columns, &mut raw)?;
@@ -77,7 +81,7 @@ fn read_plane(manifest: &Manifest, shard: &Shard, plane: usize) -> Result<Vec<i1
 
 fn write_again(
     folder: &Path,
-    manifest: &Manifest,
+    manifest: &RunManifest,
     hour: usize,
     product: &ProductDefinition,
     shard: &Shard,

@@ -62,7 +62,7 @@ fn a_run_grows_by_hours_products_levels_and_a_wider_packing() {
     let mut grown = more.clone();
     grown.products[2].levels_hpa = Some(vec![1000.0, 925.0, 850.0, 700.0, 500.0]);
     let folder = store.folder().join(MODEL).join(more.run.to_string());
-    let manifest = zarr::Manifest::read(&folder).unwrap().unwrap();
+    let manifest = zarr::RunManifest::read(&folder).unwrap().unwrap();
     manifest.grown(grown.clone()).unwrap().write(&folder).unwrap();
     let killed = store.newest_run(MODEL).unwrap();
     assert_eq!((killed.definition(), killed.verify()), (&grown, vec![]));
@@ -71,6 +71,6 @@ fn a_run_grows_by_hours_products_levels_and_a_wider_packing() {
     drop(store.write_run(grown).unwrap());
     let now = store.newest_run(MODEL).unwrap();
     assert_eq!((cell(&now, 1, 4), cell(&now, 1, 3)), (cell(&after, 1, 3), None));
-    assert!(!zarr::Manifest::read(&folder).unwrap().unwrap().growing);
+    assert!(!zarr::RunManifest::read(&folder).unwrap().unwrap().growing);
     assert_eq!(store.check_run(MODEL, more.run).unwrap().faults, []);
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::content::Content;
 use super::error::{RunStoreError, storage};
-use super::shard::{CELLS, CHECKSUM, EMPTY, Layout, SIDE};
+use super::shard::{CELLS, CHECKSUM, EMPTY, SIDE, ShardLayout};
 
 /// The integers of one level of a product at an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum LevelValues<'a> {
 /// of the layout.
 pub(super) fn write(
     path: &Path,
-    layout: Layout,
+    layout: ShardLayout,
     levels: &[LevelValues<'_>],
     content: &Content,
 ) -> Result<(), RunStoreError> {
@@ -33,7 +33,7 @@ pub(super) fn write(
 
 fn write_file(
     path: &Path,
-    layout: Layout,
+    layout: ShardLayout,
     levels: &[LevelValues<'_>],
     content: &Content,
 ) -> io::Result<()> {
@@ -80,7 +80,7 @@ fn write_file(
 
 /// Fills a chunk, and returns whether it has no value.
 fn gather(
-    layout: Layout,
+    layout: ShardLayout,
     levels: &[LevelValues<'_>],
     (first_row, first_column): (usize, usize),
     (rows, columns): (usize, usize),

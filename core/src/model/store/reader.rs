@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use super::arrays::DOCUMENT;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::damaged;
-use super::shard::{Layout, Shard};
-use super::zarr::{DocumentState, Manifest};
+use super::shard::{Shard, ShardLayout};
+use super::zarr::{DocumentState, RunManifest};
 use crate::grid::{NativeGrid, NativeGridError};
 use crate::model::RunStoreError;
 
@@ -90,7 +90,7 @@ pub struct RunLevel<'a> {
 
 impl Run {
     pub(super) fn open(folder: &Path) -> Result<Self, RunStoreError> {
-        let Some((manifest, state)) = Manifest::read_state(folder)? else {
+        let Some((manifest, state)) = RunManifest::read_state(folder)? else {
             let name = |path: Option<&Path>| {
                 let name = path.and_then(Path::file_name).unwrap_or_default();
                 name.to_string_lossy().into_owned()
@@ -99,7 +99,7 @@ impl Run {
             return Err(RunStoreError::UnknownRun { model, run });
         };
         let slots = manifest.slots();
-        let Manifest { definition, published, .. } = manifest;
+        let RunManifest { definition, published, .. } = manifest;
         let document = folder.join(DOCUMENT);
         check_place(folder, &definition).map_err(|cause| damaged(&document, &cause))?;
         let grid = NativeGrid::new(definition.grid).map_err(|error| damaged(&document, &error))?;
@@ -447,9 +447,9 @@ impl RunLevel<'_> {
 }
 
 /// Returns the layout of an hour's shard, by the place of the hour in the arrays.
-pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usize) -> Layout {
+pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usize) -> ShardLayout {
     let name = format!("{}/{}/{}/{slot}", run.model, run.run, product.name);
-    Layout {
+    ShardLayout {
         levels: product.levels(),
         rows: run.grid.rows,
         columns: run.grid.columns,

@@ -31,7 +31,7 @@ pub(super) const EMPTY: u64 = u64::MAX;
 
 /// The sizes of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct ShardLayout {
     pub levels: usize,
     pub rows: usize,
     pub columns: usize,
@@ -39,7 +39,7 @@ pub(super) struct Layout {
     pub owner: u32,
 }
 
-impl Layout {
+impl ShardLayout {
     pub(super) fn values(self) -> usize {
         self.levels * self.rows * self.columns
     }
@@ -71,7 +71,7 @@ impl Layout {
 pub(super) struct Shard {
     path: PathBuf,
     /// With the number of planes in the file.
-    layout: Layout,
+    layout: ShardLayout,
     /// How the values are packed for the reader.
     encoding: Encoding,
     /// How the values are packed in the file, if that differs.
@@ -91,7 +91,7 @@ impl Shard {
     /// product, `missing` are not published.
     pub(super) fn open(
         path: &Path,
-        layout: Layout,
+        layout: ShardLayout,
         product: &ProductDefinition,
         missing: &[usize],
     ) -> Result<Self, RunStoreError> {
@@ -120,7 +120,7 @@ impl Shard {
         if owner != layout.owner {
             return Err(damaged(path, &"it is the shard of another product, hour or run"));
         }
-        let layout = Layout { levels: content.planes.len(), ..layout };
+        let layout = ShardLayout { levels: content.planes.len(), ..layout };
         let (chunk, chunks_end) = (layout.chunk_bytes() + CHECKSUM, index - stated);
         let mut end = 0;
         for entry in entries.as_chunks::<ENTRY>().0 {

@@ -10,7 +10,7 @@ use super::definition::RunDefinition;
 use super::error::storage;
 use super::growth::ready_path;
 use super::writer::lock;
-use super::zarr::{FRESH_DOCUMENT, Manifest, array_files};
+use super::zarr::{FRESH_DOCUMENT, RunManifest, array_files};
 use crate::model::{RunStamp, RunStoreError};
 
 /// Removes the remains of an interrupted write: a path in the folder of a model, or remains within
@@ -54,7 +54,7 @@ pub(super) fn remove_unfinished(path: &Path) -> Result<usize, RunStoreError> {
 
 /// Returns the files of a run that are not published.
 fn unfinished_of(run: &Path) -> Result<Vec<PathBuf>, RunStoreError> {
-    let manifest = match Manifest::read(run) {
+    let manifest = match RunManifest::read(run) {
         Ok(Some(manifest)) => manifest,
         // A damaged run is reported when it is opened.
         Ok(None) | Err(RunStoreError::Damaged { .. }) => return Ok(Vec::new()),

@@ -10,7 +10,7 @@ use super::error::storage;
 use super::reader::{check_place, layout, shard_path};
 use super::shard::Shard;
 use super::writer::lock;
-use super::zarr::{Manifest, array_files, is_as_written, write_named};
+use super::zarr::{RunManifest, array_files, is_as_written, write_named};
 use crate::durable::sync_folder;
 use crate::model::{RunStamp, RunStore, RunStoreError};
 
@@ -40,7 +40,7 @@ pub struct RunFault {
 }
 
 /// The damaged part of a run.
-enum Damage {
+enum RunDamage {
     /// Its document: nothing else describes the run.
     Run,
     /// A file that follows from the definition, with its name and expected content.
@@ -128,18 +128,18 @@ impl RunStore {
         let mut manifest = None;
         for damage in damaged {
             match damage {
-                Damage::Run => {
+                RunDamage::Run => {
                     let moved = move_aside(&folder, &aside);
                     moved.map_err(|error| storage(&folder, &error))?;
                     return Ok(found);
                 }
-                Damage::Document(name, bytes) => {
+                RunDamage::Document(name, bytes) => {
                     moved(&folder.join(&name), &name)?;
                     write_named(&folder, &name, &bytes)?;
                 }
-                Damage::Shard(path, product, hour) => {
+                RunDamage::Shard(path, product, hour) => {
                     if manifest.is_none() {
-                        manifest = Manifest::read(&folder)?;
+                        manifest = RunManifest::read(&folder)?;
                     }
                     // First remove the product from the manifest, so that nobody looks for a file
                     // that is gone.
@@ -155,10 +155,10 @@ impl RunStore {
     }
 }
 
-fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
+fn check(folder: &Path) -> Result<(RunCheck, Vec<RunDamage>), RunStoreError> {
     let (mut found, mut damaged) = (RunCheck::default(), Vec::new());
     let document = folder.join(DOCUMENT);
-    let manifest = match Manifest::read(folder) {
+    let manifest = match RunManifest::read(folder) {
         Ok(Some(manifest)) => check_place(folder, &manifest.definition).map(|()| manifest),
         // The run was removed in the meantime, or never existed.
         Ok(None) if !folder.exists() => return Ok((found, damaged)),
@@ -170,7 +170,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
         Ok(manifest) => manifest,
         Err(cause) => {
             found.faults.push(RunFault { file: document, cause });
-            return Ok((found, vec![Damage::Run]));
+            return Ok((found, vec![RunDamage::Run]));
         }
     };
     let mut known = BTreeSet::from([document.clone()]);
@@ -190,7 +190,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
             Ok(()) => found.bytes += bytes.len() as u64,
             Err(cause) => {
                 found.faults.push(RunFault { file: file.clone(), cause });
-                damaged.push(Damage::Document(name, bytes));
+                damaged.push(RunDamage::Document(name, bytes));
             }
         }
         known.insert(file);
@@ -209,7 +209,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
                 Ok(()) => found.bytes += length(&file),
                 Err(RunStoreError::Damaged { cause, .. }) => {
                     found.faults.push(RunFault { file: file.clone(), cause });
-                    damaged.push(Damage::Shard(file.clone(), product.name.clone(), hour.hour));
+                    damaged.push(RunDamage::Shard(file.clone(), product.name.clone(), hour.hour));
                 }
                 Err(error) => return Err(error),
             }

@@ -14,7 +14,7 @@ use super::growth::{finish, read_planes, ready_path};
 use super::members::StatedIntervals;
 use super::packing::{self, LevelValues};
 use super::reader::{layout, shard_path};
-use super::zarr::{Manifest, create, write_arrays};
+use super::zarr::{RunManifest, create, write_arrays};
 use super::{clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::grid::NativeGrid;
@@ -71,7 +71,7 @@ use crate::model::{RunStamp, RunStoreError};
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
-    manifest: Manifest,
+    manifest: RunManifest,
     /// The hour and product index of each shard that is ready, with the planes that it lacks.
     ready: BTreeMap<(usize, usize), Vec<usize>>,
     /// The intervals that were stated since the last publication, by hour and product.
@@ -87,7 +87,7 @@ impl RunWriter {
         let model = folder.parent().unwrap_or(folder);
         create_folder(model).map_err(|error| storage(model, &error))?;
         let lock = lock(model, definition.run)?;
-        let mut manifest = match Manifest::read(folder)? {
+        let mut manifest = match RunManifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // No reader has seen any of it.
             Some(manifest) if manifest.published.is_empty() => {
@@ -408,7 +408,7 @@ impl RunWriter {
 }
 
 /// Creates the folder of a run, under another name until it is complete.
-fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, RunStoreError> {
+fn found(folder: &Path, definition: RunDefinition) -> Result<RunManifest, RunStoreError> {
     // A folder without a document was not created here.
     if folder.exists() {
         return Err(damaged(folder, &format!("it has no {DOCUMENT}")));
@@ -418,7 +418,7 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, RunStoreE
     clear(&fresh)?;
     create(&fresh)?;
     write_arrays(&fresh, &definition)?;
-    let manifest = Manifest::new(definition);
+    let manifest = RunManifest::new(definition);
     manifest.write(&fresh)?;
     let placed = sync_folders(&fresh)
         .and_then(|()| fs::rename(&fresh, folder))

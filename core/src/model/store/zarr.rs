@@ -50,7 +50,7 @@ struct Group {
 struct Attributes {
     #[serde(rename = "Conventions", default)]
     conventions: String,
-    mesonet: Manifest,
+    mesonet: RunManifest,
     /// The CRC-32C of the whole text, computed with eight zeros in its own place.
     #[serde(default)]
     mesonet_crc32c: Option<String>,
@@ -58,7 +58,8 @@ struct Attributes {
 
 /// The definition of a run, and its published hours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Manifest {
+#[serde(expecting = "struct Manifest")]
+pub(super) struct RunManifest {
     /// The version of the layout.
     format: u8,
     pub definition: RunDefinition,
@@ -106,7 +107,7 @@ impl DocumentState {
     }
 }
 
-impl Manifest {
+impl RunManifest {
     pub(super) fn new(definition: RunDefinition) -> Self {
         let (published, places) = (Vec::new(), Vec::new());
         Self { format: FORMAT, definition, published, places, growing: false }

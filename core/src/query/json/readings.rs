@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use super::verdict::VerdictMembers;
 use crate::observation::StationId;
-use crate::query::{Cell, Readings};
+use crate::query::{AnswerReading, Readings};
 use crate::time::InstantWriter;
 
 /// Writes an answer of readings as JSON.
@@ -54,7 +54,7 @@ impl ReadingsWriter {
 
     /// Returns how many bytes of memory the answer takes.
     pub fn held_bytes(&self) -> usize {
-        self.answer.cells.capacity() * size_of::<Cell>()
+        self.answer.cells.capacity() * size_of::<AnswerReading>()
             + self.answer.stations.capacity() * size_of::<(StationId, usize)>()
     }
 
@@ -98,7 +98,8 @@ impl ReadingsWriter {
     }
 
     fn write_cell(&mut self, text: &mut Vec<u8>) {
-        let Cell { ts_ms, value, series, age_s, quality, qualifier } = self.answer.cells[self.cell];
+        let AnswerReading { ts_ms, value, series, age_s, quality, qualifier } =
+            self.answer.cells[self.cell];
         text.extend_from_slice(b"{\"timestamp\":\"");
         self.instants.write(ts_ms, text);
         text.extend_from_slice(&self.series[series as usize]);

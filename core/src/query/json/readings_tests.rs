@@ -22,7 +22,7 @@ fn text(answer: &Readings, until_bytes: usize) -> String {
     }
 }
 
-fn any_cell() -> impl Strategy<Value = Cell> {
+fn any_cell() -> impl Strategy<Value = AnswerReading> {
     let value = prop_oneof![
         (-1_000_i32..1_000).prop_map(|tenths| f64::from(tenths) / 10.0),
         proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO,
@@ -35,7 +35,7 @@ fn any_cell() -> impl Strategy<Value = Cell> {
     (ts_ms, value, 0_u32..3, any::<u32>(), quality, 0_u8..4).prop_map(
         |(ts_ms, value, series, age_s, quality, code)| {
             let qualifier = Qualifier::of_code(code);
-            Cell { ts_ms, value, series, age_s, quality, qualifier }
+            AnswerReading { ts_ms, value, series, age_s, quality, qualifier }
         },
     )
 }
@@ -89,7 +89,8 @@ fn an_empty_answer_has_no_stations() {
 #[test]
 fn a_piece_ends_soon_after_its_length() {
     let quality = Quality::UNCHECKED;
-    let cell = Cell { ts_ms: 0, value: -0.1, series: 0, age_s: 0, quality, qualifier: None };
+    let cell =
+        AnswerReading { ts_ms: 0, value: -0.1, series: 0, age_s: 0, quality, qualifier: None };
     let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let stations = (0..1_000).map(|i| (StationId::new("TEST", &i.to_string()), i + 1)).collect();
     let mut writer = ReadingsWriter::new(Readings {

@@ -40,20 +40,23 @@ fn all_weather(store: &dyn Reader, native_id: &str) -> Vec<(i64, String)> {
 }
 
 pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
-    let said = |name, ts_ms, revision, words: &[&str]| Report {
+    let weather_report = |name, ts_ms, revision, words: &[&str]| Report {
         present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
         ..report(name, ts_ms, revision, 1.0)
     };
     let append = |reports| store.append(&batch(reports), &mut no_verdicts).unwrap();
     let receipt = append(vec![
-        said("A", 10, 0, &["Light rain", "Mist"]),
-        said("A", 30, 0, &[]),
+        weather_report("A", 10, 0, &["Light rain", "Mist"]),
+        weather_report("A", 30, 0, &[]),
         report("A", 40, 0, 1.0),
-        said("B", 10, 0, &["Snow"]),
+        weather_report("B", 10, 0, &["Snow"]),
     ]);
     assert_eq!(receipt.added, 4, "only readings are counted");
     // Late reports take their place in time, and a report with only weather counts.
-    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
+    append(vec![Report {
+        readings: vec![],
+        ..weather_report("A", 20, 0, &["Light rain", "Mist"])
+    }]);
     let mist = "Light rain and Mist".to_owned();
     let expected = [(10, mist.clone()), (20, mist.clone()), (30, String::new())];
     assert_eq!(all_weather(store, "A"), expected);
@@ -63,13 +66,16 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
     // The same again changes nothing; the newer wins, and a lower revision never does.
     let generation = || store.directory().unwrap().generation;
     let before = generation();
-    append(vec![said("A", 30, 0, &["Hail"]), said("A", 30, 0, &[])]);
-    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
+    append(vec![weather_report("A", 30, 0, &["Hail"]), weather_report("A", 30, 0, &[])]);
+    append(vec![Report {
+        readings: vec![],
+        ..weather_report("A", 20, 0, &["Light rain", "Mist"])
+    }]);
     assert_eq!((all_weather(store, "A"), generation()), (expected.to_vec(), before));
-    append(vec![said("A", 10, 0, &["Rain"])]);
+    append(vec![weather_report("A", 10, 0, &["Rain"])]);
     assert!(generation() > before);
-    append(vec![said("A", 20, 1, &["Haze"])]);
-    append(vec![said("A", 20, 0, &["Smoke"]), said("A", 30, 0, &["Fog"])]);
+    append(vec![weather_report("A", 20, 1, &["Haze"])]);
+    append(vec![weather_report("A", 20, 0, &["Smoke"]), weather_report("A", 30, 0, &["Fog"])]);
     let words = |store: &dyn Reader| all_weather(store, "A").into_iter().map(|(_, words)| words);
     assert_eq!(words(store).collect::<Vec<_>>(), ["Rain", "Haze", "Fog"]);
 
@@ -80,7 +86,7 @@ pub(super) fn the_weather_of_every_report_is_kept(store: &dyn Store) {
     store.scan_weather(&[id], window, &mut |_, ts_ms, _, _| times.push(ts_ms)).unwrap();
     assert_eq!(times, [20, 30]);
     let mut seen = Vec::new();
-    let hail = batch(vec![said("A", 50, 0, &["Hail"])]);
+    let hail = batch(vec![weather_report("A", 50, 0, &["Hail"])]);
     store
         .append(&hail, &mut |record| {
             seen = all_weather(record, "A");

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::digest::Digest;
 use super::locate::locate;
-use super::walk::{Walk, is_too_long, span_ms};
-use super::{CopyError, Original, Standing};
+use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::{CopyError, Original, ReferenceData};
 use crate::observation::{StationId, Variable};
 use crate::store::Selection;
 use crate::time::{ClosedWindow, Iso8601};
@@ -74,18 +74,18 @@ pub fn compare(
     copy: &dyn Original,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Comparison, CopyError> {
-    let (standing, of_copy) = (original.standing()?, copy.standing()?);
+    let (reference, of_copy) = (original.reference_data()?, copy.reference_data()?);
     let mut comparison =
-        Comparison { stations: standing.directory.stations.len(), ..Comparison::default() };
-    compare_standing(&standing, &of_copy, &mut comparison);
+        Comparison { stations: reference.directory.stations.len(), ..Comparison::default() };
+    compare_reference_data(&reference, &of_copy, &mut comparison);
     let mut looked = 0;
-    let mut digests = |side, reader, standing| {
-        digests(side, reader, standing, &mut |more| {
+    let mut digests = |side, reader, reference| {
+        digests(side, reader, reference, &mut |more| {
             looked += more;
             progress(looked);
         })
     };
-    let expected = digests("original", original, &standing)?;
+    let expected = digests("original", original, &reference)?;
     let found = digests("copy", copy, &of_copy)?;
     for (station, expected) in &expected {
         comparison.original.join(expected);
@@ -110,7 +110,11 @@ pub fn compare(
 }
 
 /// Compares everything except the readings.
-fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Comparison) {
+fn compare_reference_data(
+    original: &ReferenceData,
+    copy: &ReferenceData,
+    comparison: &mut Comparison,
+) {
     if original.retain_from_ms != copy.retain_from_ms {
         let shown = |instant: Option<i64>| {
             instant.map_or("nothing".to_owned(), |ms| format!("everything before {}", Iso8601(ms)))
@@ -120,10 +124,10 @@ fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Compa
             format!("the original has dropped {original}, the copy has dropped {copy}")
         });
     }
-    let with = |standing: &Standing| -> BTreeMap<_, _> {
-        let records = standing.directory.stations.iter().cloned();
+    let with = |reference: &ReferenceData| -> BTreeMap<_, _> {
+        let records = reference.directory.stations.iter().cloned();
         records
-            .zip(standing.weather_of.iter().copied())
+            .zip(reference.weather_of.iter().copied())
             .map(|(record, weather_of)| (record.station.id, (record, weather_of)))
             .collect()
     };
@@ -161,13 +165,13 @@ fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Compa
 fn digests(
     side: &'static str,
     reader: &dyn Original,
-    standing: &Standing,
+    reference: &ReferenceData,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BTreeMap<StationId, Digest>, CopyError> {
     let ids: Vec<StationId> =
-        standing.directory.stations.iter().map(|record| record.station.id).collect();
+        reference.directory.stations.iter().map(|record| record.station.id).collect();
     let mut digests = vec![Digest::default(); ids.len()];
-    Walk::new(span_ms(standing), CONTENT).each(&mut |window| {
+    WindowWalk::new(span_ms(reference), CONTENT).each(&mut |window| {
         let found = digest_window(side, reader, &ids, window, &mut digests)?;
         progress(found.unwrap_or(0));
         Ok(found)

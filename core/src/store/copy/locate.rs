@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::digest::{Digest, reading_sum};
 use super::sums::Sum;
-use super::walk::{Walk, is_too_long};
+use super::walk::{WindowWalk, is_too_long};
 use super::{CopyError, Original};
 use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::Selection;
@@ -60,7 +60,7 @@ fn cells(reader: &dyn Original, station: StationId) -> Result<BTreeMap<Cell, Dig
         let first_ms = record.series.iter().map(|series| series.first_appearance_ms).min()?;
         Some((first_ms, record.update_time_ms?))
     });
-    Walk::new(span_ms, CONTENT).each(&mut |window| {
+    WindowWalk::new(span_ms, CONTENT).each(&mut |window| {
         let mut found = 0;
         let selection = Selection { stations: &[station], variables: Variable::ALL, window };
         reader.scan(&selection, &mut |_, slices| {

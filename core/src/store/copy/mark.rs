@@ -31,7 +31,7 @@ pub fn unfinished(note: &str) -> Option<&str> {
 /// How far a copy has come: everything before a window is copied, and within the window the
 /// readings of the stations up to a given one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Position {
+pub(super) struct CopyPosition {
     /// The first and last instant of the window; `None` at the beginning.
     pub window: Option<(i64, i64)>,
     /// The last station whose readings in the window are copied.
@@ -55,14 +55,14 @@ pub(super) struct Unfinished {
     pub state: u64,
     /// Whether the original has changed since the copy was begun.
     pub has_changed: bool,
-    pub at: Position,
+    pub at: CopyPosition,
 }
 
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unfinished(Unfinished { of, state, has_changed, at }) => {
-                let Position { window, station, done } = at;
+                let CopyPosition { window, station, done } = at;
                 writeln!(f, "{UNFINISHED}\n{of}")?;
                 write!(f, "{state:x} {}", u8::from(*has_changed))?;
                 match window {
@@ -101,7 +101,7 @@ impl Mark {
             "-" => None,
             id => Some(id.parse().ok()?),
         };
-        let at = Position { window, station, done: words.next()?.parse().ok()? };
+        let at = CopyPosition { window, station, done: words.next()?.parse().ok()? };
         let is_whole = kind == UNFINISHED && words.next().is_none();
         is_whole.then_some(Self::Unfinished(Unfinished { of, state, has_changed, at }))
     }
@@ -116,9 +116,9 @@ mod tests {
         let of = "embedded:/srv/mesonet".to_owned();
         let station = Some(StationId::new("TEST", "A"));
         for at in [
-            Position::default(),
-            Position { window: Some((i64::MIN, -1)), station: None, done: 7 },
-            Position { window: Some((0, i64::MAX)), station, done: u64::MAX },
+            CopyPosition::default(),
+            CopyPosition { window: Some((i64::MIN, -1)), station: None, done: 7 },
+            CopyPosition { window: Some((0, i64::MAX)), station, done: u64::MAX },
         ] {
             let (of, state, has_changed) = (of.clone(), u64::MAX - 3, at.done == 7);
             let mark = Mark::Unfinished(Unfinished { of, state, has_changed, at });

@@ -53,9 +53,9 @@ use super::{Directory, Reader, StationRecord, Store, StoreError};
 ///
 /// ```
 /// use mesonet::MemoryStore;
-/// use mesonet::store::copy::{Original, Standing};
-/// let standing: Standing = MemoryStore::default().standing()?;
-/// assert_eq!((standing.directory.stations.len(), standing.retain_from_ms), (0, None));
+/// use mesonet::store::copy::{Original, ReferenceData};
+/// let reference: ReferenceData = MemoryStore::default().reference_data()?;
+/// assert_eq!((reference.directory.stations.len(), reference.retain_from_ms), (0, None));
 /// # Ok::<(), mesonet::store::StoreError>(())
 /// ```
 pub trait Original: Reader {
@@ -63,7 +63,7 @@ pub trait Original: Reader {
     ///
     /// # Errors
     /// The store cannot be read.
-    fn standing(&self) -> Result<Standing, StoreError>;
+    fn reference_data(&self) -> Result<ReferenceData, StoreError>;
 
     /// Returns a small text that is kept with the readings; `None` if there is none.
     ///
@@ -105,7 +105,7 @@ pub trait Duplicate: Original + Store {
 
 /// Everything that a store knows except its readings.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct ReferenceData {
     /// The stations.
     pub directory: Arc<Directory>,
     /// For each station, time and revision of the report that its present weather is from.

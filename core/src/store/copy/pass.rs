@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::chunk::Chunk;
 use super::compare::Comparison;
-use super::mark::{Mark, NOTE, Position, Unfinished};
+use super::mark::{CopyPosition, Mark, NOTE, Unfinished};
 use super::sums::Fnv;
-use super::walk::{Walk, is_too_long, span_ms};
-use super::{CopyError, Duplicate, Original, Standing};
+use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::{CopyError, Duplicate, Original, ReferenceData};
 use crate::observation::{Batch, Report, StationId, Variable};
 use crate::store::{Damage, Selection, no_verdicts};
 use crate::time::ClosedWindow;
@@ -28,11 +28,11 @@ pub struct Copying<'a> {
     to: &'a dyn Duplicate,
     /// The name of the original.
     of: String,
-    standing: Standing,
+    reference: ReferenceData,
     /// A number that identifies this state of the original.
     state: u64,
     has_changed: bool,
-    at: Position,
+    at: CopyPosition,
     chunk: Chunk,
     chunk_content: u64,
 }
@@ -51,8 +51,8 @@ impl<'a> Copying<'a> {
         to: &'a dyn Duplicate,
         of: &str,
     ) -> Result<Self, CopyError> {
-        let standing = from.standing()?;
-        let state = state_of(&standing);
+        let reference = from.reference_data()?;
+        let state = state_of(&reference);
         let mark = to.note(NOTE)?.map(|text| Mark::parse(&text)).transpose()?;
         let stations = to.directory()?.stations.len();
         let (at, has_changed) = match mark {
@@ -60,21 +60,22 @@ impl<'a> Copying<'a> {
                 return Err(CopyError::OtherCopy { of: known.of });
             }
             Some(Mark::Unfinished(known)) if known.state == state => (known.at, known.has_changed),
-            Some(Mark::Unfinished(_)) => (Position::default(), true),
-            None if stations == 0 => (Position::default(), false),
+            Some(Mark::Unfinished(_)) => (CopyPosition::default(), true),
+            None if stations == 0 => (CopyPosition::default(), false),
             None => return Err(CopyError::Occupied { stations }),
             Some(Mark::Verified { of, .. }) => return Err(CopyError::Finished { of }),
         };
         let (of, chunk) = (of.to_owned(), Chunk::default());
         let chunk_content = CHUNK;
-        let copying = Self { from, to, of, standing, state, has_changed, at, chunk, chunk_content };
+        let copying =
+            Self { from, to, of, reference, state, has_changed, at, chunk, chunk_content };
         copying.note()?;
         Ok(copying)
     }
 
     /// The approximate number of readings and weather reports in the original.
     pub fn expected(&self) -> u64 {
-        self.standing.readings
+        self.reference.readings
     }
 
     /// How many of them have been copied, including by earlier runs.
@@ -89,10 +90,10 @@ impl<'a> Copying<'a> {
     /// copy can go on.
     pub fn run(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), CopyError> {
         self.copy_stations()?;
-        let directory = Arc::clone(&self.standing.directory);
+        let directory = Arc::clone(&self.reference.directory);
         let ids: Vec<StationId> =
             directory.stations.iter().map(|record| record.station.id).collect();
-        let walk = Walk::new(span_ms(&self.standing), self.chunk_content);
+        let walk = WindowWalk::new(span_ms(&self.reference), self.chunk_content);
         let walk = match self.at.window {
             // The window that was begun is ended first.
             Some((start_ms, end_ms)) => {
@@ -137,7 +138,7 @@ impl<'a> Copying<'a> {
     /// Describes the stations, with the times and the weather of their last reports, which may be
     /// older than all readings.
     fn copy_stations(&self) -> Result<(), CopyError> {
-        let Standing { directory, weather_of, retain_from_ms, .. } = &self.standing;
+        let ReferenceData { directory, weather_of, retain_from_ms, .. } = &self.reference;
         // A station's last weather stays known after retention has deleted its report, even if the
         // cutoff has gone back since. If its time is before the cutoff, it does not become a report
         // here. Reports on record come with their windows.
@@ -267,11 +268,11 @@ fn intact(damage: &Damage) -> Result<(), CopyError> {
 
 /// A number that identifies the state of a record, from its generation, the cutoff, and the
 /// stations with the time of their last report.
-fn state_of(standing: &Standing) -> u64 {
+fn state_of(reference: &ReferenceData) -> u64 {
     let mut hasher = Fnv::default();
-    hasher.write_u64(standing.directory.generation);
-    hasher.write_i64(standing.retain_from_ms.unwrap_or(i64::MIN));
-    for record in &standing.directory.stations {
+    hasher.write_u64(reference.directory.generation);
+    hasher.write_i64(reference.retain_from_ms.unwrap_or(i64::MIN));
+    for record in &reference.directory.stations {
         hasher.write(record.station.id.as_bytes());
         hasher.write_i64(record.update_time_ms.unwrap_or(i64::MIN));
     }

@@ -150,8 +150,8 @@ struct Held {
 }
 
 fn held(store: &dyn Original) -> Held {
-    let standing = store.standing().unwrap();
-    let stations = standing.directory.stations.clone();
+    let reference = store.reference_data().unwrap();
+    let stations = reference.directory.stations.clone();
     let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let (mut readings, mut weather) = (Vec::new(), Vec::new());
@@ -173,7 +173,7 @@ fn held(store: &dyn Original) -> Held {
             weather.push((i, ts_ms, revision, words.to_vec()));
         })
         .unwrap();
-    let (weather_of, retain_from_ms) = (standing.weather_of, standing.retain_from_ms);
+    let (weather_of, retain_from_ms) = (reference.weather_of, reference.retain_from_ms);
     Held { stations, readings, weather, weather_of, retain_from_ms }
 }
 
@@ -209,8 +209,8 @@ impl Store for Failing<'_> {
 }
 
 impl Original for Failing<'_> {
-    fn standing(&self) -> Result<Standing, StoreError> {
-        (**self.copy).standing()
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
+        (**self.copy).reference_data()
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

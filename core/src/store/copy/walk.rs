@@ -1,6 +1,6 @@
 //! A walk through the whole time of a record, in windows of about equal content.
 
-use super::{CopyError, Standing};
+use super::{CopyError, ReferenceData};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
 
 /// The longest window that may have readings: a store may hold those of one station in a window in
@@ -9,7 +9,7 @@ const MOST_MS: i64 = 32 * DAY_MS;
 
 /// The windows of a record. The length of a window depends on the content of the one before.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct WindowWalk {
     start_ms: i64,
     length_ms: i64,
     /// When the first series appeared; present weather may be from before it.
@@ -20,7 +20,7 @@ pub(super) struct Walk {
     content: u64,
 }
 
-impl Walk {
+impl WindowWalk {
     /// Begins before everything, given the time when the first series appeared and the time of the
     /// last report.
     pub(super) fn new(span_ms: Option<(i64, i64)>, content: u64) -> Self {
@@ -82,12 +82,12 @@ impl Walk {
 
 /// The time when the first series that may have readings appeared, and the time of the last report;
 /// `None` if there is no series.
-pub(super) fn span_ms(standing: &Standing) -> Option<(i64, i64)> {
-    let records = &standing.directory.stations;
+pub(super) fn span_ms(reference: &ReferenceData) -> Option<(i64, i64)> {
+    let records = &reference.directory.stations;
     let series = records.iter().flat_map(|record| &record.series);
     let first_ms = series.map(|series| series.first_appearance_ms).min()?;
     let last_ms = records.iter().filter_map(|record| record.update_time_ms).max();
-    let first_ms = first_ms.max(standing.retain_from_ms.unwrap_or(i64::MIN));
+    let first_ms = first_ms.max(reference.retain_from_ms.unwrap_or(i64::MIN));
     Some((first_ms, last_ms.unwrap_or(i64::MAX)))
 }
 
@@ -111,7 +111,7 @@ mod tests {
             windows.push(window);
             Ok(Some(found))
         };
-        Walk::new(span_ms, 4).each(&mut step).unwrap();
+        WindowWalk::new(span_ms, 4).each(&mut step).unwrap();
         windows
     }
 

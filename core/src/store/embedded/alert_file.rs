@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, Transaction, params};
 
 use super::access::Access;
-use super::codec::{Bytes, Writer};
+use super::codec::{ByteWriter, Bytes};
 use super::copy::{copy_count, copy_database};
 use super::count::{ALERT_COUNT, Count, read_count};
 use super::fault::{Fault, database, storage};
@@ -129,7 +129,7 @@ impl AlertFile {
         if let Some(cause) = rows.lost(alerts) {
             return Err(StoreError::Storage { path: self.path.display().to_string(), cause });
         }
-        let Rows { messages, mut faults, .. } = rows;
+        let MessageRows { messages, mut faults, .. } = rows;
         let corrupt = faults.len() as u64;
         faults.extend(missing(self.missing));
         faults.extend(self.count_fault.take());
@@ -220,7 +220,7 @@ pub(in super::super) fn read_alerts(
         rows.faults.extend(lost.map(|cause| Fault::new(ALERTS, cause)));
         rusqlite::Result::Ok((version, changes, missing, integrity, rows))
     };
-    let (version, changes, known, integrity, Rows { messages, mut faults, .. }) =
+    let (version, changes, known, integrity, MessageRows { messages, mut faults, .. }) =
         read().map_err(|error| database(&path, &error))?;
     if !(1..=SCHEMA_VERSION).contains(&version) {
         return Err(StoreError::SchemaVersion {
@@ -276,7 +276,7 @@ pub(super) fn copy_alerts(
 }
 
 /// The rows of the table.
-struct Rows {
+struct MessageRows {
     messages: Vec<alert::Message>,
     /// The corrupt rows.
     faults: Vec<Fault>,
@@ -284,7 +284,7 @@ struct Rows {
     count: u64,
 }
 
-impl Rows {
+impl MessageRows {
     /// The fault if the number of rows is not the expected one. A damaged page may hide rows, or
     /// show a row twice.
     fn lost(&self, alerts: u64) -> Option<String> {
@@ -294,7 +294,7 @@ impl Rows {
 }
 
 /// Reads every message of a database; corrupt messages are reported.
-fn rows(connection: &Connection) -> rusqlite::Result<Rows> {
+fn rows(connection: &Connection) -> rusqlite::Result<MessageRows> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut ids = HashSet::new();
     let mut statement = connection.prepare("SELECT id, message FROM alert")?;
@@ -315,7 +315,7 @@ fn rows(connection: &Connection) -> rusqlite::Result<Rows> {
             faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
         }
     }
-    Ok(Rows { messages, faults, count: ids.len() as u64 })
+    Ok(MessageRows { messages, faults, count: ids.len() as u64 })
 }
 
 /// The fault for acknowledged changes that are missing.
@@ -400,7 +400,7 @@ fn encode(message: &alert::Message) -> rusqlite::Result<Vec<u8>> {
 
 /// Bytes with their checksum.
 pub(in super::super) fn checked(bytes: Vec<u8>) -> Vec<u8> {
-    Writer(bytes).close()
+    ByteWriter(bytes).close()
 }
 
 fn decode(bytes: &[u8]) -> Option<alert::Message> {

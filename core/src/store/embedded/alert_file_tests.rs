@@ -30,7 +30,7 @@ fn folder() -> (TempDir, Vec<u8>) {
 
 /// What a server does with a damaged file: it has all alerts, or says how many it lacks, or says
 /// that it cannot read them. Then `--set-aside` mends the file.
-fn is_said(dir: &Path, harm: &str) -> bool {
+fn is_reported(dir: &Path, harm: &str) -> bool {
     let lacks = match AlertStore::open(dir) {
         Err(_) => true,
         Ok((alerts, faults)) => {
@@ -40,8 +40,8 @@ fn is_said(dir: &Path, harm: &str) -> bool {
             }
             let lacking = COUNT - record.messages.len();
             assert_eq!(alerts.faults(), faults.len(), "{harm}");
-            let is_said = alerts.damaged() == lacking as u64 || alerts.failure().is_some();
-            assert!(is_said, "{harm}: {lacking} are missing; {faults:?}");
+            let is_reported = alerts.damaged() == lacking as u64 || alerts.failure().is_some();
+            assert!(is_reported, "{harm}: {lacking} are missing; {faults:?}");
             assert!(lacking == 0 || !faults.is_empty(), "{harm}");
             lacking > 0
         }
@@ -73,7 +73,7 @@ fn put(dir: &Path, count: &[u8], bytes: &[u8]) {
 fn no_flipped_bit_costs_an_alert_without_a_word() {
     let (dir, bytes) = folder();
     let count = fs::read(dir.path().join(ALERT_COUNT)).unwrap();
-    let mut said = 0;
+    let mut reported = 0;
     // The start of each page holds the structure of the page; 97 and 4,096 share no factor.
     let starts = (0..bytes.len()).step_by(4_096).flat_map(|page| (0..16).map(move |at| page + at));
     let spread = (100..bytes.len()).step_by(bytes.len() / 150).map(|at| at / 97 * 97);
@@ -81,9 +81,9 @@ fn no_flipped_bit_costs_an_alert_without_a_word() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (i % 8);
         put(dir.path(), &count, &flipped);
-        said += usize::from(is_said(dir.path(), &format!("bit {} of byte {at}", i % 8)));
+        reported += usize::from(is_reported(dir.path(), &format!("bit {} of byte {at}", i % 8)));
     }
-    assert!(said > 50, "{said}");
+    assert!(reported > 50, "{reported}");
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn no_zeroed_page_and_no_cut_costs_an_alert_without_a_word() {
         let end = bytes.len().min(page + 4_096);
         zeroed[page..end].fill(0);
         put(dir.path(), &count, &zeroed);
-        is_said(dir.path(), &format!("page at {page}"));
+        is_reported(dir.path(), &format!("page at {page}"));
         put(dir.path(), &count, &bytes[..page]);
-        is_said(dir.path(), &format!("cut to {page}"));
+        is_reported(dir.path(), &format!("cut to {page}"));
         put(dir.path(), &count, &bytes[..page + 1_000]);
-        is_said(dir.path(), &format!("cut to {}", page + 1_000));
+        is_reported(dir.path(), &format!("cut to {}", page + 1_000));
     }
 }
 

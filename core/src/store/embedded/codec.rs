@@ -1,7 +1,7 @@
 //! The byte encoding used in the database: little-endian numbers and texts, followed by a checksum.
 
-use super::run::{Columns, NONE, Row, Run};
-use super::series_table::SeriesTable;
+use super::run::{NONE, RunColumns, RunRow, SortedRun};
+use super::series_table::SeriesList;
 use crate::observation::{SeriesId, StationId};
 
 /// The fault in bytes that were read.
@@ -9,9 +9,9 @@ pub(super) type Wrong = String;
 
 /// Encodes values into bytes.
 #[derive(Debug, Default)]
-pub(super) struct Writer(pub Vec<u8>);
+pub(super) struct ByteWriter(pub Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     pub(super) fn u8(&mut self, value: u8) {
         self.0.push(value);
     }
@@ -133,7 +133,7 @@ const OWN_REVISION: u8 = 2;
 const OWN_QUALIFIER: u8 = 4;
 
 /// Writes a run that lies in one set of columns, like the runs of the journal.
-pub(super) fn put_run(run: &Run, out: &mut Writer) {
+pub(super) fn put_run(run: &SortedRun, out: &mut ByteWriter) {
     let Some(columns) = run.columns.first().filter(|_| run.readings > 0) else {
         out.u32(0);
         return;
@@ -162,10 +162,10 @@ pub(super) fn put_run(run: &Run, out: &mut Writer) {
 }
 
 /// Reads a run and checks that it is valid: in order, with known series.
-pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Run, Wrong> {
+pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesList) -> Result<SortedRun, Wrong> {
     let count = bytes.count(20)?;
     if count == 0 {
-        return Ok(Run::empty());
+        return Ok(SortedRun::empty());
     }
     let mut stations: Vec<(StationId, u32)> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -189,12 +189,12 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
         let source = own_start(OWN_SOURCE, &mut sources)?;
         let revision = own_start(OWN_REVISION, &mut revisions)?;
         let qualifier = own_start(OWN_QUALIFIER, &mut qualifiers)?;
-        rows.push(Row { series: id, slot, columns: 0, start, len, source, revision, qualifier });
+        rows.push(RunRow { series: id, slot, columns: 0, start, len, source, revision, qualifier });
     }
     let eights = readings as usize * 8;
     let ts_ms: Vec<i64> = le_eights(bytes.take(eights)?, i64::from_le_bytes);
     let value: Vec<f64> = le_eights(bytes.take(eights)?, f64::from_le_bytes);
-    let columns = Columns {
+    let columns = RunColumns {
         ts_ms: ts_ms.into(),
         value: value.into(),
         quality: bytes.take(readings as usize)?.to_vec().into(),
@@ -206,7 +206,7 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
         columns.ts_ms.iter().copied().min().unwrap_or(i64::MAX),
         columns.ts_ms.iter().copied().max().unwrap_or(i64::MIN),
     );
-    let run = Run::new(stations, rows, vec![columns], span, None);
+    let run = SortedRun::new(stations, rows, vec![columns], span, None);
     run.check_order()?;
     Ok(run)
 }

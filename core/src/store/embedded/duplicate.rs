@@ -6,17 +6,17 @@ use super::catalogue::{GENERATION, PLACES_GENERATION, add_series, put_state, set
 use super::stations::Stations;
 use super::view::View;
 use super::{EmbeddedStore, Maintenance};
-use crate::store::copy::{Duplicate, Original, Standing};
+use crate::store::copy::{Duplicate, Original, ReferenceData};
 use crate::store::{StationRecord, StoreError};
 
 impl Stations {
     /// What is known of the stations apart from their readings; the readings are in the view.
-    pub(super) fn standing(&self, view: &View) -> Standing {
+    pub(super) fn reference_data(&self, view: &View) -> ReferenceData {
         let weather_of = |state: &super::stations::StationState| {
             state.record.present_weather.as_ref().map(|_| state.weather_of)
         };
         let health = view.health(Vec::new());
-        Standing {
+        ReferenceData {
             directory: Arc::clone(&view.directory),
             weather_of: self.sorted().map(weather_of).collect(),
             retain_from_ms: Some(view.retain_from_ms).filter(|&from_ms| from_ms > i64::MIN),
@@ -26,9 +26,9 @@ impl Stations {
 }
 
 impl Original for EmbeddedStore {
-    fn standing(&self) -> Result<Standing, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let state = self.state();
-        Ok(state.stations.standing(&state.view))
+        Ok(state.stations.reference_data(&state.view))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::access::Access;
 use super::alert_file::copy_alerts;
-use super::catalogue::{Catalogue, SegmentEntry};
+use super::catalogue::{RecordCatalogue, SegmentEntry};
 use super::contents::check_record;
 use super::copy::{copy_count, copy_database};
 use super::count::JOURNAL_COUNT;
@@ -144,7 +144,7 @@ pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
 fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Frozen, StoreError> {
     let mut files = vec![DATABASE];
     copy_database(access, &dir.join(DATABASE), &into.join(DATABASE))?;
-    let catalogue = Catalogue::unwritten(into)?;
+    let catalogue = RecordCatalogue::unwritten(into)?;
     let count = || catalogue.last_batch();
     if copy_count(access, dir, into, JOURNAL_COUNT, count)? {
         files.push(JOURNAL_COUNT);

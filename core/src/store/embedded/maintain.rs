@@ -9,9 +9,9 @@ use super::catalogue::{
 };
 use super::fault::Fault;
 use super::names::DAMAGED;
-use super::run::Run;
+use super::run::SortedRun;
 use super::segment::Segment;
-use super::segment_file::{LostSpan, Written, write_segment};
+use super::segment_file::{LostSpan, WrittenSegment, write_segment};
 use super::{EmbeddedStore, Maintained, Maintenance};
 use crate::store::StoreError;
 use crate::time::Iso8601;
@@ -84,19 +84,20 @@ impl EmbeddedStore {
         let due = readings >= self.options.seal_readings as u64
             || state.journal_batches >= JOURNAL_BATCHES;
         let Some(&(_, last)) = state.fresh.last().filter(|_| due || all) else { return Ok(()) };
-        let runs: Vec<Arc<Run>> = state.fresh.iter().map(|(run, _)| Arc::clone(run)).collect();
+        let runs: Vec<Arc<SortedRun>> =
+            state.fresh.iter().map(|(run, _)| Arc::clone(run)).collect();
         let (id, series) = (state.take_id(), Arc::clone(&state.series));
         let about = state.about(Vec::new(), last);
         state.catalogue.transaction(|transaction| begin_segment(transaction, id, &[]))?;
         state.frozen = state.fresh.len();
         drop(state);
 
-        let runs: Vec<&Run> = runs.iter().map(|run| &**run).collect();
+        let runs: Vec<&SortedRun> = runs.iter().map(|run| &**run).collect();
         let written = write_segment(&self.folder.path, id, id, &runs, &series, &about);
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
         // Runs in memory have no file that can be damaged.
-        let Written { entry, lost: _ } = written?;
+        let WrittenSegment { entry, lost: _ } = written?;
         let state = &mut *state;
         let stations = &state.stations;
         let deleted = state.catalogue.transaction(|transaction| {
@@ -158,7 +159,7 @@ impl EmbeddedStore {
     /// their faults.
     fn replace(
         &self,
-        state: &mut super::write::State,
+        state: &mut super::write::WriterState,
         replacement: Replacement<'_>,
     ) -> Result<Vec<Fault>, StoreError> {
         let Replacement { old, made, new, lost } = replacement;
@@ -238,7 +239,8 @@ impl EmbeddedStore {
     ) -> Result<bool, StoreError> {
         let mut state = self.state();
         let series = Arc::clone(&state.series);
-        let runs: Option<Vec<&Run>> = segments.iter().map(|segment| segment.run(&series)).collect();
+        let runs: Option<Vec<&SortedRun>> =
+            segments.iter().map(|segment| segment.run(&series)).collect();
         let Some(runs) = runs else {
             // Segments that are gone make room for others; segments that the system refuses are
             // left.
@@ -255,7 +257,8 @@ impl EmbeddedStore {
         drop(state);
         let sequence = segments.iter().map(|segment| segment.entry.sequence).max().unwrap_or(id);
         let dir = &self.folder.path;
-        let Written { entry, lost } = write_segment(dir, id, sequence, &runs, &series, &about)?;
+        let WrittenSegment { entry, lost } =
+            write_segment(dir, id, sequence, &runs, &series, &about)?;
         let lost = lost
             .into_iter()
             .map(|((run, block), span)| lost_block(segments[run].entry.id, block, span))

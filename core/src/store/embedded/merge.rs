@@ -2,37 +2,37 @@
 
 use std::ops::Range;
 
-use super::run::{LostPart, Part, Run};
+use super::run::{LostPart, SeriesPart, SortedRun};
 use super::run_builder::RunBuilder;
 use crate::observation::{SeriesId, StationId};
 use crate::store::StoreError;
 
 /// Parts of one series that overlap in time, as their range among all parts.
-pub(super) struct Group(pub Range<usize>);
+pub(super) struct OverlappingParts(pub Range<usize>);
 
-impl Group {
+impl OverlappingParts {
     pub(super) fn is_single(&self) -> bool {
         self.0.len() == 1
     }
 }
 
 /// Sorts non-empty parts, each with the age of its run, by time and finds those that overlap.
-pub(super) fn groups(parts: &mut [(usize, Part<'_>)], groups: &mut Vec<Group>) {
+pub(super) fn groups(parts: &mut [(usize, SeriesPart<'_>)], groups: &mut Vec<OverlappingParts>) {
     groups.clear();
     parts.sort_unstable_by_key(|(age, part)| (part.ts_ms[0], *age));
     let mut last_ms = i64::MIN;
     for (at, (_, part)) in parts.iter().enumerate() {
         match groups.last_mut() {
             Some(group) if part.ts_ms[0] <= last_ms => group.0.end = at + 1,
-            _ => groups.push(Group(at..at + 1)),
+            _ => groups.push(OverlappingParts(at..at + 1)),
         }
         last_ms = last_ms.max(part.ts_ms[part.len() - 1]);
     }
 }
 
 /// Merges overlapping parts: each time appears once, from the newest run.
-pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part<'_>)) {
-    let mut heads: Vec<(usize, Part<'_>)> = parts.to_vec();
+pub(super) fn merge_parts(parts: &[(usize, SeriesPart<'_>)], put: &mut dyn FnMut(&SeriesPart<'_>)) {
+    let mut heads: Vec<(usize, SeriesPart<'_>)> = parts.to_vec();
     // Newest first, so that the newest comes first among equals.
     heads.sort_unstable_by_key(|&(age, _)| std::cmp::Reverse(age));
     while let Some(first) = (0..heads.len()).min_by_key(|&i| heads[i].1.ts_ms[0]) {
@@ -57,7 +57,7 @@ pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part
 /// content. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called
 /// for the latter with the index of the run and the station.
 pub(super) fn merge(
-    runs: &[&Run],
+    runs: &[&SortedRun],
     from_ms: i64,
     builder: &mut RunBuilder,
     sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), StoreError>,
@@ -100,7 +100,7 @@ pub(super) fn merge(
 }
 
 /// Merges runs in memory.
-pub(super) fn merge_fresh(runs: &[&Run]) -> Run {
+pub(super) fn merge_fresh(runs: &[&SortedRun]) -> SortedRun {
     let readings: u64 = runs.iter().map(|run| run.readings).sum();
     let mut builder = RunBuilder::with_capacity(readings as usize);
     // Runs in memory have no file that can be damaged, and the sink accepts everything.

@@ -9,7 +9,7 @@
 //! - `damaged/`: segments that were found damaged and set aside.
 //! - `orphaned/`: segments that are not in the catalogue.
 //!
-//! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::Run) of
+//! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::SortedRun) of
 //! columns by station, series and time. For readings of the same time, the newer run wins; a
 //! reading overtaken by a higher revision never gets into a run. Readers hold an immutable view of
 //! the runs. Sealing and merging write a new file, ensure that it is on disk, and swap it for its
@@ -70,7 +70,7 @@ pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 pub use unwritten::share_folder;
 use view::View;
-use write::State;
+use write::WriterState;
 
 /// Options of an [`EmbeddedStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +248,7 @@ pub struct EmbeddedStore {
     /// The view that readers clone and hold, without waiting.
     view: ArcSwap<View>,
     faults: Arc<Faults>,
-    state: Mutex<State>,
+    state: Mutex<WriterState>,
     /// Locked while segments are written.
     maintenance: Mutex<()>,
     /// Declared last, so that the folder is unlocked after everything else is closed.
@@ -407,11 +407,11 @@ impl EmbeddedStore {
     }
 
     // If a panic poisoned the lock, the next writer undoes what it left behind.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish(&self, state: &mut State) {
+    fn publish(&self, state: &mut WriterState) {
         state.publish();
         self.view.store(Arc::clone(&state.view));
     }
@@ -449,6 +449,10 @@ mod moved_tests;
 mod reader_tests;
 #[cfg(test)]
 mod rebuild_tests;
+#[cfg(test)]
+mod retention_tests;
+#[cfg(test)]
+mod set_aside_tests;
 #[cfg(test)]
 mod start_tests;
 #[cfg(test)]

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::catalogue::{
-    Catalogue, GENERATION, PLACES_GENERATION, RETAIN_FROM, journal_batch, mark_batch,
+    GENERATION, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, journal_batch, mark_batch,
 };
 use super::codec::{Bytes, Wrong, take_run};
 use super::fault::{Fault, Faults};
 use super::folder::Folder;
-use super::run::Run;
+use super::run::SortedRun;
 use super::segment::Segment;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::stations::{Delta, Stations, take_deltas};
 use super::sweep::{next_segment, sweep};
 use super::view::View;
-use super::write::State;
+use super::write::WriterState;
 use crate::observation::StationId;
 use crate::store::{Directory, StoreError};
 
@@ -25,8 +25,8 @@ pub(super) fn load(
     folder: &Folder,
     is_new: bool,
     faults: &Arc<Faults>,
-) -> Result<(State, usize), StoreError> {
-    let mut catalogue = Catalogue::open(&folder.path, is_new)?;
+) -> Result<(WriterState, usize), StoreError> {
+    let mut catalogue = RecordCatalogue::open(&folder.path, is_new)?;
     faults.note_all(catalogue.set_aside()?);
     let missing = catalogue.missing_batches()?;
     let lacks_batches = !missing.is_empty();
@@ -59,7 +59,7 @@ pub(super) fn load(
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
     let lost = Arc::new(catalogue.lost()?);
     let next_segment = next_segment(folder, &catalogue)?;
-    let mut state = State {
+    let mut state = WriterState {
         catalogue,
         stations,
         segments: entries.into_iter().map(segment).collect(),
@@ -84,7 +84,7 @@ pub(super) fn load(
     Ok((state, swept))
 }
 
-impl State {
+impl WriterState {
     /// Replays the journal.
     fn replay(&mut self, faults: &Faults) -> Result<(), StoreError> {
         for entry in self.catalogue.journal()? {
@@ -116,8 +116,8 @@ impl State {
 /// Decodes a journal batch into its station changes and its readings.
 pub(super) fn decode_batch(
     batch: &[u8],
-    series: &SeriesTable,
-) -> Result<(Vec<(StationId, Delta)>, Run), Wrong> {
+    series: &SeriesList,
+) -> Result<(Vec<(StationId, Delta)>, SortedRun), Wrong> {
     let mut bytes = Bytes::open(batch)?;
     let deltas = take_deltas(&mut bytes)?;
     let run = take_run(&mut bytes, series)?;

@@ -7,20 +7,21 @@ use arc_swap::ArcSwap;
 
 use super::access::Access;
 use super::catalogue::{
-    Catalogue, Edition, GENERATION, PLACES_GENERATION, RETAIN_FROM, SegmentEntry, journal_batch,
+    Edition, GENERATION, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, SegmentEntry,
+    journal_batch,
 };
 use super::contents::check_record;
 use super::fault::{Fault, Faults};
 use super::names::DATABASE;
 use super::open::decode_batch;
-use super::run::Run;
+use super::run::SortedRun;
 use super::segment::Segment;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::stations::Stations;
 use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth, user_name};
-use crate::store::copy::{Original, Standing};
+use crate::store::copy::{Original, ReferenceData};
 use crate::store::{Reader, ReaderWrapper, StoreError};
 
 /// Reads the store in a folder, even while another process writes to it.
@@ -47,19 +48,19 @@ use crate::store::{Reader, ReaderWrapper, StoreError};
 pub struct EmbeddedReader {
     dir: PathBuf,
     view: ArcSwap<View>,
-    known: Mutex<Known>,
+    known: Mutex<ReadState>,
     faults: Arc<Faults>,
 }
 
 /// The parts of the files read so far.
 #[derive(Debug, Default)]
-struct Known {
+struct ReadState {
     edition: Edition,
     stations: Stations,
-    series: Arc<SeriesTable>,
+    series: Arc<SeriesList>,
     segments: Vec<Arc<Segment>>,
     /// The fresh runs, oldest first, each with the last journal entry in it.
-    fresh: Vec<(Arc<Run>, i64)>,
+    fresh: Vec<(Arc<SortedRun>, i64)>,
     lost: Arc<Vec<Lost>>,
     retain_from_ms: i64,
 }
@@ -72,7 +73,7 @@ impl EmbeddedReader {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         check_record(dir)?;
         // Nothing has been dropped from a record that was never written.
-        let known = Known { retain_from_ms: i64::MIN, ..Known::default() };
+        let known = ReadState { retain_from_ms: i64::MIN, ..ReadState::default() };
         let view = ArcSwap::from_pointee(known.view());
         let (known, faults) = (Mutex::new(known), Arc::default());
         let reader = Self { dir: dir.to_owned(), view, known, faults };
@@ -135,7 +136,7 @@ impl EmbeddedReader {
         check_record(dir)?;
         let path = dir.join(DATABASE);
         Access::reading(dir, |access| {
-            let catalogue = Catalogue::read(access.connect(&path)?, path.clone())?;
+            let catalogue = RecordCatalogue::read(access.connect(&path)?, path.clone())?;
             catalogue.meta(&user_name(name))
         })
     }
@@ -146,7 +147,7 @@ impl EmbeddedReader {
     }
 }
 
-impl Known {
+impl ReadState {
     fn update(
         &mut self,
         dir: &Path,
@@ -155,7 +156,7 @@ impl Known {
         faults: &Arc<Faults>,
     ) -> Result<bool, StoreError> {
         let path = dir.join(DATABASE);
-        let catalogue = Catalogue::read(access.connect(&path)?, path)?;
+        let catalogue = RecordCatalogue::read(access.connect(&path)?, path)?;
         let edition = catalogue.edition()?;
         if edition == self.edition && !is_exchanged {
             return Ok(false);
@@ -183,7 +184,7 @@ impl Known {
 
     fn take_all(
         &mut self,
-        catalogue: &Catalogue,
+        catalogue: &RecordCatalogue,
         dir: &Path,
         known: &[Arc<Segment>],
         faults: &Arc<Faults>,
@@ -221,7 +222,7 @@ impl Known {
     /// Takes in the batches after a given one, with their new series and words.
     fn take_journal(
         &mut self,
-        catalogue: &Catalogue,
+        catalogue: &RecordCatalogue,
         after: i64,
         faults: &Arc<Faults>,
     ) -> Result<(), StoreError> {
@@ -268,9 +269,9 @@ impl Known {
 }
 
 impl Original for EmbeddedReader {
-    fn standing(&self) -> Result<Standing, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.stations.standing(&self.view.load()))
+        Ok(known.stations.reference_data(&self.view.load()))
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::RebuildReport;
 use super::catalogue::{
-    BatchNote, Catalogue, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, Retired,
+    BatchNote, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, Retired,
     add_batch, add_segment, add_series, add_weather, end_journal, put_state, retire_segment,
     segment_file, set_meta,
 };
@@ -17,7 +17,7 @@ use super::names::{DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use super::open::decode_batch;
 use super::segment::Segment;
 use super::segment_note::{Footer, read_footer};
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::stations::StationState;
 use crate::observation::StationId;
 use crate::store::StoreError;
@@ -29,7 +29,7 @@ const FRESH: &str = "mesonet.rebuilt";
 #[derive(Default)]
 struct Salvaged {
     texts: Vec<(String, String)>,
-    series: SeriesTable,
+    series: SeriesList,
     stations: Vec<StationState>,
     journal: Vec<JournalEntry>,
 }
@@ -53,7 +53,7 @@ pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
         // Left behind by an interrupted rebuild.
         let _ = fs::remove_file(dir.join(format!("{FRESH}{suffix}")));
     }
-    let mut catalogue = Catalogue::make(dir.join(FRESH))?;
+    let mut catalogue = RecordCatalogue::make(dir.join(FRESH))?;
     fill(&folder, &mut catalogue, &salvaged, &footers, &superseded, &mut report)?;
     report.faults.extend(catalogue.missing_batches()?);
     catalogue.checkpoint()?;
@@ -72,20 +72,20 @@ pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
 }
 
 /// Opens the old catalogue, if any of it can be read.
-fn readable(dir: &Path) -> Option<Catalogue> {
+fn readable(dir: &Path) -> Option<RecordCatalogue> {
     // SQLite takes an empty file for a database without tables.
     let length = fs::metadata(dir.join(DATABASE)).ok()?.len();
     if length == 0 {
         return None;
     }
-    let old = Catalogue::unwritten(dir).ok()?;
+    let old = RecordCatalogue::unwritten(dir).ok()?;
     // Otherwise nothing can be read from a truncated file.
     old.connection.pragma_update(None, "writable_schema", true).ok()?;
     Some(old)
 }
 
 /// Whether a rebuilt catalogue would contain nothing more.
-fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
+fn is_whole(folder: &Folder, catalogue: &RecordCatalogue) -> bool {
     let check = || {
         let (series, in_series) = catalogue.series()?;
         let (_, in_stations) = catalogue.stations(&series)?;
@@ -106,7 +106,7 @@ fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
 }
 
 /// Takes the readable parts; the rest is in the old file, which is kept.
-fn salvage(old: &Catalogue) -> Salvaged {
+fn salvage(old: &RecordCatalogue) -> Salvaged {
     let (series, _) = old.series().unwrap_or_default();
     let (stations, _) = old.stations(&series).unwrap_or_default();
     let (texts, journal) = (old.user_texts().unwrap_or_default(), old.readable_journal());
@@ -176,13 +176,13 @@ fn adopt(
 /// Writes everything known into a new catalogue.
 fn fill(
     folder: &Folder,
-    catalogue: &mut Catalogue,
+    catalogue: &mut RecordCatalogue,
     salvaged: &Salvaged,
     footers: &[Footer],
     superseded: &[Retired],
     report: &mut RebuildReport,
 ) -> Result<(), StoreError> {
-    let mut series = SeriesTable::default();
+    let mut series = SeriesList::default();
     let known = salvaged.series.list.iter().map(|series| &series.key);
     for key in known.chain(footers.iter().flat_map(|footer| &footer.series)) {
         if series.slot_of(key).is_none() {

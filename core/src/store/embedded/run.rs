@@ -21,7 +21,7 @@ pub(super) const UNCHECKED: u8 =
 
 /// The readings of one series at one station.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct RunRow {
     pub series: SeriesId,
     /// Index of the series in the store's table.
     pub slot: u32,
@@ -39,7 +39,7 @@ pub(super) struct Row {
 /// Columns that hold rows one after another. `source`, `revision` and `qualifier` hold only the rows
 /// that need them.
 #[derive(Clone, Debug)]
-pub(super) struct Columns {
+pub(super) struct RunColumns {
     pub ts_ms: ScalarBuffer<i64>,
     pub value: ScalarBuffer<f64>,
     pub quality: ScalarBuffer<u8>,
@@ -50,11 +50,11 @@ pub(super) struct Columns {
 
 /// Immutable columns of readings, sorted by station, series and time.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct SortedRun {
     /// The stations, sorted by id, each with its first row.
     pub stations: Vec<(StationId, u32)>,
-    pub rows: Vec<Row>,
-    pub columns: Vec<Columns>,
+    pub rows: Vec<RunRow>,
+    pub columns: Vec<RunColumns>,
     pub readings: u64,
     /// The span of all readings; the first is after the last if there are none.
     pub first_ms: i64,
@@ -89,7 +89,7 @@ pub(super) struct LostPart {
 
 /// A stored reading.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stored {
+pub(super) struct StoredReading {
     pub value: f64,
     pub quality: u8,
     pub source: u8,
@@ -97,7 +97,7 @@ pub(super) struct Stored {
     pub qualifier: u8,
 }
 
-impl Stored {
+impl StoredReading {
     /// The reading as it came in, regardless of its present verdict.
     pub(super) fn came(&self) -> (u8, u64, u8, u8) {
         (self.revision, self.value.to_bits(), self.source, self.qualifier)
@@ -106,7 +106,7 @@ impl Stored {
 
 /// Readings of one series at one station, from one run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Part<'a> {
+pub(super) struct SeriesPart<'a> {
     pub ts_ms: &'a [i64],
     pub value: &'a [f64],
     pub quality: &'a [u8],
@@ -115,7 +115,7 @@ pub(super) struct Part<'a> {
     pub qualifier: &'a [u8],
 }
 
-impl<'a> Part<'a> {
+impl<'a> SeriesPart<'a> {
     pub(super) fn len(&self) -> usize {
         self.ts_ms.len()
     }
@@ -125,7 +125,7 @@ impl<'a> Part<'a> {
     }
 
     pub(super) fn range(&self, range: Range<usize>) -> Self {
-        Part {
+        SeriesPart {
             ts_ms: &self.ts_ms[range.clone()],
             value: &self.value[range.clone()],
             quality: &self.quality[range.clone()],
@@ -144,7 +144,7 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Run {
+impl SortedRun {
     /// Checks the conditions that the rest relies on: rows are sorted and within their columns.
     pub(super) fn check_order(&self) -> Result<(), String> {
         let ascending =
@@ -204,12 +204,12 @@ impl Run {
 
     pub(super) fn new(
         stations: Vec<(StationId, u32)>,
-        rows: Vec<Row>,
-        columns: Vec<Columns>,
+        rows: Vec<RunRow>,
+        columns: Vec<RunColumns>,
         (first_ms, last_ms): (i64, i64),
         mapped: Option<Arc<Mapped>>,
     ) -> Self {
-        let longest = |left_out: fn(&Row) -> bool| {
+        let longest = |left_out: fn(&RunRow) -> bool| {
             let rows = rows.iter().filter(|row| left_out(row));
             rows.map(|row| row.len as usize).max().unwrap_or(0)
         };
@@ -236,7 +236,7 @@ impl Run {
         let columns = self
             .columns
             .iter()
-            .map(|own| Columns { quality: quality.to_vec().into(), ..own.clone() });
+            .map(|own| RunColumns { quality: quality.to_vec().into(), ..own.clone() });
         let span = (self.first_ms, self.last_ms);
         Self::new(self.stations.clone(), self.rows.clone(), columns.collect(), span, None)
     }
@@ -287,13 +287,13 @@ impl Run {
     }
 
     /// Returns the times of a row as stored: in a file they may be damaged.
-    pub(super) fn times(&self, row: &Row) -> &[i64] {
+    pub(super) fn times(&self, row: &RunRow) -> &[i64] {
         let (start, len) = (row.start as usize, row.len as usize);
         &self.columns[row.columns as usize].ts_ms[start..start + len]
     }
 
     /// Returns some of the readings of a row as stored.
-    fn part(&self, row: &Row, range: Range<usize>) -> Part<'_> {
+    fn part(&self, row: &RunRow, range: Range<usize>) -> SeriesPart<'_> {
         let columns = &self.columns[row.columns as usize];
         let start = row.start as usize;
         let at = start + range.start..start + range.end;
@@ -302,7 +302,7 @@ impl Run {
                 .then(|| start as usize + range.start..start as usize + range.end)
                 .filter(|at| at.end <= column.len())
         };
-        Part {
+        SeriesPart {
             ts_ms: &columns.ts_ms[at.clone()],
             value: &columns.value[at.clone()],
             quality: &columns.quality[at],
@@ -325,9 +325,9 @@ impl Run {
     /// and reports those that lie, or may lie, in damaged blocks.
     pub(super) fn parts<'a>(
         &'a self,
-        row: &Row,
+        row: &RunRow,
         (first_ms, last_ms): (i64, i64),
-        found: &mut dyn FnMut(Part<'a>),
+        found: &mut dyn FnMut(SeriesPart<'a>),
         lost: &mut dyn FnMut(LostPart),
     ) {
         let ts_ms = self.times(row);
@@ -371,9 +371,9 @@ impl Run {
     /// Visits some readings of a row whose times are intact.
     fn parts_at<'a>(
         &'a self,
-        row: &Row,
+        row: &RunRow,
         range: Range<usize>,
-        found: &mut dyn FnMut(Part<'a>),
+        found: &mut dyn FnMut(SeriesPart<'a>),
         lost: &mut dyn FnMut(LostPart),
     ) {
         if range.is_empty() {

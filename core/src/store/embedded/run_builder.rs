@@ -1,13 +1,13 @@
 //! Builds a run row by row.
 
-use super::run::{Columns, NONE, Part, Row, Run, Stored, UNCHECKED};
+use super::run::{NONE, RunColumns, RunRow, SeriesPart, SortedRun, StoredReading, UNCHECKED};
 use crate::observation::{SeriesId, StationId};
 
 /// Builds a run, row by row in order.
 #[derive(Debug)]
 pub(super) struct RunBuilder {
     stations: Vec<(StationId, u32)>,
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     quality: Vec<u8>,
@@ -50,7 +50,7 @@ impl RunBuilder {
         if self.stations.last().is_none_or(|&(last, _)| last != station) {
             self.stations.push((station, self.rows.len() as u32));
         }
-        self.rows.push(Row {
+        self.rows.push(RunRow {
             series,
             slot,
             columns: 0,
@@ -63,7 +63,7 @@ impl RunBuilder {
     }
 
     /// Adds readings to the current row, later than those in it.
-    pub(super) fn extend(&mut self, part: &Part<'_>) {
+    pub(super) fn extend(&mut self, part: &SeriesPart<'_>) {
         self.ts_ms.extend_from_slice(part.ts_ms);
         self.value.extend_from_slice(part.value);
         self.quality.extend_from_slice(part.quality);
@@ -73,8 +73,8 @@ impl RunBuilder {
     }
 
     /// Adds one reading.
-    pub(super) fn push(&mut self, ts_ms: i64, stored: Stored) {
-        let Stored { value, quality, source, revision, qualifier } = stored;
+    pub(super) fn push(&mut self, ts_ms: i64, stored: StoredReading) {
+        let StoredReading { value, quality, source, revision, qualifier } = stored;
         self.ts_ms.push(ts_ms);
         self.value.push(value);
         self.quality.push(quality);
@@ -110,8 +110,8 @@ impl RunBuilder {
         }
     }
 
-    pub(super) fn finish(self) -> Run {
-        let columns = Columns {
+    pub(super) fn finish(self) -> SortedRun {
+        let columns = RunColumns {
             ts_ms: self.ts_ms.into(),
             value: self.value.into(),
             quality: self.quality.into(),
@@ -119,11 +119,11 @@ impl RunBuilder {
             revision: self.revision.into(),
             qualifier: self.qualifier.into(),
         };
-        Run::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
+        SortedRun::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
     }
 }
 
-impl Run {
+impl SortedRun {
     pub(super) fn empty() -> Self {
         RunBuilder::default().finish()
     }

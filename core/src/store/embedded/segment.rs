@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::catalogue::SegmentEntry;
 use super::fault::{Fault, Faults};
 use super::mapped::{Mapped, Unmapped, missing};
-use super::run::Run;
+use super::run::SortedRun;
 use super::segment_rows::read_run;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use crate::time::ClosedWindow;
 
 /// A segment in the catalogue.
@@ -21,7 +21,7 @@ pub(super) struct Segment {
     path: PathBuf,
     /// The file, if it was opened before it is read.
     held: OnceLock<Arc<Mapped>>,
-    run: OnceLock<Run>,
+    run: OnceLock<SortedRun>,
     /// Why none of it can ever be read.
     gone: OnceLock<Fault>,
     /// Why it could not be read the last time; it may be readable next time.
@@ -95,7 +95,7 @@ impl Segment {
 
     /// Returns the readings, parts of which may be damaged; `None` if nothing can be read, now or
     /// ever.
-    pub(super) fn run(&self, series: &SeriesTable) -> Option<&Run> {
+    pub(super) fn run(&self, series: &SeriesList) -> Option<&SortedRun> {
         if let Some(run) = self.run.get() {
             return Some(run);
         }
@@ -122,12 +122,12 @@ impl Segment {
         Mapped::open(&self.path, &file, self.entry.length, checksums, faults).map(Arc::new)
     }
 
-    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesTable) -> Result<Run, Unmapped> {
+    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesList) -> Result<SortedRun, Unmapped> {
         read_run(mapped, &self.entry.file(), &self.entry, series).map_err(Unmapped::Gone)
     }
 
     /// Checks the whole file again, every block and the order of its content. Returns the faults.
-    pub(super) fn verify(&self, series: &SeriesTable) -> Vec<Fault> {
+    pub(super) fn verify(&self, series: &SeriesList) -> Vec<Fault> {
         let faults = Arc::new(Faults::default());
         match self.map(&faults).and_then(|mapped| self.read(&mapped, series)) {
             Ok(run) => {

@@ -28,10 +28,10 @@ use super::catalogue::{SegmentEntry, segment_file};
 use super::fault::storage;
 use super::mapped::BLOCK_BYTES;
 use super::merge::merge;
-use super::run::{LostPart, NONE, Row, Run};
+use super::run::{LostPart, NONE, RunRow, SortedRun};
 use super::run_builder::RunBuilder;
-use super::segment_note::{About, footer_texts};
-use super::series_table::SeriesTable;
+use super::segment_note::{StoreState, footer_texts};
+use super::series_table::SeriesList;
 use super::weather_table::WEATHER_NAME;
 use crate::observation::{IntervalType, Series, StationId};
 use crate::store::StoreError;
@@ -99,7 +99,7 @@ fn item(of: DataType) -> Arc<Field> {
 }
 
 /// The result of writing a segment.
-pub(super) struct Written {
+pub(super) struct WrittenSegment {
     /// `None` if no reading is left; then there is no file.
     pub entry: Option<SegmentEntry>,
     /// The readings in damaged blocks, by the index of the run and the block.
@@ -130,10 +130,10 @@ pub(super) fn write_segment(
     dir: &Path,
     id: i64,
     sequence: i64,
-    runs: &[&Run],
-    series: &SeriesTable,
-    about: &About,
-) -> Result<Written, StoreError> {
+    runs: &[&SortedRun],
+    series: &SeriesList,
+    about: &StoreState,
+) -> Result<WrittenSegment, StoreError> {
     let path = dir.join(segment_file(id));
     let temporary = path.with_extension("tmp");
     let written = write_file(&temporary, id, sequence, runs, series, about).and_then(|written| {
@@ -157,10 +157,10 @@ fn write_file(
     path: &Path,
     id: i64,
     sequence: i64,
-    runs: &[&Run],
-    series: &SeriesTable,
-    about: &About,
-) -> Result<Written, StoreError> {
+    runs: &[&SortedRun],
+    series: &SeriesList,
+    about: &StoreState,
+) -> Result<WrittenSegment, StoreError> {
     let failed = |error: &io::Error| storage(path, error);
     let failed_arrow = |error: ArrowError| match error {
         ArrowError::IoError(_, error) => failed(&error),
@@ -218,7 +218,7 @@ fn write_file(
         put(builder)?;
     }
     if readings == 0 {
-        return Ok(Written { entry: None, lost });
+        return Ok(WrittenSegment { entry: None, lost });
     }
     let (length, checksums) = writer.get_ref().so_far();
     let mut entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
@@ -230,7 +230,7 @@ fn write_file(
     (entry.length, entry.checksums) = out.so_far();
     let file = out.inner.into_inner().map_err(|error| failed(error.error()))?;
     file.sync_all().map_err(|error| failed(&error))?;
-    Ok(Written { entry: Some(entry), lost })
+    Ok(WrittenSegment { entry: Some(entry), lost })
 }
 
 /// A writer that computes the checksum of each block.
@@ -287,7 +287,7 @@ struct Names {
 }
 
 impl SeriesNames {
-    fn new(series: &SeriesTable) -> Self {
+    fn new(series: &SeriesList) -> Self {
         let column = |of_weather, text: fn(&Series) -> &str| {
             let mut texts: Vec<&str> = series.list.iter().map(|series| text(series)).collect();
             texts.push(of_weather);
@@ -309,7 +309,7 @@ impl SeriesNames {
         }
     }
 
-    fn array(&self, column: usize, rows: &[Row]) -> Result<ArrayRef, ArrowError> {
+    fn array(&self, column: usize, rows: &[RunRow]) -> Result<ArrayRef, ArrowError> {
         let Names { texts, keys, weather } = &self.columns[column];
         let keys = rows.iter().map(|row| *keys.get(row.slot as usize).unwrap_or(weather));
         let keys = Int32Array::from_iter_values(keys);
@@ -319,9 +319,9 @@ impl SeriesNames {
 }
 
 fn record_batch(
-    run: &Run,
+    run: &SortedRun,
     schema: &Arc<Schema>,
-    series: &SeriesTable,
+    series: &SeriesList,
     names: &SeriesNames,
 ) -> Result<RecordBatch, ArrowError> {
     let rows = &run.rows;
@@ -333,14 +333,14 @@ fn record_batch(
         }
     }
     // Present weather has no text.
-    let key = |row: &Row| series.list.get(row.slot as usize).map(|series| &series.key);
-    let minutes = |row: &Row| key(row).map_or(0, |key| key.interval_minutes);
-    let calculated = |row: &Row| key(row).is_some_and(|key| key.calculated);
+    let key = |row: &RunRow| series.list.get(row.slot as usize).map(|series| &series.key);
+    let minutes = |row: &RunRow| key(row).map_or(0, |key| key.interval_minutes);
+    let calculated = |row: &RunRow| key(row).is_some_and(|key| key.calculated);
     let times = PrimitiveArray::<TimestampMillisecondType>::new(columns.ts_ms.clone(), None);
-    let whole = |row: &Row| row.len as usize;
-    let source = |row: &Row| if row.source == NONE { 0 } else { row.len as usize };
-    let revision = |row: &Row| if row.revision == NONE { 0 } else { row.len as usize };
-    let qualifier = |row: &Row| if row.qualifier == NONE { 0 } else { row.len as usize };
+    let whole = |row: &RunRow| row.len as usize;
+    let source = |row: &RunRow| if row.source == NONE { 0 } else { row.len as usize };
+    let revision = |row: &RunRow| if row.revision == NONE { 0 } else { row.len as usize };
+    let qualifier = |row: &RunRow| if row.qualifier == NONE { 0 } else { row.len as usize };
     let bytes = |column: &ScalarBuffer<u8>| PrimitiveArray::<UInt8Type>::new(column.clone(), None);
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(stations.finish()),
@@ -362,8 +362,8 @@ fn record_batch(
 }
 
 fn list<T: ArrowPrimitiveType>(
-    rows: &[Row],
-    len: impl Fn(&Row) -> usize,
+    rows: &[RunRow],
+    len: impl Fn(&RunRow) -> usize,
     values: PrimitiveArray<T>,
 ) -> Result<ArrayRef, ArrowError> {
     let offsets = OffsetBuffer::from_lengths(rows.iter().map(len));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::catalogue::SegmentEntry;
 use super::codec::Wrong;
 use super::mapped::BLOCK_BYTES;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::stations::StationState;
 use super::weather_table::Words;
 use crate::geo::LonLat;
@@ -31,7 +31,7 @@ const CHECKSUM: &str = "mesonet.checksum";
 
 /// The state of a store when a segment is written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct About {
+pub(super) struct StoreState {
     /// The segments that it was merged from.
     pub made_from: Vec<i64>,
     /// The last journal batch that is in a segment.
@@ -105,8 +105,8 @@ pub(super) struct Footer {
 /// Returns the texts for the footer of a segment; `entry` covers the bytes written so far.
 pub(super) fn footer_texts(
     entry: &SegmentEntry,
-    about: &About,
-    series: &SeriesTable,
+    about: &StoreState,
+    series: &SeriesList,
 ) -> serde_json::Result<Vec<(&'static str, String)>> {
     let note = SegmentNote {
         id: entry.id,

@@ -14,16 +14,16 @@ use arrow_ipc::{MessageHeader, root_as_message};
 use super::catalogue::SegmentEntry;
 use super::fault::Fault;
 use super::mapped::{BLOCK_BYTES, Mapped};
-use super::run::{Columns, LostRows, NONE, Row, Run};
+use super::run::{LostRows, NONE, RunColumns, RunRow, SortedRun};
 use super::segment_file::ALIGNMENT;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use crate::observation::{SeriesId, StationId};
 
 const FIRST: StationId = StationId::from_bytes([0; 16]);
 const LAST: StationId = StationId::from_bytes([0xff; 16]);
 
 /// A message of the file.
-enum Message {
+enum IpcMessage {
     /// A record batch: lengths of head and body.
     Batch(usize, usize),
     /// Any other message.
@@ -33,7 +33,7 @@ enum Message {
 
 /// The columns of the lists.
 #[derive(Clone, Copy)]
-struct Layout {
+struct ListLayout {
     source: usize,
     revision: usize,
     /// Absent before version 5.
@@ -45,19 +45,19 @@ struct Layout {
 
 /// The layout of files as written, assumed if the schema cannot be read. If the assumption is
 /// wrong, the columns do not fit together.
-const LAYOUT: Layout =
-    Layout { source: 2, revision: 3, qualifier: Some(4), time: 5, value: 6, quality: 7 };
+const LAYOUT: ListLayout =
+    ListLayout { source: 2, revision: 3, qualifier: Some(4), time: 5, value: 6, quality: 7 };
 
 /// The layout before version 5, and its number of buffers per batch, which is lower than since
 /// then.
-const LAYOUT_4: Layout =
-    Layout { source: 2, revision: 3, qualifier: None, time: 4, value: 5, quality: 6 };
+const LAYOUT_4: ListLayout =
+    ListLayout { source: 2, revision: 3, qualifier: None, time: 4, value: 5, quality: 6 };
 const BUFFERS_4: usize = 36;
 
-impl Layout {
+impl ListLayout {
     /// Reads the layout of a file from the names of its columns.
     fn of(mapped: &Mapped) -> Option<Self> {
-        let Message::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
+        let IpcMessage::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
         let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
         let schema = fb_to_schema(root_as_message(bytes).ok()?.header_as_schema()?);
         let place = |name: &str| schema.index_of(name).ok().filter(|at| (2..8).contains(at));
@@ -80,13 +80,13 @@ pub(super) fn read_run(
     mapped: &Arc<Mapped>,
     file: &str,
     entry: &SegmentEntry,
-    series: &SeriesTable,
-) -> Result<Run, Fault> {
-    let mut rows = Rows::default();
+    series: &SeriesList,
+) -> Result<SortedRun, Fault> {
+    let mut rows = SegmentRows::default();
     rows.walk(mapped, series);
-    let Rows { stations, rows, columns, lost, closed: _ } = rows;
+    let SegmentRows { stations, rows, columns, lost, closed: _ } = rows;
     let span = (entry.first_ms, entry.last_ms);
-    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(mapped)));
+    let mut run = SortedRun::new(stations, rows, columns, span, Some(Arc::clone(mapped)));
     if run.readings == 0 {
         return Err(mapped
             .first_fault()
@@ -106,24 +106,24 @@ pub(super) fn read_run(
 }
 
 #[derive(Default)]
-struct Rows {
+struct SegmentRows {
     stations: Vec<(StationId, u32)>,
-    rows: Vec<Row>,
-    columns: Vec<Columns>,
+    rows: Vec<RunRow>,
+    columns: Vec<RunColumns>,
     lost: Vec<LostRows>,
     /// The number of lost rows before the last batch that was read.
     closed: usize,
 }
 
-impl Rows {
-    fn walk(&mut self, mapped: &Mapped, series: &SeriesTable) {
-        let layout = Layout::of(mapped);
+impl SegmentRows {
+    fn walk(&mut self, mapped: &Mapped, series: &SeriesList) {
+        let layout = ListLayout::of(mapped);
         let mut at = ALIGNMENT;
         while at < mapped.bytes().len() {
             match message_at(mapped, at) {
-                Some(Message::End) => return,
-                Some(Message::Other(head, body)) => at += head + body,
-                Some(Message::Batch(head, body)) => {
+                Some(IpcMessage::End) => return,
+                Some(IpcMessage::Other(head, body)) => at += head + body,
+                Some(IpcMessage::Batch(head, body)) => {
                     if let Err(cause) = self.add(mapped, layout, series, at, (head, body)) {
                         // Without a cause, the damage is already recorded.
                         if let Some(cause) = cause {
@@ -138,7 +138,7 @@ impl Rows {
                     // Look for the next record batch; here, an apparent end may be anything.
                     at += ALIGNMENT;
                     while at < mapped.bytes().len()
-                        && !matches!(message_at(mapped, at), Some(Message::Batch(..)))
+                        && !matches!(message_at(mapped, at), Some(IpcMessage::Batch(..)))
                     {
                         at += ALIGNMENT;
                     }
@@ -165,8 +165,8 @@ impl Rows {
     fn add(
         &mut self,
         mapped: &Mapped,
-        layout: Option<Layout>,
-        table: &SeriesTable,
+        layout: Option<ListLayout>,
+        table: &SeriesList,
         at: usize,
         (head, body): (usize, usize),
     ) -> Result<(), Option<String>> {
@@ -184,7 +184,7 @@ impl Rows {
         if ids.len() < batch.rows || stations.len() < batch.rows * 16 {
             return Err(Some("its columns are too short".to_owned()));
         }
-        let own_columns = Columns {
+        let own_columns = RunColumns {
             ts_ms: batch.column(Batch::list(layout.time) + 3)?,
             value: batch.column(Batch::list(layout.value) + 3)?,
             quality: batch.column(Batch::list(layout.quality) + 3)?,
@@ -195,7 +195,7 @@ impl Rows {
                 None => ScalarBuffer::from(Vec::new()),
             },
         };
-        let Columns { ts_ms, value, quality, source, revision, qualifier } = &own_columns;
+        let RunColumns { ts_ms, value, quality, source, revision, qualifier } = &own_columns;
         // Times, values and verdicts have the same offsets: any intact one will do.
         let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
         let same = [layout.time, layout.value, layout.quality];
@@ -229,7 +229,16 @@ impl Rows {
             };
             let (source, revision) = (own(&of_source)?, own(&of_revision)?);
             let qualifier = own(&of_qualifier)?;
-            rows.push(Row { series: id, slot, columns, start, len, source, revision, qualifier });
+            rows.push(RunRow {
+                series: id,
+                slot,
+                columns,
+                start,
+                len,
+                source,
+                revision,
+                qualifier,
+            });
         }
         if !rows.is_empty() {
             self.lost[self.closed..].iter_mut().for_each(|lost| lost.last = station(0));
@@ -301,7 +310,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Returns the message that begins at a position, if its head is intact.
-fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
+fn message_at(mapped: &Mapped, at: usize) -> Option<IpcMessage> {
     let word = |at: usize| {
         let bytes = mapped.bytes().as_slice().get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(bytes))
@@ -311,7 +320,7 @@ fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
     }
     let head = 8_usize.checked_add(word(at + 4)? as usize)?;
     if head == 8 {
-        return Some(Message::End);
+        return Some(IpcMessage::End);
     }
     let end = at.checked_add(head)?;
     if !mapped.range_is_whole(at..end) {
@@ -321,7 +330,7 @@ fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
     let body = usize::try_from(message.bodyLength()).ok()?;
     // A message that is longer than the rest of the file is the last one.
     (end.checked_add(body)? <= mapped.length()).then_some(match message.header_type() {
-        MessageHeader::RecordBatch => Message::Batch(head, body),
-        _ => Message::Other(head, body),
+        MessageHeader::RecordBatch => IpcMessage::Batch(head, body),
+        _ => IpcMessage::Other(head, body),
     })
 }

@@ -9,7 +9,7 @@ use crate::observation::{Series, SeriesId, SeriesKey};
 
 /// All series ever seen. Runs refer to them by index, so that reading needs no lookups.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SeriesTable {
+pub(super) struct SeriesList {
     pub list: Vec<Arc<Series>>,
     /// Words of present weather.
     pub weather: WeatherTable,
@@ -17,7 +17,7 @@ pub(super) struct SeriesTable {
     by_id: HashMap<SeriesId, u32>,
 }
 
-impl SeriesTable {
+impl SeriesList {
     /// Returns the index of a series; the index of present weather is [`WEATHER_SLOT`].
     pub(super) fn slot(&self, id: SeriesId) -> Option<u32> {
         if id == WEATHER { Some(WEATHER_SLOT) } else { self.by_id.get(&id).copied() }

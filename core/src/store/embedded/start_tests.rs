@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, add_segment};
+use super::catalogue::{RecordCatalogue, add_segment};
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten};
@@ -347,7 +347,7 @@ fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec
     let mut bytes = writer.into_inner().unwrap();
     damage(&mut bytes);
     fs::write(&path, &bytes).unwrap();
-    let mut catalogue = Catalogue::open(store.dir.path(), false).unwrap();
+    let mut catalogue = RecordCatalogue::open(store.dir.path(), false).unwrap();
     let mut entry = catalogue.segments().unwrap().0.remove(0);
     entry.length = bytes.len() as u64;
     entry.checksums = bytes.chunks(1 << 18).map(crc32fast::hash).collect();

@@ -1,6 +1,6 @@
 //! A station and the facts from its reports, as bytes of the journal and of the table of stations.
 
-use super::codec::{Bytes, Writer, Wrong};
+use super::codec::{ByteWriter, Bytes, Wrong};
 use crate::geo::LonLat;
 use crate::observation::{
     EarlierPlace, EarlierPlaces, IdScheme, Identifiers, Station, StationType,
@@ -13,7 +13,11 @@ pub(super) type Weather = (i64, u8, Vec<String>);
 const UPDATED: u8 = 1;
 const WEATHER: u8 = 2;
 
-pub(super) fn put_state(update_time_ms: Option<i64>, weather: Option<&Weather>, out: &mut Writer) {
+pub(super) fn put_state(
+    update_time_ms: Option<i64>,
+    weather: Option<&Weather>,
+    out: &mut ByteWriter,
+) {
     let updated = if update_time_ms.is_some() { UPDATED } else { 0 };
     out.u8(updated | if weather.is_some() { WEATHER } else { 0 });
     if let Some(update_time_ms) = update_time_ms {
@@ -40,7 +44,7 @@ pub(super) fn take_state(bytes: &mut Bytes<'_>) -> Result<(Option<i64>, Option<W
     Ok((update_time_ms, Some((ts_ms, revision, words))))
 }
 
-pub(super) fn put_station(station: &Station, out: &mut Writer) {
+pub(super) fn put_station(station: &Station, out: &mut ByteWriter) {
     out.id(station.id);
     out.text(&station.network);
     out.text(&station.native_id);

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::codec::{Bytes, Writer, Wrong};
-use super::run::Run;
-use super::series_table::SeriesTable;
+use super::codec::{ByteWriter, Bytes, Wrong};
+use super::run::SortedRun;
+use super::series_table::SeriesList;
 use super::station_codec::{Weather, put_state, put_station, take_state, take_station};
 use super::weather_table::WEATHER;
 use crate::geo::StationIndex;
@@ -254,7 +254,7 @@ impl Stations {
     }
 
     /// Records which series the stations of a run have, and their first and last times.
-    pub(super) fn note(&mut self, run: &Run, series: &SeriesTable) {
+    pub(super) fn note(&mut self, run: &SortedRun, series: &SeriesList) {
         for place in 0..run.stations.len() {
             let Some(at) = self.place(run.stations[place].0) else { continue };
             let state = self.touch(at);
@@ -272,7 +272,7 @@ impl Stations {
     pub(super) fn appear(
         &mut self,
         place: u32,
-        table: &SeriesTable,
+        table: &SeriesList,
         slot: u32,
         first_ms: i64,
     ) -> bool {
@@ -358,7 +358,7 @@ impl Stations {
 
 impl StationState {
     /// Records that there are readings of a series between two times.
-    pub(super) fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
+    pub(super) fn note(&mut self, table: &SeriesList, slot: u32, first_ms: i64, last_ms: i64) {
         // Present weather is not a series of a station.
         let Some(series) = table.list.get(slot as usize) else { return };
         let known = &self.record.series;
@@ -395,7 +395,7 @@ impl StationState {
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
+        let mut out = ByteWriter::default();
         put_station(&self.record.station, &mut out);
         put_state(self.record.update_time_ms, self.weather().as_ref(), &mut out);
         out.u32(self.record.series.len() as u32);
@@ -407,7 +407,7 @@ impl StationState {
         out.close()
     }
 
-    pub(super) fn decode(bytes: &[u8], table: &SeriesTable) -> Result<Self, Wrong> {
+    pub(super) fn decode(bytes: &[u8], table: &SeriesList) -> Result<Self, Wrong> {
         let mut bytes = Bytes::open(bytes)?;
         let station = take_station(&mut bytes)?;
         let (update_time_ms, weather) = take_state(&mut bytes)?;
@@ -432,7 +432,7 @@ impl StationState {
 }
 
 /// Writes the station deltas of a batch.
-pub(super) fn put_deltas(deltas: &[(StationId, Delta)], out: &mut Writer) {
+pub(super) fn put_deltas(deltas: &[(StationId, Delta)], out: &mut ByteWriter) {
     out.u32(deltas.len() as u32);
     for (id, delta) in deltas {
         out.id(*id);

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, RETAIN_FROM, SegmentEntry};
+use super::catalogue::{RETAIN_FROM, RecordCatalogue, SegmentEntry};
 use super::fault::Faults;
 use super::names::DATABASE;
 use super::open::decode_batch;
-use super::run::Run;
+use super::run::SortedRun;
 use super::segment::Segment;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::unwritten;
 use crate::store::StoreError;
 
@@ -39,9 +39,9 @@ use crate::store::StoreError;
 #[derive(Debug)]
 pub struct Survey {
     dir: PathBuf,
-    series: SeriesTable,
+    series: SeriesList,
     segments: Vec<SegmentEntry>,
-    fresh: Vec<Run>,
+    fresh: Vec<SortedRun>,
     retain_from_ms: i64,
     /// Shared with other readers.
     _lock: Option<File>,
@@ -61,7 +61,7 @@ impl Survey {
         let lock = unwritten::share_folder(dir)?;
         let mut survey = Self {
             dir: dir.to_owned(),
-            series: SeriesTable::default(),
+            series: SeriesList::default(),
             segments: Vec::new(),
             fresh: Vec::new(),
             retain_from_ms: i64::MIN,
@@ -71,7 +71,7 @@ impl Survey {
         if !dir.join(DATABASE).exists() {
             return Ok(survey);
         }
-        let catalogue = Catalogue::unwritten(dir)?;
+        let catalogue = RecordCatalogue::unwritten(dir)?;
         survey.retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
         survey.series = catalogue.series()?.0;
         survey.segments = catalogue.segments()?.0;
@@ -113,7 +113,7 @@ impl Survey {
     }
 
     /// Counts the readable readings of a run before an instant that are not dropped yet.
-    fn count(&self, run: &Run, instant_ms: i64) -> u64 {
+    fn count(&self, run: &SortedRun, instant_ms: i64) -> u64 {
         let span = (self.retain_from_ms, instant_ms.saturating_sub(1));
         if span.0 > span.1 {
             return 0;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
+use super::catalogue::{RecordCatalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
 use super::folder::{Folder, orphaned, segment_id, sync_folder};
 use super::mapped::Mapped;
@@ -36,7 +36,7 @@ struct Sweep<'a> {
 /// Cleans up the files left behind. Returns how many files were deleted.
 pub(super) fn sweep(
     folder: &Folder,
-    catalogue: &mut Catalogue,
+    catalogue: &mut RecordCatalogue,
     entries: &[SegmentEntry],
     lacks_batches: bool,
     faults: &Arc<Faults>,
@@ -70,7 +70,10 @@ pub(super) fn sweep(
 }
 
 /// Returns an id that no segment of the catalogue and no file has.
-pub(super) fn next_segment(folder: &Folder, catalogue: &Catalogue) -> Result<i64, StoreError> {
+pub(super) fn next_segment(
+    folder: &Folder,
+    catalogue: &RecordCatalogue,
+) -> Result<i64, StoreError> {
     let mut next = catalogue.next_segment()?;
     for name in [SEGMENTS, DAMAGED, ORPHANED] {
         let ids = folder.files(name)?.iter().filter_map(|path| segment_id(path)).max();

@@ -11,7 +11,7 @@ use super::VerifyReport;
 use super::access::Access;
 use super::alert_file::{read_alerts, salvage_alerts};
 use super::catalogue::{
-    BatchNote, Catalogue, JournalEntry, Retired, SegmentEntry, add_lost, add_segment,
+    BatchNote, JournalEntry, RecordCatalogue, Retired, SegmentEntry, add_lost, add_segment,
     begin_segment, end_segment, journal_batch, mark_batch, retire_segment, set_note,
 };
 use super::contents::check_catalogue;
@@ -23,7 +23,7 @@ use super::names::{ALERTS, DAMAGED, DATABASE};
 use super::open::decode_batch;
 use super::segment::Segment;
 use super::segment_file::write_segment;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::sweep::next_segment;
 use super::unwritten;
 use crate::observation::StationId;
@@ -36,7 +36,7 @@ enum Guard {
 }
 
 /// A fault, and the possible remedy.
-enum Damage {
+enum RecordDamage {
     /// A segment, with its entry if that is intact.
     Segment(i64, Option<SegmentEntry>, Vec<Fault>),
     Batch(JournalEntry, Fault),
@@ -69,33 +69,33 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
 
 fn set_aside_all(
     folder: &Folder,
-    damaged: &[Damage],
+    damaged: &[RecordDamage],
     report: &mut VerifyReport,
 ) -> Result<(), StoreError> {
     let (of_alerts, of_readings): (Vec<_>, Vec<_>) =
-        damaged.iter().partition(|damage| matches!(damage, Damage::Alerts(_)));
+        damaged.iter().partition(|damage| matches!(damage, RecordDamage::Alerts(_)));
     if !of_readings.is_empty() {
-        let mut catalogue = Catalogue::open(&folder.path, false)?;
+        let mut catalogue = RecordCatalogue::open(&folder.path, false)?;
         let (series, _) = catalogue.series()?;
         for damage in of_readings {
             match damage {
-                Damage::Segment(_, Some(entry), _) => {
+                RecordDamage::Segment(_, Some(entry), _) => {
                     if !rescue(folder, &mut catalogue, entry.clone(), &series)? {
                         continue;
                     }
                 }
-                Damage::Segment(id, None, faults) => {
+                RecordDamage::Segment(id, None, faults) => {
                     for fault in faults {
                         catalogue.set_segment_aside(folder, *id, None, fault)?;
                     }
                 }
-                Damage::Batch(entry, fault) => catalogue
+                RecordDamage::Batch(entry, fault) => catalogue
                     .transaction(|transaction| mark_batch(transaction, entry, &fault.cause))?,
-                Damage::Note(id, note, _) => {
+                RecordDamage::Note(id, note, _) => {
                     catalogue.transaction(|transaction| set_note(transaction, *id, note))?;
                 }
-                Damage::Missing(_) => catalogue.forget_missing_batches()?,
-                Damage::Lost(..) | Damage::Alerts(_) => {}
+                RecordDamage::Missing(_) => catalogue.forget_missing_batches()?,
+                RecordDamage::Lost(..) | RecordDamage::Alerts(_) => {}
             }
             report.set_aside.extend(damage.faults().to_vec());
         }
@@ -116,7 +116,7 @@ fn set_aside_all(
 pub(super) fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreError> {
     let folder = Folder::lock(dir)?;
     check_catalogue(dir)?;
-    let mut catalogue = Catalogue::open(dir, false)?;
+    let mut catalogue = RecordCatalogue::open(dir, false)?;
     let (entries, lost) = (catalogue.segments()?.0, catalogue.lost_unasked()?);
     let mut given_up = Vec::new();
     // Checked first, so that all are given up, or none.
@@ -143,7 +143,7 @@ pub(super) fn give_up(dir: &Path, files: &[String]) -> Result<Vec<Fault>, StoreE
     Ok(given_up.into_iter().map(|(_, _, fault)| fault).collect())
 }
 
-impl Damage {
+impl RecordDamage {
     fn faults(&self) -> &[Fault] {
         match self {
             Self::Segment(_, _, faults) => faults,
@@ -158,7 +158,7 @@ impl Damage {
 
 /// Checks the journal, the stations, the series and the segments. Returns the parts that can be set
 /// aside.
-fn check_readings(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Damage>, StoreError> {
+fn check_readings(dir: &Path, report: &mut VerifyReport) -> Result<Vec<RecordDamage>, StoreError> {
     let mut damaged = Vec::new();
     match read_readings(dir, report, &mut damaged) {
         // An unreadable database does not affect the rest of the folder.
@@ -171,7 +171,7 @@ fn check_readings(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Damage>, 
 fn read_readings(
     dir: &Path,
     report: &mut VerifyReport,
-    damaged: &mut Vec<Damage>,
+    damaged: &mut Vec<RecordDamage>,
 ) -> Result<(), StoreError> {
     match check_catalogue(dir) {
         // SQLite would delete the write-ahead log of an empty database.
@@ -183,12 +183,12 @@ fn read_readings(
         }
         Err(error) => return Err(error),
     }
-    let catalogue = Catalogue::unwritten(dir)?;
+    let catalogue = RecordCatalogue::unwritten(dir)?;
     report.faults.extend(catalogue.integrity()?);
     report.faults.extend(catalogue.damaged_texts()?);
-    damaged.extend(catalogue.missing_batches()?.into_iter().map(Damage::Missing));
+    damaged.extend(catalogue.missing_batches()?.into_iter().map(RecordDamage::Missing));
     let lost = catalogue.lost_unasked()?.into_iter();
-    damaged.extend(lost.map(|(_, fault)| Damage::Lost(fault)));
+    damaged.extend(lost.map(|(_, fault)| RecordDamage::Lost(fault)));
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
     let (stations, faults) = catalogue.stations(&series)?;
@@ -205,19 +205,20 @@ fn read_readings(
                 report.journal_readings += run.readings;
                 if let Some(fault) = entry.fault.take() {
                     let note = BatchNote::of(entry.generation, entry.places_generation, &run);
-                    damaged.push(Damage::Note(entry.id, note, fault));
+                    damaged.push(RecordDamage::Note(entry.id, note, fault));
                 }
             }
             Err(cause) => {
                 let fault = Fault::new(journal_batch(entry.id), cause);
-                damaged.push(Damage::Batch(entry, fault));
+                damaged.push(RecordDamage::Batch(entry, fault));
             }
         }
     }
     report.stations = stations.len();
 
     let (entries, faults) = catalogue.segments()?;
-    damaged.extend(faults.into_iter().map(|(id, fault)| Damage::Segment(id, None, vec![fault])));
+    damaged
+        .extend(faults.into_iter().map(|(id, fault)| RecordDamage::Segment(id, None, vec![fault])));
     for entry in entries {
         report.segments += 1;
         let id = entry.id;
@@ -227,7 +228,7 @@ fn read_readings(
             report.sealed_readings += segment.entry.readings;
             report.sealed_bytes += segment.entry.length;
         } else {
-            damaged.push(Damage::Segment(id, Some(segment.entry.clone()), faults));
+            damaged.push(RecordDamage::Segment(id, Some(segment.entry.clone()), faults));
         }
     }
     Ok(())
@@ -236,15 +237,15 @@ fn read_readings(
 fn check_alerts(
     dir: &Path,
     report: &mut VerifyReport,
-    damaged: &mut Vec<Damage>,
+    damaged: &mut Vec<RecordDamage>,
 ) -> Result<(), StoreError> {
     match read_alerts(dir, &Access::Still { _lock: None }) {
         Ok((alerts, faults)) => {
             report.alerts = alerts.len();
-            damaged.extend(faults.into_iter().map(Damage::Alerts));
+            damaged.extend(faults.into_iter().map(RecordDamage::Alerts));
         }
         Err(StoreError::Storage { cause, .. }) => {
-            damaged.push(Damage::Alerts(Fault::new(ALERTS, cause)));
+            damaged.push(RecordDamage::Alerts(Fault::new(ALERTS, cause)));
         }
         Err(error) => return Err(error),
     }
@@ -256,9 +257,9 @@ fn check_alerts(
 /// where it is.
 fn rescue(
     folder: &Folder,
-    catalogue: &mut Catalogue,
+    catalogue: &mut RecordCatalogue,
     entry: SegmentEntry,
-    series: &SeriesTable,
+    series: &SeriesList,
 ) -> Result<bool, StoreError> {
     let old = entry.id;
     let segment = Segment::new(&folder.path, entry, &Arc::new(Faults::default()));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::catalogue::Lost;
 use super::fault::{Fault, StoreHealth};
-use super::merge::{Group, groups, merge_parts};
-use super::run::{Part, Row, Run, Stored};
+use super::merge::{OverlappingParts, groups, merge_parts};
+use super::run::{RunRow, SeriesPart, SortedRun, StoredReading};
 use super::segment::Segment;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::weather_table::WEATHER;
 use crate::observation::{QualityCode, SeriesId, StationId};
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
@@ -17,11 +17,11 @@ use crate::time::ClosedWindow;
 #[derive(Clone, Debug)]
 pub(super) struct View {
     pub directory: Arc<Directory>,
-    pub series: Arc<SeriesTable>,
+    pub series: Arc<SeriesList>,
     /// The sealed readings, oldest ingest first.
     pub segments: Vec<Arc<Segment>>,
     /// Readings that came in after the sealed ones, oldest first.
-    pub fresh: Vec<Arc<Run>>,
+    pub fresh: Vec<Arc<SortedRun>>,
     /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
     /// Readings before this instant have been dropped.
@@ -29,18 +29,18 @@ pub(super) struct View {
 }
 
 /// A run being read, with the position of the last station found.
-struct Source<'a> {
-    run: &'a Run,
+struct RunCursor<'a> {
+    run: &'a SortedRun,
     segment: Option<&'a Segment>,
     cursor: usize,
 }
 
 /// A part with its series, the index of the series and the age of its run.
-type Found<'a> = (SeriesId, u32, usize, Part<'a>);
+type Found<'a> = (SeriesId, u32, usize, SeriesPart<'a>);
 
 /// The position of the readings of a slice.
 enum Piece<'a> {
-    Whole(Part<'a>),
+    Whole(SeriesPart<'a>),
     Merged(usize),
 }
 
@@ -55,7 +55,7 @@ struct Merged {
 }
 
 impl Merged {
-    fn extend(&mut self, part: &Part<'_>) {
+    fn extend(&mut self, part: &SeriesPart<'_>) {
         self.ts_ms.extend_from_slice(part.ts_ms);
         self.value.extend_from_slice(part.value);
         self.quality.extend_from_slice(part.quality_codes());
@@ -68,17 +68,17 @@ impl Merged {
 impl View {
     /// Returns the runs that may have readings in a window, oldest first. Every block of an
     /// unreadable segment counts as missing.
-    fn sources(&self, window: ClosedWindow, damage: &mut Damage) -> Vec<Source<'_>> {
+    fn sources(&self, window: ClosedWindow, damage: &mut Damage) -> Vec<RunCursor<'_>> {
         let mut sources = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
             match segment.run(&self.series) {
-                Some(run) => sources.push(Source { run, segment: Some(segment), cursor: 0 }),
+                Some(run) => sources.push(RunCursor { run, segment: Some(segment), cursor: 0 }),
                 None => (0..segment.entry.blocks())
                     .for_each(|block| damage.add(segment.entry.id, block)),
             }
         }
         let fresh = self.fresh.iter().filter(|run| run.overlaps(window));
-        sources.extend(fresh.map(|run| Source { run, segment: None, cursor: 0 }));
+        sources.extend(fresh.map(|run| RunCursor { run, segment: None, cursor: 0 }));
         sources
     }
 
@@ -87,7 +87,7 @@ impl View {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        sources: &[Source<'_>],
+        sources: &[RunCursor<'_>],
         damage: &mut Damage,
     ) {
         let asks_for = |first: StationId, last: StationId| {
@@ -139,7 +139,7 @@ impl View {
         let Some(window) = window.since(self.retain_from_ms) else { return damage };
         let mut sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
-        let wanted = |row: &Row| row.series == WEATHER;
+        let wanted = |row: &RunRow| row.series == WEATHER;
         let (mut found, mut merger) = (Vec::new(), Merger::default());
         for (i, &station) in stations.iter().enumerate() {
             found.clear();
@@ -175,13 +175,13 @@ impl View {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> RunCursor<'a> {
     /// Finds the readings of a station in the window, for the requested series.
     fn find(
         &mut self,
         id: StationId,
         window: ClosedWindow,
-        wanted: &dyn Fn(&Row) -> bool,
+        wanted: &dyn Fn(&RunRow) -> bool,
         age: usize,
         found: &mut Vec<Found<'a>>,
         damage: &mut Damage,
@@ -218,7 +218,7 @@ impl Reader for View {
         let slots: Vec<bool> =
             list.iter().map(|series| variables.contains(&series.key.variable)).collect();
         // Present weather has no place among them.
-        let wanted = |row: &Row| slots.get(row.slot as usize) == Some(&true);
+        let wanted = |row: &RunRow| slots.get(row.slot as usize) == Some(&true);
         let mut sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
         let (mut found, mut merger) = (Vec::new(), Merger::default());
@@ -261,8 +261,8 @@ const LOST_WORDS: i64 = i64::MAX;
 #[derive(Default)]
 struct Merger<'a> {
     merged: Vec<Merged>,
-    parts: Vec<(usize, Part<'a>)>,
-    groups: Vec<Group>,
+    parts: Vec<(usize, SeriesPart<'a>)>,
+    groups: Vec<OverlappingParts>,
 }
 
 impl<'a> Merger<'a> {
@@ -323,11 +323,16 @@ impl<'a> Merger<'a> {
 pub(super) struct Lookup<'a> {
     view: &'a View,
     segments: Vec<(&'a Arc<Segment>, usize)>,
-    fresh: Vec<(&'a Run, usize)>,
+    fresh: Vec<(&'a SortedRun, usize)>,
 }
 
 impl Lookup<'_> {
-    pub(super) fn find(&mut self, id: StationId, series: SeriesId, ts_ms: i64) -> Option<Stored> {
+    pub(super) fn find(
+        &mut self,
+        id: StationId,
+        series: SeriesId,
+        ts_ms: i64,
+    ) -> Option<StoredReading> {
         if ts_ms < self.view.retain_from_ms {
             return None;
         }
@@ -353,18 +358,18 @@ impl Lookup<'_> {
 }
 
 fn find_in(
-    run: &Run,
+    run: &SortedRun,
     id: StationId,
     series: SeriesId,
     ts_ms: i64,
     cursor: &mut usize,
-) -> Option<Stored> {
+) -> Option<StoredReading> {
     let row = &run.rows[run.row_of(id, series, cursor)?];
     let mut stored = None;
-    let found = &mut |part: Part<'_>| {
+    let found = &mut |part: SeriesPart<'_>| {
         let (value, quality) = (part.value[0], part.quality[0]);
         let (source, revision, qualifier) = (part.source[0], part.revision[0], part.qualifier[0]);
-        stored = Some(Stored { value, quality, source, revision, qualifier });
+        stored = Some(StoredReading { value, quality, source, revision, qualifier });
     };
     run.parts(row, (ts_ms, ts_ms), found, &mut |_| {});
     stored

@@ -9,7 +9,7 @@ use crate::store::no_verdicts;
 use crate::time::ClosedWindow;
 
 /// A report with nothing but the weather.
-fn said(ts_ms: i64, words: &[&str]) -> Report {
+fn weather_report(ts_ms: i64, words: &[&str]) -> Report {
     Report {
         present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
         readings: vec![],
@@ -38,9 +38,14 @@ fn change(store: &Temporary, sql: &str) {
 /// Rain and hail in a segment, snow in the journal.
 fn some() -> Temporary {
     let mut store = Temporary::new(SMALL);
-    store.append(&batch(vec![said(10, &["Rain"]), said(20, &["Hail"])]), &mut no_verdicts).unwrap();
+    store
+        .append(
+            &batch(vec![weather_report(10, &["Rain"]), weather_report(20, &["Hail"])]),
+            &mut no_verdicts,
+        )
+        .unwrap();
     seal(&mut store);
-    store.append(&batch(vec![said(30, &["Snow"])]), &mut no_verdicts).unwrap();
+    store.append(&batch(vec![weather_report(30, &["Snow"])]), &mut no_verdicts).unwrap();
     store
 }
 
@@ -58,7 +63,7 @@ fn it_survives_a_restart_and_is_dropped_with_the_readings_of_its_time() {
     store.maintain(&cut).unwrap();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
     // Weather that is too old is no longer taken in.
-    store.append(&batch(vec![said(10, &["Rain"])]), &mut no_verdicts).unwrap();
+    store.append(&batch(vec![weather_report(10, &["Rain"])]), &mut no_verdicts).unwrap();
     store.reopen();
     assert_eq!(weather(&*store), of(&[(20, "Hail"), (30, "Snow")]));
 }
@@ -82,7 +87,7 @@ fn words_that_are_damaged_are_named_and_missed_and_come_back() {
     let (found, missing) = weather(&*store);
     assert_eq!((found, missing), (of(&[(10, "Rain"), (30, "Snow")]).0, 1));
     // The same words again heal it, though the report is on record.
-    store.append(&batch(vec![said(25, &["Hail"])]), &mut no_verdicts).unwrap();
+    store.append(&batch(vec![weather_report(25, &["Hail"])]), &mut no_verdicts).unwrap();
     let more = of(&[(10, "Rain"), (20, "Hail"), (25, "Hail"), (30, "Snow")]);
     assert_eq!(weather(&*store), more);
     store.reopen();
@@ -116,7 +121,7 @@ fn a_folder_of_version_4_has_none_until_it_comes_in() {
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     store.reopen();
     assert_eq!(weather(&*store), of(&[]));
-    store.append(&batch(vec![said(2, &["Rain"])]), &mut no_verdicts).unwrap();
+    store.append(&batch(vec![weather_report(2, &["Rain"])]), &mut no_verdicts).unwrap();
     store.reopen();
     assert_eq!(weather(&*store), of(&[(2, "Rain")]));
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::catalogue::{BatchNote, Catalogue, Lost, add_batch, add_series, add_weather};
-use super::codec::{Writer as Out, put_run};
+use super::catalogue::{BatchNote, Lost, RecordCatalogue, add_batch, add_series, add_weather};
+use super::codec::{ByteWriter as Out, put_run};
 use super::merge::merge_fresh;
-use super::run::{Run, Stored, UNCHECKED};
+use super::run::{SortedRun, StoredReading, UNCHECKED};
 use super::run_builder::RunBuilder;
 use super::segment::Segment;
-use super::segment_note::About;
-use super::series_table::SeriesTable;
+use super::segment_note::StoreState;
+use super::series_table::SeriesList;
 use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, View};
 use super::weather_table::{WEATHER, WEATHER_SLOT, Words};
@@ -23,13 +23,13 @@ const MERGE_AT_ONCE: usize = 4;
 
 /// All mutable state, held by one writer at a time.
 #[derive(Debug)]
-pub(super) struct State {
-    pub catalogue: Catalogue,
+pub(super) struct WriterState {
+    pub catalogue: RecordCatalogue,
     pub stations: Stations,
-    pub series: Arc<SeriesTable>,
+    pub series: Arc<SeriesList>,
     pub segments: Vec<Arc<Segment>>,
     /// The fresh runs, oldest first, each with the last journal entry in it.
-    pub fresh: Vec<(Arc<Run>, i64)>,
+    pub fresh: Vec<(Arc<SortedRun>, i64)>,
     /// The number of fresh runs that are being sealed and must not change.
     pub frozen: usize,
     /// Number of journal batches that are not sealed.
@@ -52,10 +52,10 @@ struct Incoming {
     series: SeriesId,
     slot: u32,
     ts_ms: i64,
-    stored: Stored,
+    stored: StoredReading,
 }
 
-impl State {
+impl WriterState {
     /// Appends a batch; the new view exists once the batch is on disk.
     pub(super) fn append(
         &mut self,
@@ -78,7 +78,7 @@ impl State {
 
     /// Refuses an invalid batch before anything is changed. Returns the series and the words of
     /// weather, including the new ones of the batch.
-    fn check(&self, batch: &Batch) -> Result<Arc<SeriesTable>, StoreError> {
+    fn check(&self, batch: &Batch) -> Result<Arc<SeriesList>, StoreError> {
         let mut series = Arc::clone(&self.series);
         let announced: HashSet<StationId> =
             batch.stations.iter().map(|station| station.id).collect();
@@ -109,7 +109,7 @@ impl State {
         &mut self,
         batch: &Batch,
         judge: &mut VerdictFn<'_>,
-        series: Arc<SeriesTable>,
+        series: Arc<SeriesList>,
     ) -> Result<Receipt, StoreError> {
         let deltas = self.stations.take_in(batch);
         let before = Arc::clone(&self.view);
@@ -120,7 +120,7 @@ impl State {
         let changed = !deltas.is_empty() || run.readings > 0;
         self.stations.generation += u64::from(changed);
 
-        let mut fresh: Vec<Arc<Run>> = before.fresh.clone();
+        let mut fresh: Vec<Arc<SortedRun>> = before.fresh.clone();
         let run = Arc::new(run);
         if run.readings > 0 {
             fresh.push(Arc::clone(&run));
@@ -158,7 +158,7 @@ impl State {
         Ok(receipt)
     }
 
-    fn incoming(&self, batch: &Batch, series: &SeriesTable) -> Vec<Incoming> {
+    fn incoming(&self, batch: &Batch, series: &SeriesList) -> Vec<Incoming> {
         let count = batch.reports.iter().map(|report| report.readings.len()).sum();
         let mut incoming = Vec::with_capacity(count);
         let mut slots = Slots { series, last: Vec::new() };
@@ -168,7 +168,7 @@ impl State {
             for (at, reading) in report.readings.iter().enumerate() {
                 let Some(slot) = slots.find(at, &reading.series) else { continue };
                 let quality = QualityCode::from(reading.quality).0;
-                let stored = Stored {
+                let stored = StoredReading {
                     value: reading.value,
                     quality,
                     source: quality,
@@ -179,7 +179,7 @@ impl State {
                 incoming.push(Incoming { rank, series, slot, ts_ms, stored });
             }
             if let Some(words) = &report.present_weather {
-                let stored = Stored {
+                let stored = StoredReading {
                     value: Words::new(words).value(),
                     quality: UNCHECKED,
                     source: UNCHECKED,
@@ -202,7 +202,7 @@ impl State {
         incoming: &[Incoming],
         lookup: &mut Lookup<'_>,
         receipt: &mut Receipt,
-    ) -> Run {
+    ) -> SortedRun {
         let mut builder = RunBuilder::with_capacity(incoming.len());
         for row in incoming.chunk_by(|a, b| (a.rank, a.series) == (b.rank, b.series)) {
             let Incoming { rank, series, slot, .. } = row[0];
@@ -234,7 +234,7 @@ impl State {
                     held = Some(*came);
                     first = first.or(held);
                 }
-                let came = |of: Option<Stored>| of.map(|stored| stored.came());
+                let came = |of: Option<StoredReading>| of.map(|stored| stored.came());
                 let again = came(held) == came(first);
                 *(if again { &mut receipt.unchanged } else { &mut receipt.replaced }) += replaced;
                 if let Some(held) = held.filter(|_| came(held) != came(stored)) {
@@ -247,8 +247,8 @@ impl State {
     }
 
     /// Describes the store, for a segment about to be written.
-    pub(super) fn about(&self, made_from: Vec<i64>, sealed_to: i64) -> About {
-        About {
+    pub(super) fn about(&self, made_from: Vec<i64>, sealed_to: i64) -> StoreState {
+        StoreState {
             made_from,
             sealed_to,
             generation: self.stations.generation,
@@ -265,7 +265,7 @@ impl State {
     }
 
     /// Adds a run that is in the journal.
-    pub(super) fn add_fresh(&mut self, run: Run, journal_id: i64) {
+    pub(super) fn add_fresh(&mut self, run: SortedRun, journal_id: i64) {
         add_run(&mut self.fresh, self.frozen, run, journal_id);
         self.journal_batches += 1;
     }
@@ -294,7 +294,12 @@ impl State {
 /// Adds a run that is in the journal to the fresh runs; the first `frozen` of these must not
 /// change. The newest runs are merged when several have a similar size, so that few have to be
 /// searched.
-pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run, journal_id: i64) {
+pub(super) fn add_run(
+    fresh: &mut Vec<(Arc<SortedRun>, i64)>,
+    frozen: usize,
+    run: SortedRun,
+    journal_id: i64,
+) {
     let mut readings = run.readings;
     fresh.push((Arc::new(run), journal_id));
     let mut start = fresh.len() - 1;
@@ -303,7 +308,7 @@ pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run,
         readings += fresh[start].0.readings;
     }
     if fresh.len() - start >= MERGE_AT_ONCE {
-        let runs: Vec<&Run> = fresh[start..].iter().map(|(run, _)| &**run).collect();
+        let runs: Vec<&SortedRun> = fresh[start..].iter().map(|(run, _)| &**run).collect();
         let merged = Arc::new(merge_fresh(&runs));
         fresh.truncate(start);
         fresh.push((merged, journal_id));
@@ -313,7 +318,7 @@ pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run,
 /// Finds the indices of series. Reports of a feed name their series in the same order, so the
 /// series at the same position of the previous report is tried first.
 struct Slots<'a> {
-    series: &'a SeriesTable,
+    series: &'a SeriesList,
     last: Vec<u32>,
 }
 
@@ -336,14 +341,14 @@ impl Slots<'_> {
 /// Returns the run with the verdicts in it: on its own readings, and on older readings, which are
 /// copied with the new verdict.
 fn revise(
-    run: &Run,
+    run: &SortedRun,
     seen: &View,
     older: &mut Lookup<'_>,
     verdicts: &[Verdicts],
     receipt: &mut Receipt,
-) -> Run {
+) -> SortedRun {
     let mut quality: Vec<u8> = run.columns.iter().flat_map(|own| own.quality.to_vec()).collect();
-    let mut copies: BTreeMap<(StationId, SeriesId, i64), Stored> = BTreeMap::new();
+    let mut copies: BTreeMap<(StationId, SeriesId, i64), StoredReading> = BTreeMap::new();
     let mut cursor = 0;
     let mut put = |verdict: &mut u8, code: u8| {
         receipt.revised += usize::from(*verdict != code);

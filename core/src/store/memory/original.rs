@@ -1,13 +1,13 @@
 //! The store in memory as the original of a copy.
 
-use super::{MemoryStore, StationData, View};
-use crate::store::copy::{Original, Standing};
+use super::{MemoryStore, MemoryView, StationData};
+use crate::store::copy::{Original, ReferenceData};
 use crate::store::{Reader, StoreError};
 
 impl Original for MemoryStore {
-    fn standing(&self) -> Result<Standing, StoreError> {
+    fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         let record = self.read();
-        let directory = View { store: self, record: &record }.directory()?;
+        let directory = MemoryView { store: self, record: &record }.directory()?;
         let weather_of = |&place: &usize| {
             let StationData { record, weather_of, .. } = &record.stations[place];
             record.present_weather.as_ref().map(|_| *weather_of)
@@ -15,7 +15,7 @@ impl Original for MemoryStore {
         let readings = |of: &StationData| {
             of.columns.iter().map(|columns| columns.ts_ms.len()).sum::<usize>() + of.weather.len()
         };
-        Ok(Standing {
+        Ok(ReferenceData {
             directory,
             weather_of: record.by_id.iter().map(weather_of).collect(),
             retain_from_ms: None,

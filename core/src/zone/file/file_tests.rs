@@ -10,21 +10,29 @@ fn geojson(properties: &Json, geometry: &str) -> String {
     )
 }
 
-fn read(properties: &Json, geometry: &str, hint: Option<Kind>) -> File {
+fn read(properties: &Json, geometry: &str, hint: Option<ZoneKind>) -> File {
     read_geojson(geojson(properties, geometry).as_bytes(), hint).unwrap()
 }
 
 #[test]
 fn codes_are_found_in_the_columns_of_the_services() {
     for (properties, code, kind) in [
-        (json!({"CLC": "041320", "KIND": "land", "USAGE": "CLCBaseZone"}), "041320", Kind::Base),
-        (json!({"clcCode": "041320"}), "041320", Kind::Base),
-        (json!({"ugc": "OKC001", "kind": "county"}), "OKC001", Kind::County),
-        (json!({"STATE": "OK", "ZONE": "025", "STATE_ZONE": "OK025"}), "OKZ025", Kind::Public),
-        (json!({"STATE": "OK", "FIPS": "40001", "COUNTYNAME": "Adair"}), "OKC001", Kind::County),
-        (json!({"ID": "GMZ130", "WFO": "BRO"}), "GMZ130", Kind::Marine),
-        (json!({"id": "OKZ025", "type": "fire"}), "OKZ025", Kind::Fire),
-        (json!({"id": "PZZ110", "type": "coastal"}), "PZZ110", Kind::Marine),
+        (
+            json!({"CLC": "041320", "KIND": "land", "USAGE": "CLCBaseZone"}),
+            "041320",
+            ZoneKind::Base,
+        ),
+        (json!({"clcCode": "041320"}), "041320", ZoneKind::Base),
+        (json!({"ugc": "OKC001", "kind": "county"}), "OKC001", ZoneKind::County),
+        (json!({"STATE": "OK", "ZONE": "025", "STATE_ZONE": "OK025"}), "OKZ025", ZoneKind::Public),
+        (
+            json!({"STATE": "OK", "FIPS": "40001", "COUNTYNAME": "Adair"}),
+            "OKC001",
+            ZoneKind::County,
+        ),
+        (json!({"ID": "GMZ130", "WFO": "BRO"}), "GMZ130", ZoneKind::Marine),
+        (json!({"id": "OKZ025", "type": "fire"}), "OKZ025", ZoneKind::Fire),
+        (json!({"id": "PZZ110", "type": "coastal"}), "PZZ110", ZoneKind::Marine),
     ] {
         let file = read(&properties, "null", None);
         let zone = file.zones.first().unwrap_or_else(|| panic!("{properties}: {file:?}"));
@@ -35,10 +43,10 @@ fn codes_are_found_in_the_columns_of_the_services() {
 #[test]
 fn a_hint_counts_where_it_fits_and_the_file_says_nothing() {
     let kind = |properties, hint| read(&properties, "null", Some(hint)).zones[0].kind;
-    assert_eq!(kind(json!({"UGC": "OKZ025"}), Kind::Fire), Kind::Fire);
-    assert_eq!(kind(json!({"UGC": "OKC001"}), Kind::Fire), Kind::County);
-    assert_eq!(kind(json!({"UGC": "OKZ025", "kind": "public"}), Kind::Fire), Kind::Public);
-    assert_eq!(kind(json!({"CLC": "041320"}), Kind::County), Kind::Base);
+    assert_eq!(kind(json!({"UGC": "OKZ025"}), ZoneKind::Fire), ZoneKind::Fire);
+    assert_eq!(kind(json!({"UGC": "OKC001"}), ZoneKind::Fire), ZoneKind::County);
+    assert_eq!(kind(json!({"UGC": "OKZ025", "kind": "public"}), ZoneKind::Fire), ZoneKind::Public);
+    assert_eq!(kind(json!({"CLC": "041320"}), ZoneKind::County), ZoneKind::Base);
 }
 
 #[test]
@@ -56,7 +64,7 @@ fn every_field_of_a_row_is_read() {
         area_km2: Some(1650.5),
         centroid: Some(LonLat::new(-82.25, 42.875).unwrap()),
         geometry: serde_json::from_str(&geometry).ok(),
-        ..Zone::new("041320".parse().unwrap(), Kind::Base)
+        ..Zone::new("041320".parse().unwrap(), ZoneKind::Base)
     };
     assert_eq!(file.zones, [expected]);
 }

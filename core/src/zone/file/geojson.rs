@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::{Row, Rows, Value};
+use super::{ColumnValue, ZoneRow, ZoneRows};
 use crate::geo::outline_of_geojson;
-use crate::zone::{File, Kind, MAX_FILE_BYTES, ZoneFileError};
+use crate::zone::{File, MAX_FILE_BYTES, ZoneFileError, ZoneKind};
 
 #[derive(Deserialize)]
 struct Collection<'a> {
@@ -40,14 +40,14 @@ struct Feature<'a> {
 ///     {"type":"Feature","properties":{"UGC":"OKZ25"},"geometry":null}]}"#;
 /// let file = zone::read_geojson(text, None)?;
 /// assert_eq!((file.rows, file.zones.len(), file.refused), (2, 1, 1));
-/// assert_eq!(file.zones[0].kind, zone::Kind::Base);
+/// assert_eq!(file.zones[0].kind, zone::ZoneKind::Base);
 /// assert!(file.refusals[0].reason.starts_with("\"OKZ25\" is not a zone code"));
 /// # Ok::<(), mesonet::zone::ZoneFileError>(())
 /// ```
 ///
 /// # Errors
 /// The bytes are not a FeatureCollection, or use a coordinate system other than RFC 7946's.
-pub fn read_geojson(bytes: &[u8], hint: Option<Kind>) -> Result<File, ZoneFileError> {
+pub fn read_geojson(bytes: &[u8], hint: Option<ZoneKind>) -> Result<File, ZoneFileError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(ZoneFileError::Size(bytes.len() as u64));
     }
@@ -64,24 +64,24 @@ pub fn read_geojson(bytes: &[u8], hint: Option<Kind>) -> Result<File, ZoneFileEr
             return Err(ZoneFileError::Crs(crs.to_string()));
         }
     }
-    let mut rows = Rows::default();
+    let mut rows = ZoneRows::default();
     for feature in collection.features {
         rows.take(row(feature).map_err(|error| error.to_string()), hint);
     }
     Ok(rows.file)
 }
 
-fn row(feature: &RawValue) -> Result<Row, serde_json::Error> {
+fn row(feature: &RawValue) -> Result<ZoneRow, serde_json::Error> {
     let Feature { properties, geometry } = serde_json::from_str(feature.get())?;
     let columns = properties.unwrap_or_default().into_iter().filter_map(|(name, value)| {
         let value = match value {
-            Json::String(text) => Value::Text(text),
-            Json::Number(number) => Value::Number(number.as_f64()?),
+            Json::String(text) => ColumnValue::Text(text),
+            Json::Number(number) => ColumnValue::Number(number.as_f64()?),
             _ => return None,
         };
         Some((name, value))
     });
     let geometry = geometry.filter(|geometry| geometry.get() != "null");
     let outline = geometry.map(|geometry| outline_of_geojson(geometry.get())).transpose()?;
-    Ok(Row { columns: columns.collect(), outline: outline.unwrap_or_default() })
+    Ok(ZoneRow { columns: columns.collect(), outline: outline.unwrap_or_default() })
 }

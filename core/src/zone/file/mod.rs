@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::geo::{GeometryError, LonLat, MultiPolygon, Polygon};
-use crate::zone::{Code, Kind, Zone};
+use crate::zone::{Code, Zone, ZoneKind};
 
 pub use geojson::read_geojson;
 pub use projection::ProjectionError;
@@ -75,14 +75,14 @@ pub struct File {
     /// Number of rows that are not zones.
     pub refused: usize,
     /// The first hundred refusals.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<ZoneRefusal>,
     /// Number of rings without an area, which are left out: slivers flattened by rounding.
     pub flat_rings: usize,
 }
 
 /// A row that is not a zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ZoneRefusal {
     /// The number of the row, from 0.
     pub row: usize,
     /// Why it was refused.
@@ -90,28 +90,28 @@ pub struct Refusal {
 }
 
 /// A row as read: its columns, and the rings of each polygon, outer ring first.
-struct Row {
-    columns: Vec<(String, Value)>,
+struct ZoneRow {
+    columns: Vec<(String, ColumnValue)>,
     outline: Vec<Vec<Vec<LonLat>>>,
 }
 
 /// A non-empty column of a row.
-enum Value {
+enum ColumnValue {
     Text(String),
     Number(f64),
 }
 
 /// The rows of a file being read.
 #[derive(Default)]
-struct Rows {
+struct ZoneRows {
     file: File,
-    places: HashMap<(Code, Kind), usize>,
+    places: HashMap<(Code, ZoneKind), usize>,
 }
 
-impl Rows {
+impl ZoneRows {
     /// Adds a row, or the reason why it cannot be read. `hint` is the kind of a UGC with a Z if the
     /// row does not give one.
-    fn take(&mut self, row: Result<Row, String>, hint: Option<Kind>) {
+    fn take(&mut self, row: Result<ZoneRow, String>, hint: Option<ZoneKind>) {
         match row.and_then(|row| self.zone(row, hint)) {
             Ok(zone) => match self.places.entry((zone.code, zone.kind)) {
                 Entry::Occupied(place) => join(&mut self.file.zones[*place.get()], zone),
@@ -123,14 +123,14 @@ impl Rows {
             Err(reason) => {
                 self.file.refused += 1;
                 if self.file.refusals.len() < KEPT_REFUSALS {
-                    self.file.refusals.push(Refusal { row: self.file.rows, reason });
+                    self.file.refusals.push(ZoneRefusal { row: self.file.rows, reason });
                 }
             }
         }
         self.file.rows += 1;
     }
 
-    fn zone(&mut self, row: Row, hint: Option<Kind>) -> Result<Zone, String> {
+    fn zone(&mut self, row: ZoneRow, hint: Option<ZoneKind>) -> Result<Zone, String> {
         let code = row.code()?;
         let kind = row.kind(code, hint)?;
         let place = match (row.number(&["LON_DD", "LON"]), row.number(&["LAT_DD", "LAT"])) {
@@ -183,8 +183,8 @@ fn join(known: &mut Zone, part: Zone) {
     known.geometry = MultiPolygon::new(polygons).ok();
 }
 
-impl Row {
-    fn column(&self, names: &[&str]) -> Option<&Value> {
+impl ZoneRow {
+    fn column(&self, names: &[&str]) -> Option<&ColumnValue> {
         names.iter().find_map(|name| {
             let column = self.columns.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
             column.map(|(_, value)| value)
@@ -193,15 +193,15 @@ impl Row {
 
     fn text(&self, names: &[&str]) -> Option<&str> {
         match self.column(names)? {
-            Value::Text(text) => Some(text),
-            Value::Number(_) => None,
+            ColumnValue::Text(text) => Some(text),
+            ColumnValue::Number(_) => None,
         }
     }
 
     fn number(&self, names: &[&str]) -> Option<f64> {
         match self.column(names)? {
-            Value::Text(text) => text.trim().parse().ok(),
-            Value::Number(number) => Some(*number),
+            ColumnValue::Text(text) => text.trim().parse().ok(),
+            ColumnValue::Number(number) => Some(*number),
         }
     }
 
@@ -230,16 +230,16 @@ impl Row {
 
     /// Returns the kind of the zone: what the row says, else the hint if it fits the code, else by
     /// the code.
-    fn kind(&self, code: Code, hint: Option<Kind>) -> Result<Kind, String> {
+    fn kind(&self, code: Code, hint: Option<ZoneKind>) -> Result<ZoneKind, String> {
         let said = self.text(&["kind", "type"]).and_then(|kind| match kind {
-            "county" => Some(Kind::County),
-            "fire" => Some(Kind::Fire),
-            "public" => Some(Kind::Public),
-            "marine" | "coastal" | "offshore" => Some(Kind::Marine),
+            "county" => Some(ZoneKind::County),
+            "fire" => Some(ZoneKind::Fire),
+            "public" => Some(ZoneKind::Public),
+            "marine" | "coastal" | "offshore" => Some(ZoneKind::Marine),
             // ECCC's "land", and "zone" and "forecast", which are both land and sea.
             _ => None,
         });
-        let kind = said.or(hint.filter(|hint| hint.has(code))).unwrap_or(Kind::of(code));
+        let kind = said.or(hint.filter(|hint| hint.has(code))).unwrap_or(ZoneKind::of(code));
         if kind.has(code) { Ok(kind) } else { Err(format!("zone {code} cannot be of kind {kind}")) }
     }
 }

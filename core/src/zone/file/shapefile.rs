@@ -7,9 +7,9 @@ use ::shapefile::dbase::encoding::{DynEncoding, Unicode};
 use ::shapefile::dbase::{FieldValue, ReaderBuilder, Record};
 use ::shapefile::{PolygonRing, Shape, ShapeReader};
 
-use super::{Row, Rows, Value, projection};
+use super::{ColumnValue, ZoneRow, ZoneRows, projection};
 use crate::geo::LonLat;
-use crate::zone::{File, Kind, MAX_FILE_BYTES, ZoneFileError};
+use crate::zone::{File, MAX_FILE_BYTES, ZoneFileError, ZoneKind};
 
 /// The parts of a shapefile. Its index, the `.shx`, is not needed.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ pub struct Shapefile<'a> {
 /// let parts = zone::Shapefile { shp: &shp, dbf: &dbf, prj: &prj, cpg: None };
 /// let file = zone::read_shapefile(parts, None)?;
 /// assert_eq!((file.rows, file.zones.len(), file.refused), (75, 63, 12));
-/// let refusal: &zone::Refusal = &file.refusals[0];
+/// let refusal: &zone::ZoneRefusal = &file.refusals[0];
 /// assert!(refusal.row < file.rows && !refusal.reason.is_empty());
 /// let zones = zone::Zones::new(file.zones);
 /// let masset = LonLat::new(-132.09, 53.05)?;
@@ -61,7 +61,7 @@ pub struct Shapefile<'a> {
 /// assert!(!zones.is_empty() && zones.in_box(islands).count() < zones.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn read_shapefile(file: Shapefile<'_>, hint: Option<Kind>) -> Result<File, ZoneFileError> {
+pub fn read_shapefile(file: Shapefile<'_>, hint: Option<ZoneKind>) -> Result<File, ZoneFileError> {
     let Shapefile { shp, dbf, prj, cpg } = file;
     for part in [shp, dbf] {
         if part.len() as u64 > MAX_FILE_BYTES {
@@ -74,15 +74,15 @@ pub fn read_shapefile(file: Shapefile<'_>, hint: Option<Kind>) -> Result<File, Z
     if outlines.len() != rows.len() {
         return Err(ZoneFileError::Rows { rows: rows.len(), shapes: outlines.len() });
     }
-    let mut zones = Rows::default();
+    let mut zones = ZoneRows::default();
     for (columns, outline) in rows.into_iter().zip(outlines) {
-        zones.take(outline.map(|outline| Row { columns, outline }), hint);
+        zones.take(outline.map(|outline| ZoneRow { columns, outline }), hint);
     }
     Ok(zones.file)
 }
 
 /// Returns the non-empty columns of each row of the table.
-fn rows(dbf: &[u8], cpg: Option<&str>) -> Result<Vec<Vec<(String, Value)>>, ZoneFileError> {
+fn rows(dbf: &[u8], cpg: Option<&str>) -> Result<Vec<Vec<(String, ColumnValue)>>, ZoneFileError> {
     let refuse = |error: ::shapefile::dbase::Error| ZoneFileError::Table(error.to_string());
     let encoding = match cpg.map(str::trim) {
         None | Some("UTF-8" | "utf-8") => Unicode.into(),
@@ -94,11 +94,11 @@ fn rows(dbf: &[u8], cpg: Option<&str>) -> Result<Vec<Vec<(String, Value)>>, Zone
     let columns = |row: Result<Record, _>| {
         let values = row?.into_iter().filter_map(|(name, value)| {
             let value = match value {
-                FieldValue::Character(text) => Value::Text(text?),
-                FieldValue::Numeric(number) => Value::Number(number?),
-                FieldValue::Float(number) => Value::Number(number?.into()),
-                FieldValue::Integer(number) => Value::Number(number.into()),
-                FieldValue::Double(number) => Value::Number(number),
+                FieldValue::Character(text) => ColumnValue::Text(text?),
+                FieldValue::Numeric(number) => ColumnValue::Number(number?),
+                FieldValue::Float(number) => ColumnValue::Number(number?.into()),
+                FieldValue::Integer(number) => ColumnValue::Number(number.into()),
+                FieldValue::Double(number) => ColumnValue::Number(number),
                 _ => return None,
             };
             Some((name, value))

@@ -50,7 +50,7 @@ struct ModelCoverage {
     /// Rows and columns of the native grid of the latest run.
     ny: usize,
     nx: usize,
-    bounds: Bounds,
+    bounds: CoverageBounds,
     #[schema(value_type = String)]
     latest_run: RunStamp,
     /// The hours of the latest run, counted from its start.
@@ -64,14 +64,14 @@ struct ModelCoverage {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GridBounds)]
-pub struct Bounds {
+pub struct CoverageBounds {
     min_lat: f64,
     min_lon: f64,
     max_lat: f64,
     max_lon: f64,
 }
 
-impl Bounds {
+impl CoverageBounds {
     pub fn of(grid: &NativeGrid) -> Self {
         let bounds = grid.bounds();
         Self {
@@ -91,7 +91,7 @@ impl ModelCoverage {
             attribution: source.attribution().to_owned(),
             ny: run.grid().rows(),
             nx: run.grid().columns(),
-            bounds: Bounds::of(run.grid()),
+            bounds: CoverageBounds::of(run.grid()),
             latest_run: run.definition().run,
             forecast_hour_axis: forecast_hour_axis(run),
             products: run.definition().products.len(),

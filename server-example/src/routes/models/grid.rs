@@ -13,7 +13,7 @@ use mesonet::{LonLat, grid, model};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::coverage::Bounds;
+use super::coverage::CoverageBounds;
 use super::lasting::Lasting;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
@@ -34,7 +34,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getModelGrid", Part::Models, "The native grid of a run")
                 .text("By default of the latest run.")
                 .path(&[MODEL])
-                .json::<Grid<'_>>("What is needed to convert between cells and places.")
+                .json::<GridAnswer<'_>>("What is needed to convert between cells and places.")
                 .cached(LASTING)
                 .tagged()
         },
@@ -58,7 +58,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 /// The definition of a native grid, and the same as a PROJ string.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ModelGrid)]
-struct Grid<'a> {
+struct GridAnswer<'a> {
     run: RunStamp,
     #[schema(value_type = u32)]
     ny: usize,
@@ -76,10 +76,10 @@ struct Grid<'a> {
     /// last and first of the last row.
     #[schema(value_type = Vec<Option<LonLat>>)]
     corners: [Option<LonLat>; 4],
-    bounds: Bounds,
+    bounds: CoverageBounds,
 }
 
-impl<'a> Grid<'a> {
+impl<'a> GridAnswer<'a> {
     fn new(run: &'a model::Run) -> Self {
         let grid = run.grid();
         let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
@@ -94,7 +94,7 @@ impl<'a> Grid<'a> {
             x0,
             y0,
             corners: corners.map(|(row, column)| grid.position(row, column).ok()),
-            bounds: Bounds::of(grid),
+            bounds: CoverageBounds::of(grid),
         }
     }
 }
@@ -106,7 +106,7 @@ async fn grid(
     let answer = move |state: &State| {
         let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
-        let grid = Grid::new(&run);
+        let grid = GridAnswer::new(&run);
         if run_stamp(&request.query)?.is_none() {
             // The next run may have a different grid.
             return json_value(request.accepted(), &grid).map(not_stored);

@@ -55,7 +55,7 @@ struct Products {
 struct ProductEntry {
     #[serde(flatten)]
     #[schema(inline)]
-    product: model::Product,
+    product: model::ModelProduct,
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
     /// What its fields are of, if it is not a single forecast: `member`, `mean` and so on.
@@ -84,7 +84,7 @@ struct ProductEntry {
 }
 
 impl ProductEntry {
-    fn new(source: &model::Source, product: model::Product) -> Self {
+    fn new(source: &model::Source, product: model::ModelProduct) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
         let half_step = product.encoding.encoding.scale() / 2.0;

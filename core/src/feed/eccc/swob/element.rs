@@ -8,7 +8,7 @@ use crate::observation::{IntervalType, Variable};
 
 /// What an element measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Meaning {
+pub(super) struct ElementMeaning {
     pub variable: Variable,
     pub interval_type: IntervalType,
     pub interval_minutes: i32,
@@ -45,7 +45,7 @@ enum Statistic {
 }
 
 /// The meaning of an element's name; `None` if the service has no variable for it.
-pub(super) fn meaning(name: &str) -> Option<Meaning> {
+pub(super) fn meaning(name: &str) -> Option<ElementMeaning> {
     let (name, sensor) = split_sensor(name);
     let (statistic, name) = split_statistic(name);
     let (base, period) = split_period(name)?;
@@ -72,7 +72,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         }
         (_, Some(period)) => period.minutes,
     };
-    Some(Meaning { variable, interval_type, interval_minutes, sensor, height, rank })
+    Some(ElementMeaning { variable, interval_type, interval_minutes, sensor, height, rank })
 }
 
 type WindMeaning = (Variable, IntervalType, Option<WindHeight>, u8);

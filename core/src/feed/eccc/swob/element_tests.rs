@@ -2,7 +2,7 @@ use super::*;
 
 fn shown(name: &str) -> String {
     let Some(meaning) = meaning(name) else { return "-".to_owned() };
-    let Meaning { variable, interval_type, interval_minutes, sensor, height, .. } = meaning;
+    let ElementMeaning { variable, interval_type, interval_minutes, sensor, height, .. } = meaning;
     format!("{variable} {interval_type} {interval_minutes} {sensor} {height:?}")
 }
 

@@ -8,7 +8,7 @@ mod verdict;
 use std::borrow::Cow;
 use std::io::BufRead;
 
-use self::element::{Meaning, WindHeight, meaning};
+use self::element::{ElementMeaning, WindHeight, meaning};
 use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
 use crate::feed::collect::{Collected, Measured};
@@ -221,7 +221,7 @@ fn metres(element: &Element<'_>) -> Option<f64> {
 
 /// An element that the service has a variable for.
 struct Candidate<'a> {
-    meaning: Meaning,
+    meaning: ElementMeaning,
     element: Element<'a>,
     unit: &'a str,
     /// `None` if the element has no value.
@@ -235,7 +235,7 @@ impl Candidate<'_> {
         bucket: impl Into<Cow<'static, str>>,
         value: f64,
     ) {
-        let Meaning { variable, interval_type, interval_minutes, .. } = self.meaning;
+        let ElementMeaning { variable, interval_type, interval_minutes, .. } = self.meaning;
         let measured = Measured::new(variable, interval_type, interval_minutes, self.unit);
         readings.push_in(bucket.into(), measured, value, verdict(self.element.qa_summary));
     }
@@ -280,7 +280,7 @@ fn candidates<'a>(
 
 /// The meaning of a compass code: the wind reported by a lighthouse keeper, by an unspecified
 /// method.
-const COMPASS: Meaning = Meaning {
+const COMPASS: ElementMeaning = ElementMeaning {
     variable: Variable::WindDirection,
     interval_type: Instantaneous,
     interval_minutes: 0,
@@ -326,7 +326,7 @@ fn one_of_each_series(
     readings: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) {
-    let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes);
+    let series = |of: &ElementMeaning| (of.variable, of.interval_type, of.interval_minutes);
     // The sort is stable: equal elements stay in the order of the document.
     candidates.sort_by_key(|one| (series(&one.meaning), one.meaning.sensor, one.meaning.rank));
     for alike in candidates.chunk_by(|a, b| series(&a.meaning) == series(&b.meaning)) {
@@ -368,7 +368,8 @@ fn winds_elsewhere(
     readings: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) {
-    let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes, of.height);
+    let series =
+        |of: &ElementMeaning| (of.variable, of.interval_type, of.interval_minutes, of.height);
     candidates.sort_by_key(|one| (series(&one.meaning), one.meaning.sensor, one.meaning.rank));
     for alike in candidates.chunk_by(|a, b| series(&a.meaning) == series(&b.meaning)) {
         let mut is_open = has_sensor_series(alike[0].meaning.variable);

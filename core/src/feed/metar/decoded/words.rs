@@ -1,7 +1,7 @@
 //! Reads remarks of several words, and the groups that [`Remarks`] leaves to people.
 
 use super::super::group::{Groups, number, small_number};
-use super::super::remarks::{Outcome, Remarks};
+use super::super::remarks::{GroupOutcome, Remarks};
 use super::super::{Metar, SkyLayer, Weather, sky, visibility};
 use super::figures::{hour_minute, miles};
 use super::phrase::{
@@ -39,7 +39,7 @@ pub(super) fn read(
         let bare = group.strip_suffix(b"$").filter(|bare| !bare.is_empty()).unwrap_or(group);
         if phrase(remarks, bare, &mut ahead).is_some() {
             groups = ahead;
-        } else if !matches!(data.group(group, &mut groups), Outcome::Taken) {
+        } else if !matches!(data.group(group, &mut groups), GroupOutcome::Taken) {
             not_understood.push(text(group));
             // Together with the group that was read as its value: PK WND 24046.
             not_understood.extend(behind.until(&groups).map(text));

@@ -12,7 +12,7 @@ const NO_CEILING_M: f64 = 22_000.0;
 
 /// What a column measures.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     /// A variable, its interval, its unit.
     Value(Variable, IntervalType, i32, &'static str),
     WindSpeed,
@@ -31,9 +31,9 @@ pub(super) enum Kind {
     None,
 }
 
-impl Kind {
+impl ColumnKind {
     pub(super) fn of(name: &str) -> Self {
-        use Kind::Value;
+        use ColumnKind::Value;
         match name {
             "temperature" => Value(Variable::AirTemperature, Instantaneous, 0, "°C"),
             "dew_point_temperature" => Value(Variable::DewPointTemperature, Instantaneous, 0, "°C"),
@@ -63,11 +63,15 @@ impl Kind {
 }
 
 /// Kind of `sky_cover_1`, `sky_cover_baseht_1`.
-fn layer(name: &str) -> Option<Kind> {
+fn layer(name: &str) -> Option<ColumnKind> {
     let of_layer = name.strip_prefix("sky_cover_")?;
     let of_base = of_layer.strip_prefix("baseht_");
     let index = of_base.unwrap_or(of_layer).parse::<usize>().ok()?.checked_sub(1)?;
-    Some(if of_base.is_some() { Kind::CloudBase(index) } else { Kind::CloudCover(index) })
+    Some(if of_base.is_some() {
+        ColumnKind::CloudBase(index)
+    } else {
+        ColumnKind::CloudCover(index)
+    })
 }
 
 /// Minutes of `precipitation_3_hour`, `precipitation_15_minute`.
@@ -82,9 +86,9 @@ fn precipitation_minutes(name: &str) -> Option<i32> {
 }
 
 /// A variable and the positions of its value and attributes.
-pub(super) struct Column {
+pub(super) struct GhcnhColumn {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ColumnKind,
     pub value: usize,
     pub measurement: Option<usize>,
     pub quality: Option<usize>,
@@ -93,7 +97,7 @@ pub(super) struct Column {
 }
 
 /// The result of reading a value.
-pub(super) enum Outcome {
+pub(super) enum CellOutcome {
     Value(Measured<'static>, f64),
     /// The cell says that there is no value.
     Nothing,
@@ -104,14 +108,14 @@ pub(super) enum Outcome {
 }
 
 /// A value of a row with its attributes.
-pub(super) struct Cell<'a> {
+pub(super) struct GhcnhCell<'a> {
     pub value: &'a str,
-    pub column: &'a Column,
+    pub column: &'a GhcnhColumn,
     pub row: &'a [&'a str],
     pub minute: u8,
 }
 
-impl Cell<'_> {
+impl GhcnhCell<'_> {
     fn attribute(&self, at: Option<usize>) -> &str {
         at.map_or("", |at| self.row[at])
     }
@@ -144,59 +148,62 @@ impl Cell<'_> {
         }
     }
 
-    pub(super) fn measured(&self, columns: &[Column]) -> Outcome {
+    pub(super) fn measured(&self, columns: &[GhcnhColumn]) -> CellOutcome {
         use Variable::{
             CeilingHeight, CloudBaseHeight, CloudCover, Precipitation, WindDirection, WindGust,
             WindSpeed,
         };
         let value = match self.column.kind {
             // BKN:07, with the cover in oktas; 9 is a hidden sky.
-            Kind::CloudCover(_) => self.value.rsplit(':').next().unwrap_or(""),
+            ColumnKind::CloudCover(_) => self.value.rsplit(':').next().unwrap_or(""),
             _ => self.value,
         };
         let number = value.parse::<f64>().ok().filter(|value| value.is_finite());
         let is_variable = self.measurement() == Some('V') || self.value == "VRB";
         let Some(number) = number else {
-            let is_word = matches!(self.column.kind, Kind::WindDirection) && is_variable;
-            return if is_word { Outcome::Nothing } else { Outcome::Unread };
+            let is_word = matches!(self.column.kind, ColumnKind::WindDirection) && is_variable;
+            return if is_word { CellOutcome::Nothing } else { CellOutcome::Unread };
         };
         let measured = match self.column.kind {
-            Kind::Value(variable, of, minutes, unit) => Measured::new(variable, of, minutes, unit),
-            Kind::WindSpeed => {
+            ColumnKind::Value(variable, of, minutes, unit) => {
+                Measured::new(variable, of, minutes, unit)
+            }
+            ColumnKind::WindSpeed => {
                 let (of, minutes) = self.wind_interval();
                 Measured::new(WindSpeed, of, minutes, "m/s")
             }
-            Kind::WindDirection => {
-                let speed = columns.iter().find(|one| matches!(one.kind, Kind::WindSpeed));
+            ColumnKind::WindDirection => {
+                let speed = columns.iter().find(|one| matches!(one.kind, ColumnKind::WindSpeed));
                 let speed = speed.and_then(|speed| self.row[speed.value].parse::<f64>().ok());
                 if is_variable || number == 0.0 && speed != Some(0.0) {
-                    return Outcome::Nothing;
+                    return CellOutcome::Nothing;
                 }
                 let (of, minutes) = self.wind_interval();
                 Measured::new(WindDirection, of, minutes, "°")
             }
-            Kind::WindGust if matches!(self.fm(), "15" | "16") => {
+            ColumnKind::WindGust if matches!(self.fm(), "15" | "16") => {
                 Measured::new(WindGust, Max, 10, "m/s")
             }
-            Kind::WindGust => Measured::new(WindGust, Unknown, 0, "m/s"),
-            Kind::Ceiling if number >= NO_CEILING_M => return Outcome::Nothing,
-            Kind::Ceiling => Measured::instantaneous(CeilingHeight, "m"),
-            Kind::Precipitation(minutes) => match self.precipitation_minutes(minutes) {
+            ColumnKind::WindGust => Measured::new(WindGust, Unknown, 0, "m/s"),
+            ColumnKind::Ceiling if number >= NO_CEILING_M => return CellOutcome::Nothing,
+            ColumnKind::Ceiling => Measured::instantaneous(CeilingHeight, "m"),
+            ColumnKind::Precipitation(minutes) => match self.precipitation_minutes(minutes) {
                 Ok(minutes) => Measured::new(Precipitation, Cumulative, minutes, "mm"),
-                Err(why) => return Outcome::Left(why),
+                Err(why) => return CellOutcome::Left(why),
             },
-            Kind::CloudCover(index) => {
+            ColumnKind::CloudCover(index) => {
                 let of = Measured::layer(CloudCover, "okta", index);
                 let of = of.filter(|_| (0.0..=9.0).contains(&number));
-                return of.map_or(Outcome::Nothing, |of| Outcome::Value(of, number.min(8.0)));
+                return of
+                    .map_or(CellOutcome::Nothing, |of| CellOutcome::Value(of, number.min(8.0)));
             }
-            Kind::CloudBase(index) => match Measured::layer(CloudBaseHeight, "m", index) {
+            ColumnKind::CloudBase(index) => match Measured::layer(CloudBaseHeight, "m", index) {
                 Some(of) => of,
-                None => return Outcome::Nothing,
+                None => return CellOutcome::Nothing,
             },
-            Kind::Weather(_) | Kind::None => return Outcome::Nothing,
+            ColumnKind::Weather(_) | ColumnKind::None => return CellOutcome::Nothing,
         };
-        Outcome::Value(measured, number)
+        CellOutcome::Value(measured, number)
     }
 
     /// The minutes that an amount covers, or why they are not known.
@@ -229,8 +236,8 @@ impl Cell<'_> {
     /// a trace.
     pub(super) fn qualifier(&self) -> Option<Qualifier> {
         let trace = match self.column.kind {
-            Kind::Precipitation(_) if self.source() != 382 => '2',
-            Kind::Value(Variable::SnowDepth, ..) => '3',
+            ColumnKind::Precipitation(_) if self.source() != 382 => '2',
+            ColumnKind::Value(Variable::SnowDepth, ..) => '3',
             _ => return None,
         };
         (self.measurement() == Some(trace)).then_some(Qualifier::Trace)
@@ -242,7 +249,8 @@ impl Cell<'_> {
         if source == 382 && code.is_empty() {
             return Quality::GOOD;
         }
-        let is_humidity = matches!(self.column.kind, Kind::Value(Variable::RelativeHumidity, ..));
+        let is_humidity =
+            matches!(self.column.kind, ColumnKind::Value(Variable::RelativeHumidity, ..));
         let base = code
             .chars()
             .map(|flag| match flag {

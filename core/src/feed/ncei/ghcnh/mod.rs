@@ -12,7 +12,7 @@ use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt
 use crate::feed::text::lines::{Line, Lines};
 use crate::observation::{IdScheme, Report};
 use crate::unit::Vocabulary;
-use cell::{Cell, Column, Kind, Outcome};
+use cell::{CellOutcome, ColumnKind, GhcnhCell, GhcnhColumn};
 
 /// Network that stations of GHCNh belong to.
 pub const GHCNH_NETWORK: &str = "GHCNh";
@@ -127,7 +127,7 @@ struct Header {
     name: Option<usize>,
     place: Option<(usize, usize)>,
     elevation: Option<usize>,
-    columns: Vec<Column>,
+    columns: Vec<GhcnhColumn>,
 }
 
 impl Header {
@@ -151,9 +151,9 @@ impl Header {
         let columns = names.iter().enumerate().filter_map(|(value, name)| {
             let attribute = |attribute: &str| at(&format!("{name}_{attribute}"));
             let quality = attribute("Quality_Code")?;
-            Some(Column {
+            Some(GhcnhColumn {
                 name: (*name).to_owned(),
-                kind: Kind::of(name),
+                kind: ColumnKind::of(name),
                 value,
                 measurement: attribute("Measurement_Code"),
                 quality: Some(quality),
@@ -190,26 +190,26 @@ impl Header {
             if matches!(value, "" | "-9999" | "-9999.0") {
                 continue;
             }
-            let cell = Cell { value, column, row: &row, minute };
+            let cell = GhcnhCell { value, column, row: &row, minute };
             match column.kind {
-                Kind::None => summary.without_variable.add(&column.name),
-                Kind::Weather(way) => {
+                ColumnKind::None => summary.without_variable.add(&column.name),
+                ColumnKind::Weather(way) => {
                     let words = weather[way].get_or_insert_default();
                     words.extend(cell.weather().filter(|word| !words.contains(word)));
                 }
                 _ => match cell.measured(&self.columns) {
-                    Outcome::Value(of, value) => {
+                    CellOutcome::Value(of, value) => {
                         let is_new = readings.so_far().iter().all(|one| !of.is_of(&one.series));
                         if is_new {
                             let qualifier = cell.qualifier().filter(|_| value == 0.0);
                             readings.push_qualified(of, value, cell.quality(), qualifier);
                         }
                     }
-                    Outcome::Nothing => {}
-                    Outcome::Left(why) => {
+                    CellOutcome::Nothing => {}
+                    CellOutcome::Left(why) => {
                         summary.without_variable.add(&format!("{} {why}", column.name));
                     }
-                    Outcome::Unread => summary.unread_values.add(&column.name),
+                    CellOutcome::Unread => summary.unread_values.add(&column.name),
                 },
             }
         }

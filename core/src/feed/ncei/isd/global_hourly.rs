@@ -52,7 +52,7 @@ pub fn read_isd_csv(
     let mut row = CsvRow::new();
     let mut summary = Summary::default();
     let header = match lines.next()? {
-        Some(line) if row.split(line).is_ok() => Columns::of(&row),
+        Some(line) if row.split(line).is_ok() => IsdColumns::of(&row),
         _ => None,
     };
     let needed = "STATION, DATE, REPORT_TYPE, WND, CIG, VIS, TMP, DEW and SLP";
@@ -71,7 +71,7 @@ pub fn read_isd_csv(
 }
 
 /// The positions of the columns.
-struct Columns {
+struct IsdColumns {
     count: usize,
     station: usize,
     date: usize,
@@ -85,7 +85,7 @@ struct Columns {
     additional: Vec<(usize, [u8; 3])>,
 }
 
-impl Columns {
+impl IsdColumns {
     fn of(row: &CsvRow) -> Option<Self> {
         let names: Vec<&[u8]> = row.fields().map(<[u8]>::trim_ascii).collect();
         let at = |name: &str| names.iter().position(|of| *of == name.as_bytes());

@@ -109,7 +109,7 @@ pub fn read_isd(
 }
 
 /// The sections of a record.
-struct Record<'a> {
+struct IsdRecord<'a> {
     control: &'a [u8; CONTROL_BYTES],
     mandatory: Mandatory<'a>,
     variable: &'a [u8],
@@ -160,7 +160,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     if line.cut {
         return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
     }
-    let record = Record::of(line.bytes)?;
+    let record = IsdRecord::of(line.bytes)?;
     let kind = ReportType::of(record.field(42, 46));
     let station = record.station()?;
     let ts_ms = record.time()?;
@@ -177,7 +177,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     Ok(FeedReport::new(station, report))
 }
 
-impl<'a> Record<'a> {
+impl<'a> IsdRecord<'a> {
     fn of(line: &'a [u8]) -> Result<Self, RefusalReason> {
         let sections = line.split_first_chunk::<CONTROL_BYTES>().and_then(|(control, rest)| {
             let (mandatory, rest) = rest.split_first_chunk::<MANDATORY_BYTES>()?;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Row, Transaction, params};
 
-use super::super::codec::{Bytes, Writer, Wrong};
+use super::super::codec::{ByteWriter, Bytes, Wrong};
 use super::super::count::{Count, JOURNAL_COUNT, read_count};
 use super::super::fault::Fault;
 use super::super::names::DATABASE;
-use super::super::run::Run;
-use super::{Catalogue, Lost, add_lost, set_meta};
+use super::super::run::SortedRun;
+use super::{Lost, RecordCatalogue, add_lost, set_meta};
 use crate::observation::StationId;
 use crate::store::StoreError;
 
@@ -45,7 +45,7 @@ pub(in super::super) struct BatchNote {
 }
 
 impl BatchNote {
-    pub(crate) fn of(generation: u64, places_generation: u64, run: &Run) -> Self {
+    pub(crate) fn of(generation: u64, places_generation: u64, run: &SortedRun) -> Self {
         let of_station = |end: Option<&(StationId, u32)>| {
             end.map_or(StationId::from_bytes([0; 16]), |&(station, _)| station)
         };
@@ -55,7 +55,7 @@ impl BatchNote {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
+        let mut out = ByteWriter::default();
         let generations = [self.generation as i64, self.places_generation as i64];
         for number in generations.into_iter().chain([self.first_ms, self.last_ms]) {
             out.i64(number);
@@ -103,7 +103,7 @@ impl JournalEntry {
     }
 }
 
-impl Catalogue {
+impl RecordCatalogue {
     /// Returns the batches that are not known to be damaged.
     pub(crate) fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
         self.journal_after(0)

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use super::super::codec::Wrong;
 use super::super::fault::{Fault, damaged_catalogue};
 use super::super::names::DATABASE;
-use super::Catalogue;
+use super::RecordCatalogue;
 use crate::store::StoreError;
 
 /// Names of the store's own texts.
@@ -17,7 +17,7 @@ pub(in super::super) const GIVEN_UP: &str = "store.given_up";
 /// The instant before which retention has deleted segments.
 pub(in super::super) const DROPPED_TO: &str = "store.dropped_to_ms";
 
-impl Catalogue {
+impl RecordCatalogue {
     /// Returns the text with a name.
     ///
     /// # Errors

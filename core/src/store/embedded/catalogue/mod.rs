@@ -23,7 +23,7 @@ use super::contents::no_catalogue;
 use super::count::Count;
 use super::fault::{Fault, database};
 use super::names::DATABASE;
-use super::series_table::SeriesTable;
+use super::series_table::SeriesList;
 use super::stations::StationState;
 use super::unwritten;
 use super::weather_table::Words;
@@ -125,7 +125,7 @@ impl Edition {
 
 /// The database.
 #[derive(Debug)]
-pub(super) struct Catalogue {
+pub(super) struct RecordCatalogue {
     pub connection: Connection,
     pub path: PathBuf,
     version: u32,
@@ -133,7 +133,7 @@ pub(super) struct Catalogue {
     count: Option<Count>,
 }
 
-impl Catalogue {
+impl RecordCatalogue {
     /// Opens the database of a folder. Tables are created only if `is_new` says that there is no
     /// data yet for the database to describe.
     pub(super) fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
@@ -263,8 +263,8 @@ impl Catalogue {
     }
 
     /// Returns the series and the words of present weather.
-    pub(super) fn series(&self) -> Read<SeriesTable> {
-        let mut table = SeriesTable::default();
+    pub(super) fn series(&self) -> Read<SeriesList> {
+        let mut table = SeriesList::default();
         let mut faults = Vec::new();
         let sql = "SELECT id, name, interval_type, interval_minutes, calculated, reported_unit, \
                    bucket FROM series ORDER BY id";
@@ -315,7 +315,7 @@ impl Catalogue {
         Ok((table, faults))
     }
 
-    pub(super) fn stations(&self, table: &SeriesTable) -> Read<Vec<StationState>> {
+    pub(super) fn stations(&self, table: &SeriesList) -> Read<Vec<StationState>> {
         let (mut states, mut faults) = (Vec::new(), Vec::new());
         let mut at = 0;
         self.rows("SELECT state FROM station ORDER BY id", |row| {

@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use rusqlite::{Transaction, params};
 
-use super::super::codec::{Bytes, Writer, Wrong};
+use super::super::codec::{ByteWriter, Bytes, Wrong};
 use super::super::fault::Fault;
 use super::super::folder::Folder;
 use super::super::names::{DAMAGED, DATABASE};
-use super::super::segment_note::About;
-use super::super::series_table::SeriesTable;
+use super::super::segment_note::StoreState;
+use super::super::series_table::SeriesList;
 use super::journal::journal_batch;
-use super::{Catalogue, Read};
 use super::{GENERATION, GIVEN_UP, PLACES_GENERATION, RETAIN_FROM, set_meta};
+use super::{Read, RecordCatalogue};
 use crate::observation::StationId;
 use crate::store::StoreError;
 
@@ -44,7 +44,7 @@ impl SegmentEntry {
     }
 
     fn encode_checksums(&self) -> Vec<u8> {
-        let mut out = Writer::default();
+        let mut out = ByteWriter::default();
         for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
             out.i64(number);
         }
@@ -72,7 +72,7 @@ pub(in super::super) fn segment_file(id: i64) -> String {
     format!("segments/{id:08}.arrow")
 }
 
-impl Catalogue {
+impl RecordCatalogue {
     /// Returns the segments in order, and the segments whose entries are damaged.
     pub(crate) fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
         let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
@@ -116,9 +116,9 @@ impl Catalogue {
     pub(crate) fn about(
         &self,
         made_from: Vec<i64>,
-        series: &SeriesTable,
-    ) -> Result<About, StoreError> {
-        Ok(About {
+        series: &SeriesList,
+    ) -> Result<StoreState, StoreError> {
+        Ok(StoreState {
             made_from,
             sealed_to: self.sealed_to()?,
             generation: self.number(GENERATION)?.unwrap_or(0),
