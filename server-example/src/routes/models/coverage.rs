@@ -50,7 +50,7 @@ struct ModelCoverage {
     /// Rows and columns of the native grid of the latest run.
     ny: usize,
     nx: usize,
-    bounds: CoverageBounds,
+    bounds: GridBounds,
     #[schema(value_type = String)]
     latest_run: RunStamp,
     /// The hours of the latest run, counted from its start.
@@ -63,15 +63,14 @@ struct ModelCoverage {
 /// The box around the cells; minLon is greater than maxLon across the antimeridian.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = GridBounds)]
-pub struct CoverageBounds {
+pub struct GridBounds {
     min_lat: f64,
     min_lon: f64,
     max_lat: f64,
     max_lon: f64,
 }
 
-impl CoverageBounds {
+impl GridBounds {
     pub fn of(grid: &NativeGrid) -> Self {
         let bounds = grid.bounds();
         Self {
@@ -91,7 +90,7 @@ impl ModelCoverage {
             attribution: source.attribution().to_owned(),
             ny: run.grid().rows(),
             nx: run.grid().columns(),
-            bounds: CoverageBounds::of(run.grid()),
+            bounds: GridBounds::of(run.grid()),
             latest_run: run.definition().run,
             forecast_hour_axis: forecast_hour_axis(run),
             products: run.definition().products.len(),

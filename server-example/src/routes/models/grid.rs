@@ -13,7 +13,7 @@ use mesonet::{LonLat, grid, model};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::coverage::CoverageBounds;
+use super::coverage::GridBounds;
 use super::lasting::Lasting;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
@@ -34,7 +34,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getModelGrid", Part::Models, "The native grid of a run")
                 .text("By default of the latest run.")
                 .path(&[MODEL])
-                .json::<GridAnswer<'_>>("What is needed to convert between cells and places.")
+                .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
                 .cached(LASTING)
                 .tagged()
         },
@@ -57,8 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 
 /// The definition of a native grid, and the same as a PROJ string.
 #[derive(Serialize, ToSchema)]
-#[schema(as = ModelGrid)]
-struct GridAnswer<'a> {
+struct ModelGrid<'a> {
     run: RunStamp,
     #[schema(value_type = u32)]
     ny: usize,
@@ -76,10 +75,10 @@ struct GridAnswer<'a> {
     /// last and first of the last row.
     #[schema(value_type = Vec<Option<LonLat>>)]
     corners: [Option<LonLat>; 4],
-    bounds: CoverageBounds,
+    bounds: GridBounds,
 }
 
-impl<'a> GridAnswer<'a> {
+impl<'a> ModelGrid<'a> {
     fn new(run: &'a model::Run) -> Self {
         let grid = run.grid();
         let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
@@ -94,7 +93,7 @@ impl<'a> GridAnswer<'a> {
             x0,
             y0,
             corners: corners.map(|(row, column)| grid.position(row, column).ok()),
-            bounds: CoverageBounds::of(grid),
+            bounds: GridBounds::of(grid),
         }
     }
 }
@@ -106,7 +105,7 @@ async fn grid(
     let answer = move |state: &State| {
         let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
-        let grid = GridAnswer::new(&run);
+        let grid = ModelGrid::new(&run);
         if run_stamp(&request.query)?.is_none() {
             // The next run may have a different grid.
             return json_value(request.accepted(), &grid).map(not_stored);
