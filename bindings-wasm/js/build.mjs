@@ -24,7 +24,7 @@ const MODULES = [
   { name: "checks", features: "checks", optLevel: '"s"', budget: 184 * 1024 },
   { name: "network", features: "network", optLevel: '"s"', budget: 284 * 1024 },
   { name: "grids", features: "grids", optLevel: 3, budget: 40 * 1024 },
-  { name: "alerts", features: "alerts", optLevel: '"s"', budget: 270 * 1024 },
+  { name: "alerts", features: "alerts", optLevel: '"s"', budget: 272 * 1024 },
   { name: "report", features: "report", optLevel: '"z"', budget: 42 * 1024 },
   { name: "metar", features: "metar", optLevel: '"s"', budget: 122 * 1024 },
 ];
