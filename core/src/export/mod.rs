@@ -127,7 +127,7 @@ impl Request {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(expecting = "struct Entry")]
+#[serde(expecting = "an object")]
 pub struct BulkEntry {
     /// The series.
     #[serde(flatten)]

@@ -94,7 +94,7 @@ impl From<SettingsFault> for CatalogueError {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "struct Entry", deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 struct RasterToml {
     title: String,
     unit: String,

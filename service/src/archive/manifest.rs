@@ -27,7 +27,7 @@ pub const KEPT_MS: i64 = 2 * mesonet::time::DAY_MS;
 
 /// What an archive holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(expecting = "struct Manifest", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(expecting = "an object", rename_all = "camelCase", deny_unknown_fields)]
 pub struct ArchiveManifest {
     /// The name of the record in its places.
     pub record: String,
@@ -83,7 +83,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// The file of a manifest.
 #[derive(Serialize, Deserialize)]
-#[serde(expecting = "struct Written", deny_unknown_fields)]
+#[serde(expecting = "an object", deny_unknown_fields)]
 struct ManifestFile<T> {
     format: u32,
     sha256: String,

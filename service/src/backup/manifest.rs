@@ -20,7 +20,7 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 /// A backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(expecting = "struct Manifest", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(expecting = "an object", rename_all = "camelCase", deny_unknown_fields)]
 pub struct BackupManifest {
     /// Everything that was acknowledged before this time is in the backup.
     #[serde(with = "instant")]
@@ -40,7 +40,7 @@ pub struct BackupManifest {
 
 /// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(expecting = "struct Entry", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(expecting = "an object", rename_all = "camelCase", deny_unknown_fields)]
 pub struct ManifestEntry {
     /// Its path in the data folder, with `/` between the parts.
     pub path: String,

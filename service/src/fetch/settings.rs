@@ -25,7 +25,7 @@ pub struct InvalidSetting {
 
 /// Where feed files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(expecting = "enum Source", rename_all = "kebab-case")]
+#[serde(expecting = "the name of a source", rename_all = "kebab-case")]
 pub enum FetchSource {
     /// SWOB files of the Meteorological Service of Canada, from folder listings of its Datamart.
     DatamartSwob,

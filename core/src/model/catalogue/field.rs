@@ -57,7 +57,7 @@ pub struct SourceProduct {
 
 /// A product as written in the catalogue.
 #[derive(Deserialize)]
-#[serde(expecting = "struct Entry", deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 pub(super) struct ProductToml {
     name: String,
     #[serde(default)]

@@ -126,7 +126,7 @@ impl From<SettingsFault> for ModelCatalogueError {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "struct Entry", deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 struct SourceToml {
     title: String,
     #[serde(default)]

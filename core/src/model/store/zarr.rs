@@ -58,7 +58,7 @@ struct Attributes {
 
 /// The definition of a run, and its published hours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(expecting = "struct Manifest")]
+#[serde(expecting = "an object")]
 pub(super) struct RunManifest {
     /// The version of the layout.
     format: u8,
