@@ -127,6 +127,7 @@ pub mod grid;
 #[cfg(all(feature = "store", feature = "checks"))]
 pub mod intake;
 mod lengths;
+pub mod lock;
 #[cfg(feature = "model")]
 pub mod model;
 pub mod observation;

@@ -3,9 +3,9 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process;
 
 use mesonet::durable::sync_folder;
+use mesonet::lock::FileLock;
 
 use super::BackupError;
 use super::manifest::BackupManifest;
@@ -108,17 +108,14 @@ pub fn exchanged(folder: &Path) -> Result<Vec<String>, BackupError> {
 ///
 /// # Errors
 /// Another process has it open, or the folder cannot be written.
-pub fn lock(folder: &Path) -> Result<File, BackupError> {
+pub fn lock(folder: &Path) -> Result<FileLock, BackupError> {
     let path = folder.join("lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&path);
-    let lock = lock.map_err(BackupError::file(&path))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(BackupError::Open(folder.to_owned())),
-        Err(TryLockError::Error(error)) => return Err(BackupError::File { path, error }),
+    match FileLock::exclusive(&path) {
+        Ok(lock) => {
+            lock.name_holder(Some("a follower"));
+            Ok(lock)
+        }
+        Err(TryLockError::WouldBlock) => Err(BackupError::Open(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(BackupError::File { path, error }),
     }
-    // The name only helps a process that is refused, so a failure to write it is ignored.
-    let name = format!("process {} (mesonet-server, a follower)", process::id());
-    let _ = lock.set_len(0).and_then(|()| (&lock).write_all(name.as_bytes()));
-    Ok(lock)
 }

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use mesonet::durable::{create_folder, sync_folder};
+use mesonet::lock::FileLock;
 
 use super::BackupError;
 use super::gather::{How, how};
@@ -41,7 +42,7 @@ pub struct Mirror {
     /// Whether this process has checked that all files are those of the backup.
     is_sure: bool,
     /// The lock of the record: as long as it is held, no other process writes to the record.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl Mirror {

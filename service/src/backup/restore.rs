@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use mesonet::durable::{create_folder, sync_folder};
+use mesonet::lock::FileLock;
 
 use super::BackupError;
 use super::list::{fetch, manifests, read};
@@ -95,8 +96,7 @@ struct Staged {
     target: PathBuf,
     folder: PathBuf,
     lock_path: PathBuf,
-    /// Locked as long as this value lives. A killed process leaves no lock behind.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl Staged {
@@ -117,15 +117,13 @@ impl Staged {
             parent.join(hidden)
         };
         let (folder, lock_path) = (beside(".restoring"), beside(".restoring.lock"));
-        let lock = File::options().create(true).truncate(false).write(true).open(&lock_path);
-        let lock = lock.map_err(BackupError::file(&lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
+        let lock = match FileLock::exclusive(&lock_path) {
+            Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => return Err(BackupError::InUse(target)),
             Err(TryLockError::Error(error)) => {
                 return Err(BackupError::File { path: lock_path, error });
             }
-        }
+        };
         // What a killed restore left.
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(BackupError::file(&folder))?;

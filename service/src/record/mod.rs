@@ -30,13 +30,14 @@ mod upstream;
 mod writer;
 
 use std::fmt::Debug;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mesonet::durable::create_folder;
+use mesonet::lock::FileLock;
 use mesonet::store::{AlertStore, EmbeddedOptions, Maintained, StoreError, StoreHealth};
 use mesonet::{Reader, Store};
 
@@ -92,17 +93,15 @@ const TRY_AGAIN: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// Another process has it locked, or it cannot be written.
-pub fn lock_folder(folder: &Path) -> Result<(File, bool), StoreError> {
+pub fn lock_folder(folder: &Path) -> Result<(FileLock, bool), StoreError> {
     let path = folder.display().to_string();
     let failed =
         |error: io::Error| StoreError::Storage { path: path.clone(), cause: error.to_string() };
     create_folder(folder).map_err(failed)?;
     let mut entries = fs::read_dir(folder).map_err(failed)?.filter_map(Result::ok);
     let is_empty = entries.all(|entry| entry.file_name() == "lock");
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock"));
-    let file = file.map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok((file, is_empty)),
+    match FileLock::exclusive(&folder.join("lock")) {
+        Ok(lock) => Ok((lock, is_empty)),
         Err(TryLockError::Error(error)) => Err(failed(error)),
         Err(TryLockError::WouldBlock) => {
             Err(StoreError::Locked { path, holder: "another process".to_owned() })

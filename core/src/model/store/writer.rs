@@ -1,7 +1,7 @@
 //! Writing a run, hour by hour.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use super::zarr::{RunManifest, create, write_arrays};
 use super::{clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::grid::NativeGrid;
+use crate::lock::FileLock;
 use crate::model::{RunStamp, RunStoreError};
 
 /// Writes the hours of a run. Nobody sees the written data until it is published.
@@ -76,8 +77,7 @@ pub struct RunWriter {
     ready: BTreeMap<(usize, usize), Vec<usize>>,
     /// The intervals that were stated since the last publication, by hour and product.
     intervals: StatedIntervals,
-    /// Locked while it is open, so even a killed process leaves no lock behind.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl RunWriter {
@@ -428,13 +428,10 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<RunManifest, RunSto
 }
 
 /// Locks a run of a model for its writer.
-pub(super) fn lock(model: &Path, run: RunStamp) -> Result<File, RunStoreError> {
+pub(super) fn lock(model: &Path, run: RunStamp) -> Result<FileLock, RunStoreError> {
     let path = model.join(format!(".{run}.lock"));
-    let lock = File::options().create(true).truncate(false).write(true).open(&path);
-    let lock = lock.map_err(|error| storage(&path, &error))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(RunStoreError::Busy(run.to_string())),
-        Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
-    }
+    FileLock::exclusive(&path).map_err(|error| match error {
+        TryLockError::WouldBlock => RunStoreError::Busy(run.to_string()),
+        TryLockError::Error(error) => storage(&path, &error),
+    })
 }

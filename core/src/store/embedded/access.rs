@@ -1,7 +1,6 @@
 //! Reads the files of a folder without writing to them, whether or not a process has the folder
 //! open for writing.
 
-use std::fs::File;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -9,6 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::fault::database;
 use super::unwritten;
+use crate::lock::FileLock;
 use crate::store::StoreError;
 
 /// How many times reading begins again because the writer went away.
@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 3;
 pub(in super::super) enum Access {
     /// No process writes, and none can while this is held: the lock is shared with other readers. A
     /// folder that was never opened has no lock.
-    Still { _lock: Option<File> },
+    Still { _lock: Option<FileLock> },
     /// A process has the folder open for writing. SQLite's own locks give each of its readers a
     /// state that does not change, and the writer deletes no file that this state names.
     Live,

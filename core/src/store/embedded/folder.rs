@@ -1,13 +1,14 @@
 //! The folder of a store: its lock, its files, and files that are set aside.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
-use std::{env, process, thread};
 
 use super::fault::{Fault, storage};
 use super::names::{LOCK, ORPHANED};
+use crate::lock::FileLock;
 use crate::store::StoreError;
 
 /// How many times, and how far apart, to try a folder that readers are looking at.
@@ -18,36 +19,31 @@ const READER_TURN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Folder {
     pub path: PathBuf,
-    /// Locked while it is open; even a killed process leaves no lock behind.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl Folder {
     /// Locks an existing folder.
     pub(super) fn lock(path: &Path) -> Result<Self, StoreError> {
         let file = path.join(LOCK);
-        let lock = File::options().create(true).truncate(false).write(true).open(&file);
-        let lock = lock.map_err(|error| storage(&file, &error))?;
         let mut patience = READER_PATIENCE;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
+        let lock = loop {
+            match FileLock::exclusive(&file) {
+                Ok(lock) => break lock,
                 Err(TryLockError::Error(error)) => return Err(storage(&file, &error)),
                 Err(TryLockError::WouldBlock) => {}
             }
             // Readers share the lock for as long as they look at the catalogue.
-            let is_shared = lock.try_lock_shared().is_ok();
+            let is_shared = FileLock::shared(&file).is_ok();
             if !is_shared || patience == 0 {
                 let holder =
                     if is_shared { "a process that reads it".into() } else { holder(&file) };
                 return Err(StoreError::Locked { path: path.display().to_string(), holder });
             }
-            lock.unlock().map_err(|error| storage(&file, &error))?;
             patience -= 1;
             thread::sleep(READER_TURN);
-        }
-        // The name only helps a process that is refused, so a failure to write it is ignored.
-        let _ = lock.set_len(0).and_then(|()| (&lock).write_all(own_name().as_bytes()));
+        };
+        lock.name_holder(None);
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
@@ -79,14 +75,6 @@ impl Folder {
         }
         Ok(Some(to))
     }
-}
-
-/// How this process is named to others that try to open the folder.
-fn own_name() -> String {
-    let program = env::current_exe().ok();
-    let program = program.as_deref().and_then(Path::file_name);
-    let program = program.map(|name| format!(" ({})", name.display())).unwrap_or_default();
-    format!("process {}{program}", process::id())
 }
 
 /// Returns the holder of a lock file, as named in the file.

@@ -1,6 +1,5 @@
 //! Finds out what dropping readings would remove, without changing anything.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use super::run::SortedRun;
 use super::segment::Segment;
 use super::series_table::SeriesList;
 use super::unwritten;
+use crate::lock::FileLock;
 use crate::store::StoreError;
 
 /// A survey of the store in a folder that no process has open; see
@@ -44,7 +44,7 @@ pub struct Survey {
     fresh: Vec<SortedRun>,
     retain_from_ms: i64,
     /// Shared with other readers.
-    _lock: Option<File>,
+    _lock: Option<FileLock>,
 }
 
 /// What would be removed if readings before an instant were dropped.

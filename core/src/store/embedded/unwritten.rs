@@ -2,7 +2,7 @@
 //! or as a user with read access only.
 
 use std::fmt::Write;
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::fault::{database, storage};
 use super::folder::holder;
 use super::names::LOCK;
+use crate::lock::FileLock;
 use crate::store::StoreError;
 
 /// SQLite's file system layer without locks: the lock of the folder replaces them, and a read-only
@@ -38,18 +39,14 @@ const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none"
 /// assert!(EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn share_folder(dir: &Path) -> Result<Option<File>, StoreError> {
+pub fn share_folder(dir: &Path) -> Result<Option<FileLock>, StoreError> {
     let path = dir.join(LOCK);
-    let lock = match File::open(&path) {
-        Ok(lock) => lock,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(storage(&path, &error)),
-    };
-    match lock.try_lock_shared() {
-        Ok(()) => Ok(Some(lock)),
+    match FileLock::shared(&path) {
+        Ok(lock) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => {
             Err(StoreError::Locked { path: dir.display().to_string(), holder: holder(&path) })
         }
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
     }
 }

@@ -3,7 +3,6 @@
 //! Everything is read first, and nothing is written. Only then, if requested, is damage set aside.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,12 +25,13 @@ use super::segment_file::write_segment;
 use super::series_table::SeriesList;
 use super::sweep::next_segment;
 use super::unwritten;
+use crate::lock::FileLock;
 use crate::observation::StationId;
 use crate::store::StoreError;
 
 /// Keeps others away while files are checked.
 enum Guard {
-    Shared { _lock: Option<File> },
+    Shared { _lock: Option<FileLock> },
     Alone(Folder),
 }
 
