@@ -202,8 +202,10 @@ fn say(source: FetchSource, round: &Round, wait_ms: i64) {
 impl Stop {
     fn sleep(&self, time: Duration) {
         let guard = locked(&self.lock);
-        let told = |(): &mut ()| !self.flag.load(Ordering::Relaxed);
-        drop(self.wake.wait_timeout_while(guard, time, told).map_err(PoisonError::into_inner));
+        let is_running = |(): &mut ()| !self.flag.load(Ordering::Relaxed);
+        drop(
+            self.wake.wait_timeout_while(guard, time, is_running).map_err(PoisonError::into_inner),
+        );
     }
 
     fn tell(&self) {

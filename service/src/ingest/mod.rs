@@ -18,6 +18,7 @@ mod packing;
 mod push_key;
 mod source;
 mod summary;
+mod summary_table;
 
 use std::cell::Cell;
 use std::fs::File;
