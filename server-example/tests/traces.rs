@@ -207,11 +207,12 @@ fn a_collector_that_is_gone_or_silent_holds_nothing_up() {
         for _ in 0..200 {
             assert_eq!(server.get("/healthz", ""), 200);
         }
-        // The client gives up after 10 s: no request has waited for it.
-        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+        // The client gives up after 10 s. Requests that waited for it would take half an hour.
+        assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
         let told = Instant::now();
         let log = server.stop();
-        assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
+        // Eight spans wait in the queue, for 10 s each.
+        assert!(told.elapsed() < Duration::from_secs(60), "{:?}", told.elapsed());
         if address == gone {
             let line = "traces cannot be sent, and are dropped until they can: the collector: ";
             assert_eq!(log.matches(line).count(), 1, "{log}");

@@ -126,8 +126,8 @@ fn without_its_bucket_a_server_answers_what_it_holds_and_says_503_of_the_rest() 
             let began = Instant::now();
             let (status, _, body) = bulk(&server, tampa(), ALL, CSV);
             assert_eq!((status, &*String::from_utf8(body).unwrap()), (503, LATER));
-            // Far less time than a caller would wait, or the client of the object store.
-            assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+            // The client of the object store would try for three minutes.
+            assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
             assert!(bulk(&server, tampa(), HELD, CSV) == held);
         }
         archived.gate.open();

@@ -1,6 +1,6 @@
 //! Servers that only read a record in ClickHouse, while another server writes it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -34,10 +34,8 @@ fn servers_that_read_answer_as_the_one_that_writes_a_second_later() {
 
     // Readings of a known station and of a new one, and alerts.
     assert!(push(&writer, "METAR CYYZ 031740Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
-    let pushed = Instant::now();
     let toronto = || answers(&reader)[2].1.contains("2024-08-03T17:40:00Z");
     wait_until("the report is there", toronto);
-    assert!(pushed.elapsed() < Duration::from_secs(10), "{:?}", pushed.elapsed());
     assert!(push(&writer, "METAR CYEG 031740Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
     let message = std::fs::read(&alerts).unwrap();
     crate::in_clickhouse::push_bytes(&writer, "alerts.geojson.gz", &message);

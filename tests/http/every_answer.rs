@@ -274,12 +274,8 @@ fn the_description_is_kept_in_each_encoding_with_its_tag() {
     }
     tags.dedup();
     assert_eq!(tags.len(), 3);
-    let began = std::time::Instant::now();
-    for _ in 0..100 {
-        assert_eq!(ask(&[]).body, plain.body);
-    }
-    // If it were made each time, it would take 20 ms.
-    assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
+    // The same bytes, not equal ones: it is not made again for each caller.
+    assert_eq!(ask(&[]).body.as_ptr(), plain.body.as_ptr());
 }
 
 /// The router is made from the list, so each address has exactly the methods of the list.
