@@ -106,11 +106,11 @@ fn check_network<'py>(
     limits: Option<&str>,
 ) -> PyResult<Vec<Vec<Verdicts<'py>>>> {
     let verdicts = with_network(py, limits, &stations, Intake::check_network)?;
-    let told = |of: Vec<Quality>| {
+    let codes = |of: Vec<Quality>| {
         let (base, reason): (Vec<u8>, Vec<u8>) = of.into_iter().map(Quality::codes).unzip();
         (base.to_pyarray(py), reason.to_pyarray(py))
     };
-    Ok(verdicts.into_iter().map(|of| of.into_iter().map(told).collect()).collect())
+    Ok(verdicts.into_iter().map(|of| of.into_iter().map(codes).collect()).collect())
 }
 
 /// Runs `run` without the GIL on an intake with the limits, and the network.

@@ -127,14 +127,14 @@ fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), String>,
 ) -> Result<(), String> {
-    let said = |error: std::io::Error| match error.kind() {
+    let message = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
             format!("{} exists already; it was not overwritten", path.display())
         }
         _ => format!("{}: {error}", path.display()),
     };
     if path.exists() {
-        return Err(said(ErrorKind::AlreadyExists.into()));
+        return Err(message(ErrorKind::AlreadyExists.into()));
     }
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(format!(".{}.unfinished", std::process::id()));
@@ -142,14 +142,14 @@ fn write_whole(
     // Another thread may be writing it.
     let mut file = File::create_new(unfinished)
         .map_err(|error| format!("{}: {error}", unfinished.display()))?;
-    let done = write(&mut file).and_then(|()| file.sync_all().map_err(said));
+    let done = write(&mut file).and_then(|()| file.sync_all().map_err(message));
     // A link is refused if the name is taken. On a disk without links, only the check before
     // protects an existing file.
     let shown = done.and_then(|()| match fs::hard_link(unfinished, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.exists() => {
-            fs::rename(unfinished, path).map_err(said)
+            fs::rename(unfinished, path).map_err(message)
         }
-        linked => linked.map_err(said),
+        linked => linked.map_err(message),
     });
     let _ = fs::remove_file(unfinished);
     shown

@@ -59,14 +59,14 @@ fn plan(
     let window = ClosedWindow::new(start_ms, end_ms).map_err(refused)?;
     let step = Step::from_minutes(step).map_err(refused)?;
     let plan = plan_time_grid(window, step, stations, names, Caps { cells, positions });
-    let told = |of: Coarsening| {
+    let as_tuple = |of: Coarsening| {
         let limited_by = match of.limited_by {
             LimitedBy::Cells => "cells",
             LimitedBy::Positions => "positions",
         };
         (of.requested_step, of.factor, limited_by, of.cells, of.positions)
     };
-    Ok((plan.step.minutes(), plan.coarsening.map(told)))
+    Ok((plan.step.minutes(), plan.coarsening.map(as_tuple)))
 }
 
 /// See `mesonet.resample`. The outputs have a place for each series and position.

@@ -17,7 +17,7 @@ pub struct Member {
     /// Its name, which has the same meaning everywhere.
     pub name: &'static str,
     /// What it holds; `null` is nothing.
-    pub kind: Kind,
+    pub kind: MemberKind,
     /// Whether the body must have it.
     pub is_required: bool,
 }
@@ -33,7 +33,7 @@ pub struct Requested {
 
 /// What a member holds.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum MemberKind {
     /// A text.
     Text,
     /// A list of texts.
@@ -56,17 +56,17 @@ pub enum Kind {
 
 impl Member {
     /// A member that may be left out.
-    pub const fn new(name: &'static str, kind: Kind) -> Self {
+    pub const fn new(name: &'static str, kind: MemberKind) -> Self {
         Self { name, kind, is_required: false }
     }
 
     /// A member that must be there.
-    pub const fn required(name: &'static str, kind: Kind) -> Self {
+    pub const fn required(name: &'static str, kind: MemberKind) -> Self {
         Self { name, kind, is_required: true }
     }
 }
 
-impl Kind {
+impl MemberKind {
     /// What is allowed, in words.
     fn words(self) -> String {
         match self {
@@ -134,14 +134,16 @@ impl Value<'_> {
     /// Refuses values of other kinds.
     fn is<E: Error>(
         mut self,
-        allowed: impl Fn(Kind) -> bool,
+        allowed: impl Fn(MemberKind) -> bool,
         got: impl fmt::Display,
     ) -> Result<(), E> {
         let (member, kind) = match self.of {
             Of::Body => return Ok(()),
             Of::Member(member) => (member, member.kind),
-            Of::Item(member) if matches!(member.kind, Kind::Texts) => (member, Kind::Text),
-            Of::Item(member) => (member, Kind::Object),
+            Of::Item(member) if matches!(member.kind, MemberKind::Texts) => {
+                (member, MemberKind::Text)
+            }
+            Of::Item(member) => (member, MemberKind::Object),
         };
         if allowed(kind) {
             return Ok(());
@@ -175,28 +177,34 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_bool<E: Error>(self, got: bool) -> Result<(), E> {
-        self.is(|kind| matches!(kind, Kind::Truth), got)
+        self.is(|kind| matches!(kind, MemberKind::Truth), got)
     }
 
     fn visit_i64<E: Error>(self, got: i64) -> Result<(), E> {
         let fits = i32::try_from(got).is_ok();
-        self.is(|kind| matches!(kind, Kind::Number) || matches!(kind, Kind::Whole) && fits, got)
+        self.is(
+            |kind| matches!(kind, MemberKind::Number) || matches!(kind, MemberKind::Whole) && fits,
+            got,
+        )
     }
 
     fn visit_u64<E: Error>(self, got: u64) -> Result<(), E> {
         let fits = i32::try_from(got).is_ok();
-        self.is(|kind| matches!(kind, Kind::Number) || matches!(kind, Kind::Whole) && fits, got)
+        self.is(
+            |kind| matches!(kind, MemberKind::Number) || matches!(kind, MemberKind::Whole) && fits,
+            got,
+        )
     }
 
     fn visit_f64<E: Error>(self, got: f64) -> Result<(), E> {
-        self.is(|kind| matches!(kind, Kind::Number), got)
+        self.is(|kind| matches!(kind, MemberKind::Number), got)
     }
 
     fn visit_str<E: Error>(self, got: &str) -> Result<(), E> {
         let is_allowed = |kind| match kind {
-            Kind::Text => true,
-            Kind::IntervalType => got.parse::<IntervalType>().is_ok(),
-            Kind::BaseQuality => got.parse::<BaseQuality>().is_ok(),
+            MemberKind::Text => true,
+            MemberKind::IntervalType => got.parse::<IntervalType>().is_ok(),
+            MemberKind::BaseQuality => got.parse::<BaseQuality>().is_ok(),
             _ => false,
         };
         self.is(is_allowed, format_args!("\"{got}\""))
@@ -205,7 +213,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let Self { members: known, of, fault } = self;
         let list = Value { members: known, of, fault: &mut *fault };
-        list.is(|kind| matches!(kind, Kind::Texts | Kind::Objects), "a list")?;
+        list.is(|kind| matches!(kind, MemberKind::Texts | MemberKind::Objects), "a list")?;
         let Of::Member(member) = of else { return Ok(()) };
         let of = Of::Item(member);
         while items.next_element_seed(Value { members: known, of, fault: &mut *fault })?.is_some() {
@@ -216,7 +224,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let Self { members: known, of, fault } = self;
         let object = Value { members: known, of, fault: &mut *fault };
-        object.is(|kind| matches!(kind, Kind::Object), "an object")?;
+        object.is(|kind| matches!(kind, MemberKind::Object), "an object")?;
         let mut given: Vec<&str> = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
             let mut value = Value { members: known, of, fault: &mut *fault };

@@ -21,9 +21,9 @@ use super::examples::example;
 use super::written::{Writer, written};
 use crate::http::parameter::Parameter;
 
-/// The part of the service that an endpoint belongs to.
+/// The part of the service that an endpoint belongs to: a tag of its description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Tag {
     /// Stations, readings and series.
     Observations,
     /// Alerts and their zones.
@@ -34,12 +34,12 @@ pub enum Part {
     Models,
     /// What the caller may do, and API keys.
     Access,
-    /// For whom keeps the server running.
+    /// The server itself, for its operators.
     Server,
 }
 
-impl Part {
-    /// Every part with its description, in the order of the description.
+impl Tag {
+    /// Every tag with its description, in the order of the description.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Observations, "Stations, their readings and series"),
         (Self::Alerts, "Official alerts and the zones they are issued for"),
@@ -115,7 +115,7 @@ impl Credentials {
 /// The description of an endpoint, without what its declaration says already.
 pub struct About {
     id: &'static str,
-    part: Part,
+    tag: Tag,
     summary: &'static str,
     text: Option<&'static str>,
     credentials: Credentials,
@@ -130,15 +130,15 @@ pub struct About {
 impl About {
     /// Starts a description: the name of the endpoint in generated clients, and one line on what it
     /// does.
-    pub fn new(id: &'static str, part: Part, summary: &'static str) -> Self {
-        let credentials = match part {
-            Part::Models => Credentials::Account,
-            Part::Server => Credentials::Unread,
+    pub fn new(id: &'static str, tag: Tag, summary: &'static str) -> Self {
+        let credentials = match tag {
+            Tag::Models => Credentials::Account,
+            Tag::Server => Credentials::Unread,
             _ => Credentials::Any,
         };
         let (text, body) = (None, None);
         let (path, headers, ok, common, schemas) = Default::default();
-        Self { id, part, summary, text, credentials, path, headers, body, ok, common, schemas }
+        Self { id, tag, summary, text, credentials, path, headers, body, ok, common, schemas }
     }
 
     /// Adds what else callers should know.
@@ -146,7 +146,7 @@ impl About {
         Self { text: Some(text), ..self }
     }
 
-    /// Sets which credentials have an effect, if they differ from those of its part.
+    /// Sets which credentials have an effect, if they differ from those of its tag.
     pub fn credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
     }
@@ -288,7 +288,7 @@ impl About {
         let in_query = endpoint.query.iter().map(Parameter::in_query);
         OperationBuilder::new()
             .operation_id(Some(self.id))
-            .tag(self.part.name())
+            .tag(self.tag.name())
             .summary(Some(self.summary))
             .description(self.text)
             .parameters(Some(in_path.chain(in_query).chain(self.headers)))

@@ -17,7 +17,7 @@ mod examples;
 mod shapes;
 mod written;
 
-pub use about::{About, Credentials, Part};
+pub use about::{About, Credentials, Tag};
 pub use answers::Common;
 pub use endpoint::{Endpoint, router};
 pub use shapes::*;
@@ -58,14 +58,14 @@ pub fn description<'a, S: 'static>(
     let license = "MIT OR Apache-2.0";
     let license = LicenseBuilder::new().name(license).identifier(Some(license)).build();
     let info = InfoBuilder::new().title("mesonet").version(VERSION).description(Some(ABOUT));
-    let tag = |(part, text): (Part, &str)| {
-        TagBuilder::new().name(part.name()).description(Some(text)).build()
+    let tag = |(tag, text): (Tag, &str)| {
+        TagBuilder::new().name(tag.name()).description(Some(text)).build()
     };
     OpenApiBuilder::new()
         .info(info.license(Some(license)))
         .paths(paths)
         .components(Some(components.build()))
-        .tags(Some(Part::ALL.map(tag)))
+        .tags(Some(Tag::ALL.map(tag)))
         .servers(Some([Server::new("/")]))
         .build()
 }

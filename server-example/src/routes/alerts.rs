@@ -18,7 +18,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Alerts, Part};
+use crate::openapi::{About, Alerts, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use crate::state::alerts::Language;
@@ -60,7 +60,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(alerts),
     about: || {
-        About::new("getAlerts", Part::Alerts, "Official alerts with their current state")
+        About::new("getAlerts", Tag::Alerts, "Official alerts with their current state")
             .text("Filters must each be met by one of the areas of an alert.")
             .json::<Alerts>("The alerts, newest first.")
             .header(

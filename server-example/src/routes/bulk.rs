@@ -21,13 +21,13 @@ use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
-use crate::http::member::{Kind, Member};
+use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Credentials, Part};
+use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::archive::Archive;
@@ -77,23 +77,23 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         .default("false"),
     ],
     body: &[
-        Member::required("stationId", Kind::Text),
-        Member::new("requests", Kind::Objects),
-        Member::new("name", Kind::Text),
-        Member::new("intervalType", Kind::IntervalType),
-        Member::new("intervalMinutes", Kind::Whole),
-        Member::new("calculated", Kind::Truth),
-        Member::new("reportedUnit", Kind::Text),
-        Member::new("groupBucketName", Kind::Text),
-        Member::new("lowerValueBound", Kind::Number),
-        Member::new("upperValueBound", Kind::Number),
-        Member::new("qualityRange", Kind::Object),
-        Member::new("worst", Kind::BaseQuality),
-        Member::new("best", Kind::BaseQuality),
+        Member::required("stationId", MemberKind::Text),
+        Member::new("requests", MemberKind::Objects),
+        Member::new("name", MemberKind::Text),
+        Member::new("intervalType", MemberKind::IntervalType),
+        Member::new("intervalMinutes", MemberKind::Whole),
+        Member::new("calculated", MemberKind::Truth),
+        Member::new("reportedUnit", MemberKind::Text),
+        Member::new("groupBucketName", MemberKind::Text),
+        Member::new("lowerValueBound", MemberKind::Number),
+        Member::new("upperValueBound", MemberKind::Number),
+        Member::new("qualityRange", MemberKind::Object),
+        Member::new("worst", MemberKind::BaseQuality),
+        Member::new("best", MemberKind::BaseQuality),
     ],
     handler: || post(bulk),
     about: || {
-        About::new("exportReadings", Part::Observations, "All readings of a station, in pages")
+        About::new("exportReadings", Tag::Observations, "All readings of a station, in pages")
             .text(
                 "For the commercial plan. Rows by time, then by series. The media type that is \
                    accepted chooses the format. Without rows, 200 with the header row.",
@@ -203,18 +203,18 @@ async fn bulk(
         headers.insert(name, HeaderValue::try_from(value).map_err(ApiError::internal)?);
         Ok::<_, ApiError>(())
     };
-    let told = |is| if is { "True" } else { "False" };
+    let python_bool = |is| if is { "True" } else { "False" };
     put(header::CONTENT_TYPE, content_type(format))?;
     put(header::VARY, "accept, accept-encoding")?;
     if encoding != Encoding::Identity {
         put(header::CONTENT_ENCODING, encoding.name())?;
     }
-    put(SERIES_FOUND, told(series_found))?;
+    put(SERIES_FOUND, python_bool(series_found))?;
     if series_found {
         put(STATION_ID, &station.to_string())?;
         put(NAME, &names)?;
     }
-    put(HAS_MORE, told(next_cursor.is_some()))?;
+    put(HAS_MORE, python_bool(next_cursor.is_some()))?;
     if let Some(cursor) = next_cursor {
         put(NEXT_CURSOR, &cursor)?;
     }

@@ -14,7 +14,7 @@ use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::{PER_CALLER, json_value};
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -25,7 +25,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(capabilities),
     about: || {
-        About::new("getCapabilities", Part::Access, "What the caller may do")
+        About::new("getCapabilities", Tag::Access, "What the caller may do")
             .text("An anonymous caller gets the free view.")
             .json::<ModelCapabilities>("Products of both services, and limits of this one.")
             .cached("`no-store`: the answer is per caller.")

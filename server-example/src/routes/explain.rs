@@ -20,7 +20,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Part};
+use crate::openapi::{About, Common, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -39,7 +39,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(explain),
     about: || {
-        About::new("explainReading", Part::Observations, "Why a reading has its verdict")
+        About::new("explainReading", Tag::Observations, "Why a reading has its verdict")
             .json::<ReadingExplanation>(
                 "The checks that ran, with what they looked at and their limits.",
             )

@@ -14,7 +14,7 @@ use crate::http::encoding::Effort;
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::Snapshot;
-use crate::openapi::{About, Credentials, Part};
+use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -61,7 +61,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(page),
         about: || {
-            About::new("getExplorer", Part::Server, "This description as a page")
+            About::new("getExplorer", Tag::Server, "This description as a page")
                 .credentials(Credentials::Any)
                 .plain("text/html", "The page.")
                 .header("Content-Security-Policy", "Only what is of this origin.")
@@ -76,7 +76,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         handler: || get(file),
         about: || {
             let name = Parameter::new("file", Form::OneOf(FILES), "Name of the file.");
-            About::new("getExplorerFile", Part::Server, "A file of the page")
+            About::new("getExplorerFile", Tag::Server, "A file of the page")
                 .credentials(Credentials::Any)
                 .path(&[name.example(STYLES)])
                 .plain("text/css", "The file.")

@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::error::ApiError;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::record::{is_ahead, newest_ms_by};
@@ -24,7 +24,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(healthz),
         about: || {
-            About::new("getHealth", Part::Server, "Whether the process answers")
+            About::new("getHealth", Tag::Server, "Whether the process answers")
                 .plain("text/plain", "`ok`")
                 .cached("`no-store`")
         },
@@ -36,7 +36,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(readyz),
         about: || {
-            About::new("getReadiness", Part::Server, "Whether it can answer and take files in")
+            About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
                 .json::<Readiness>("It can.")
                 .not_ready::<Readiness>("It cannot, for these reasons.")
                 .cached("`no-store`")

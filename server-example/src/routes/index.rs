@@ -15,7 +15,7 @@ use super::page;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, Credentials, Part};
+use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -30,7 +30,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(index),
         about: || {
-            About::new("getIndex", Part::Server, "What the server is and where its endpoints are")
+            About::new("getIndex", Tag::Server, "What the server is and where its endpoints are")
                 .text("A caller that prefers `text/html`, as browsers do, gets the explorer.")
                 .credentials(Credentials::Any)
                 .json::<Index>("The endpoints.")
@@ -44,7 +44,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(openapi),
         about: || {
-            About::new("getDescription", Part::Server, "This description")
+            About::new("getDescription", Tag::Server, "This description")
                 .credentials(Credentials::Any)
                 .json::<Described>("An OpenAPI 3.1 document.")
                 .cached("`no-cache`")

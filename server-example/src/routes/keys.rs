@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 use crate::auth::access::Caller;
 use crate::http::error::ApiError;
 use crate::http::extract::JsonBody;
-use crate::http::member::{Kind, Member};
+use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
-use crate::openapi::{About, Credentials, Part};
+use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
@@ -29,7 +29,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(list),
         about: || {
-            About::new("listKeys", Part::Access, "The API keys")
+            About::new("listKeys", Tag::Access, "The API keys")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
                 .json::<KeyList>("The keys, without their texts.")
@@ -40,10 +40,13 @@ pub const ENDPOINTS: &[Endpoint] = &[
         method: "POST",
         path: "/keys",
         query: &[],
-        body: &[Member::required("label", Kind::Text), Member::new("expires", Kind::Text)],
+        body: &[
+            Member::required("label", MemberKind::Text),
+            Member::new("expires", MemberKind::Text),
+        ],
         handler: || post(issue),
         about: || {
-            About::new("issueKey", Part::Access, "Issues an API key")
+            About::new("issueKey", Tag::Access, "Issues an API key")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
                 .json_body::<Wanted>(serde_json::json!({
@@ -61,7 +64,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || post(revoke),
         about: || {
-            About::new("revokeKey", Part::Access, "Revokes an API key")
+            About::new("revokeKey", Tag::Access, "Revokes an API key")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
                 .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])

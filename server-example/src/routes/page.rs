@@ -11,7 +11,7 @@ use crate::http::encoding::{Effort, preferences, weight};
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::Snapshot;
-use crate::openapi::{About, Credentials, Part};
+use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -49,7 +49,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     handler: || get(file),
     about: || {
         let name = Parameter::new("file", Form::Text(100), "Name of the file.");
-        About::new("getPageFile", Part::Server, "A file of the page at /")
+        About::new("getPageFile", Tag::Server, "A file of the page at /")
             .credentials(Credentials::Any)
             .path(&[name.example(LIBRARY)])
             .bytes("application/wasm", "The library.")

@@ -23,7 +23,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::products::{ProductFiles, ProductPlace, span_name};
@@ -46,7 +46,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(list),
         about: || {
-            About::new("listProducts", Part::Products, "The raster products and their times")
+            About::new("listProducts", Tag::Products, "The raster products and their times")
                 .json::<ProductList>("Products by type.")
         },
     },
@@ -57,7 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(file),
         about: || {
-            About::new("getProduct", Part::Products, "The file of a raster product")
+            About::new("getProduct", Tag::Products, "The file of a raster product")
                 .path(&[TYPE])
                 .bytes("image/tiff", "A Cloud Optimized GeoTIFF.")
                 .header("Content-Location", "The address that still names this file later.")
@@ -73,7 +73,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(exists),
         about: || {
-            About::new("hasProduct", Part::Products, "Whether there is a file of a raster product")
+            About::new("hasProduct", Tag::Products, "Whether there is a file of a raster product")
                 .path(&[TYPE])
                 .json::<Exists>("Whether there is one.")
         },

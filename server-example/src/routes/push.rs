@@ -20,7 +20,7 @@ use mesonet_service::ingest::{
 use crate::http::error::{ApiError, no_disk};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::openapi::{About, Common, Credentials, Part};
+use crate::openapi::{About, Common, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -42,7 +42,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || post(push),
     about: || {
-        About::new("pushFile", Part::Server, "Pushes a feed file")
+        About::new("pushFile", Tag::Server, "Pushes a feed file")
             .credentials(Credentials::Pusher)
             .bytes_body("A file or an archive, packed or not.")
             .json::<Outcome<'_>>("What was taken of it.")

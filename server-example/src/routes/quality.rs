@@ -19,7 +19,7 @@ use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -33,7 +33,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(quality),
     about: || {
-        About::new("getStationQuality", Part::Observations, "The verdicts on a station")
+        About::new("getStationQuality", Tag::Observations, "The verdicts on a station")
             .text(
                 "Rates of verdicts by variable and month, and what the neighbours say. At most 31 \
                    days; by default the last 7.",

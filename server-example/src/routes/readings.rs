@@ -21,14 +21,14 @@ use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
-use crate::http::member::{Kind, Member};
+use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -71,7 +71,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(of_box),
         about: || {
-            About::new("getReadings", Part::Observations, "Readings of the stations in a box")
+            About::new("getReadings", Tag::Observations, "Readings of the stations in a box")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
@@ -81,10 +81,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
         method: "POST",
         path: "/stations/readings",
         query: &[START, END, STEP, NAMES, MAX_AGE],
-        body: &[Member::required("stationIds", Kind::Texts)],
+        body: &[Member::required("stationIds", MemberKind::Texts)],
         handler: || post(of_stations),
         about: || {
-            About::new("getReadingsOfStations", Part::Observations, "Readings of named stations")
+            About::new("getReadingsOfStations", Tag::Observations, "Readings of named stations")
                 .text(WINDOW)
                 .json_body::<StationIds>(serde_json::json!({
                     "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],

@@ -20,13 +20,13 @@ use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
-use crate::http::member::{Kind, Member};
+use crate::http::member::{Member, MemberKind};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Part, SeriesRequest as DescribedRequest};
+use crate::openapi::{About, Common, SeriesRequest as DescribedRequest, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -38,18 +38,18 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     path: "/observations/series",
     query: &[START.required(), END.required()],
     body: &[
-        Member::required("stationId", Kind::Text),
-        Member::new("stationIds", Kind::Texts),
-        Member::new("name", Kind::Text),
-        Member::new("intervalType", Kind::IntervalType),
-        Member::new("intervalMinutes", Kind::Whole),
-        Member::new("calculated", Kind::Truth),
-        Member::new("reportedUnit", Kind::Text),
-        Member::new("groupBucketName", Kind::Text),
+        Member::required("stationId", MemberKind::Text),
+        Member::new("stationIds", MemberKind::Texts),
+        Member::new("name", MemberKind::Text),
+        Member::new("intervalType", MemberKind::IntervalType),
+        Member::new("intervalMinutes", MemberKind::Whole),
+        Member::new("calculated", MemberKind::Truth),
+        Member::new("reportedUnit", MemberKind::Text),
+        Member::new("groupBucketName", MemberKind::Text),
     ],
     handler: || post(series),
     about: || {
-        About::new("getSeries", Part::Observations, "Readings of one variable at one station")
+        About::new("getSeries", Tag::Observations, "Readings of one variable at one station")
             .text("Where several series match, their readings are mixed.")
             .json_body::<DescribedRequest>(serde_json::json!({
                 "stationId": "700f7e18-e84e-51b2-90bd-f054766d1ec5",

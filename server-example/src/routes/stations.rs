@@ -18,7 +18,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part, StationDetails};
+use crate::openapi::{About, StationDetails, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -43,7 +43,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(map_details),
         about: || {
-            About::new("getStationDetails", Part::Observations, "All stations with their details")
+            About::new("getStationDetails", Tag::Observations, "All stations with their details")
                 .json::<StationDetails>("Stations by id.")
                 .cached("`no-cache`")
                 .tagged()
@@ -56,7 +56,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(markers),
         about: || {
-            About::new("getStationMarkers", Part::Observations, "Where the stations are")
+            About::new("getStationMarkers", Tag::Observations, "Where the stations are")
                 .json::<StationMarkers>("All stations on record.")
                 .cached("`no-cache`")
                 .tagged()
@@ -69,7 +69,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(station),
         about: || {
-            About::new("getStation", Part::Observations, "One station with its details")
+            About::new("getStation", Tag::Observations, "One station with its details")
                 .path(&[STATION])
                 .json::<StationDetail>("The station.")
                 .cached("`no-cache`")

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 
-use crate::openapi::{About, Part, Units};
+use crate::openapi::{About, Tag, Units};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -18,7 +18,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(units),
     about: || {
-        About::new("getUnits", Part::Observations, "The unit of each variable")
+        About::new("getUnits", Tag::Observations, "The unit of each variable")
             .json::<Units>("Units by name of the variable.")
             .cached("How long they may be kept.")
             .tagged()

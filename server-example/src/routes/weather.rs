@@ -19,7 +19,7 @@ use crate::http::extract::{Query, missing};
 use crate::http::snapshot::json_value;
 use crate::http::work::Load;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Part};
+use crate::openapi::{About, Common, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -35,7 +35,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     about: || {
         About::new(
             "getWeather",
-            Part::Observations,
+            Tag::Observations,
             "What the reports of a station say of the weather",
         )
         .json::<StationWeather>("The reports, by time.")

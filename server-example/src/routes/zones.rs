@@ -19,7 +19,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::{VARY, json_bytes};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Common, Part, Zones as DescribedZones};
+use crate::openapi::{About, Common, Tag, Zones as DescribedZones};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -56,7 +56,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(zones),
     about: || {
-        About::new("getZones", Part::Alerts, "Names and outlines of zones")
+        About::new("getZones", Tag::Alerts, "Names and outlines of zones")
             .json::<DescribedZones>("The zones in the order of the codes, without unknown ones.")
             .header("X-Mesonet-Geography", "The geography version.")
             .cached("A day; with `version`, for ever.")

@@ -13,7 +13,7 @@ use crate::auth::access::Caller;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -24,7 +24,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(capabilities),
     about: || {
-        About::new("getModelCapabilities", Part::Models, "What the caller may do with models")
+        About::new("getModelCapabilities", Tag::Models, "What the caller may do with models")
             .json::<ModelCapabilities>("Sources of model output, and limits.")
             .cached("`no-store`: the answer is per caller.")
     },

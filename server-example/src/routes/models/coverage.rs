@@ -19,7 +19,7 @@ use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -30,7 +30,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(coverage),
     about: || {
-        About::new("getModelCoverage", Part::Models, "The models and the areas they cover")
+        About::new("getModelCoverage", Tag::Models, "The models and the areas they cover")
             .json::<Coverage>("The models that the caller may use and that have a run.")
             .cached("`no-store`: the answer is per caller.")
     },

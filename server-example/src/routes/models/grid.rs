@@ -19,7 +19,7 @@ use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, GridDefinition, Part};
+use crate::openapi::{About, GridDefinition, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -31,7 +31,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(grid),
         about: || {
-            About::new("getModelGrid", Part::Models, "The native grid of a run")
+            About::new("getModelGrid", Tag::Models, "The native grid of a run")
                 .text("By default of the latest run.")
                 .path(&[MODEL])
                 .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
@@ -46,7 +46,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         body: &[],
         handler: || get(locate),
         about: || {
-            About::new("locate", Part::Models, "The cell at a place")
+            About::new("locate", Tag::Models, "The cell at a place")
                 .path(&[MODEL])
                 .json::<Located>("The cell.")
                 .cached(LASTING)

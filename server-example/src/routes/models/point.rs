@@ -14,7 +14,7 @@ use super::parameters::{
 };
 use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
 use crate::http::error::ApiError;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -25,7 +25,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(point),
     about: || {
-        About::new("getModelPoint", Part::Models, "Values of one cell at one hour")
+        About::new("getModelPoint", Tag::Models, "Values of one cell at one hour")
             .text("Exact values of the native grid. A cell is given by row and col, or by lat and lon; \
                    an hour by run and hour, or by valid.")
             .path(&[MODEL])

@@ -18,7 +18,7 @@ use super::parameters::{LASTING, MODEL, RUN};
 use super::{ModelRequest, asked_again, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_tagged;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -29,7 +29,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(products),
     about: || {
-        About::new("listModelProducts", Part::Models, "The products of a run")
+        About::new("listModelProducts", Tag::Models, "The products of a run")
             .text("By default of the latest run.")
             .path(&[MODEL])
             .json::<Products>("The products.")

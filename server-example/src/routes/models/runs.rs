@@ -18,7 +18,7 @@ use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -29,7 +29,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(runs),
     about: || {
-        About::new("listModelRuns", Part::Models, "The runs of a model")
+        About::new("listModelRuns", Tag::Models, "The runs of a model")
             .path(&[MODEL])
             .json::<Runs>("The runs, latest first.")
             .cached("`no-cache`; `private` where not everyone may have it.")

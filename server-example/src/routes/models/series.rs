@@ -17,7 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -44,7 +44,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(series),
     about: || {
-        About::new("getModelSeries", Part::Models, "Values of one cell over the hours of a run")
+        About::new("getModelSeries", Tag::Models, "Values of one cell over the hours of a run")
             .text("A cell is given by row and col, or by lat and lon.")
             .path(&[MODEL])
             .json::<model::Series>("The values by hour; missing ones are null.")

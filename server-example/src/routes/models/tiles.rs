@@ -21,7 +21,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_bytes;
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
-use crate::openapi::{About, Part};
+use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
@@ -32,7 +32,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(tile),
     about: || {
-        About::new("getModelTile", Part::Models, "A tile of a map")
+        About::new("getModelTile", Tag::Models, "A tile of a map")
             .text("256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
                    offset, and missing if raw is nodata. Beyond the grid all are missing.")
             .path(&[MODEL, NAME, ZOOM, X, Y])

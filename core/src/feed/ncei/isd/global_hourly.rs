@@ -162,12 +162,12 @@ impl IsdColumns {
         station.place =
             self.place.and_then(|(lon, lat)| plausible::place(number(lon)?, number(lat)?));
         station.altitude_m = self.elevation.and_then(number).and_then(plausible::altitude_m);
-        let said = |at: Option<usize>| text(row.field(at).trim_ascii());
-        let call_sign = said(self.call_sign);
+        let field = |at: Option<usize>| text(row.field(at).trim_ascii());
+        let call_sign = field(self.call_sign);
         if is_location_indicator(&call_sign) {
             station.identifiers.add(IdScheme::Icao, &call_sign);
         }
-        let names = [said(self.name), call_sign];
+        let names = [field(self.name), call_sign];
         station.name = names.into_iter().find(|name| !is_missing(name.as_bytes()));
         Ok(station)
     }
