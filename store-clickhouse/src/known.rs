@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mesonet::geo::StationIndex;
 use mesonet::observation::Station;
@@ -223,6 +223,7 @@ impl KnownRecord {
             places_generation: self.places_generation,
             stations,
             index,
+            shared_names: OnceLock::new(),
         });
     }
 }

@@ -1,10 +1,10 @@
 //! The data on stations that the map needs: markers and details.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
-use crate::store::{Reader, Selection, StationRecord, StoreError};
+use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 
 /// How far back the `qualities` of a station reach.
@@ -48,9 +48,7 @@ pub struct StationDetail {
 /// If the store cannot read.
 pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
-    let mut details = of_records(store, &directory.stations, now_ms)?;
-    mark_shared_names(&directory.stations, &mut details);
-    Ok(details)
+    of_places(store, &directory, 0..directory.stations.len(), now_ms)
 }
 
 /// The details of some of the stations on record, by ascending id, as of an instant. Unknown
@@ -75,11 +73,7 @@ pub fn details_of(
         directory.stations.binary_search_by_key(id, |record| record.station.id).ok()
     };
     let places: BTreeSet<usize> = ids.iter().filter_map(place).collect();
-    let records: Vec<_> =
-        places.into_iter().map(|place| Arc::clone(&directory.stations[place])).collect();
-    let mut details = of_records(store, &records, now_ms)?;
-    mark_shared_names(&directory.stations, &mut details);
-    Ok(details)
+    of_places(store, &directory, places, now_ms)
 }
 
 /// The details of one station, or `None` if there is no station with that id.
@@ -94,38 +88,20 @@ pub fn detail(
     Ok(details_of(store, &[id], now_ms)?.pop())
 }
 
-/// Notes for each station whether another of `all` in the same network has the same name.
-fn mark_shared_names(all: &[Arc<StationRecord>], details: &mut [StationDetail]) {
-    if let [detail] = details {
-        let own = detail.record.station.network_and_name();
-        let same = all.iter().filter(|record| record.station.network_and_name() == own);
-        detail.shares_name = same.count() > 1;
-        return;
-    }
-    let mut names: HashMap<(&str, &str), u32> = HashMap::with_capacity(all.len());
-    for record in all {
-        *names.entry(record.station.network_and_name()).or_default() += 1;
-    }
-    for detail in details {
-        let named = names.get(&detail.record.station.network_and_name());
-        detail.shares_name = named > Some(&1);
-    }
-}
-
-fn of_records(
+/// The details of the stations at some places of the directory.
+fn of_places(
     store: &dyn Reader,
-    records: &[Arc<StationRecord>],
+    directory: &Directory,
+    places: impl IntoIterator<Item = usize>,
     now_ms: i64,
 ) -> Result<Vec<StationDetail>, StoreError> {
-    let mut details: Vec<StationDetail> = records
-        .iter()
-        .map(|record| StationDetail {
-            record: Arc::clone(record),
-            qualities: Vec::new(),
-            shares_name: false,
-        })
-        .collect();
-    let stations: Vec<StationId> = records.iter().map(|record| record.station.id).collect();
+    let detail = |place: usize| StationDetail {
+        record: Arc::clone(&directory.stations[place]),
+        qualities: Vec::new(),
+        shares_name: directory.shares_name(place),
+    };
+    let mut details: Vec<StationDetail> = places.into_iter().map(detail).collect();
+    let stations: Vec<StationId> = details.iter().map(|detail| detail.record.station.id).collect();
     let variables: Vec<Variable> = Variable::map_variables().collect();
     let Ok(window) = ClosedWindow::new(now_ms.saturating_sub(QUALITIES_SPAN_MS), now_ms) else {
         return Ok(details);

@@ -3,7 +3,7 @@
 mod original;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
@@ -407,6 +407,7 @@ impl MemoryRecord {
             places_generation: self.places_generation,
             stations,
             index,
+            shared_names: OnceLock::new(),
         }
     }
 }

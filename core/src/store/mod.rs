@@ -15,9 +15,9 @@ mod embedded;
 mod memory;
 mod reader_wrapper;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "feed")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
@@ -489,6 +489,8 @@ pub struct Directory {
     pub stations: Vec<Arc<StationRecord>>,
     /// Finds stations by location, as indices into `stations`.
     pub index: Arc<StationIndex>,
+    /// Which stations share their name; see [`Self::shares_name`]. Found when first needed.
+    pub shared_names: OnceLock<HashSet<usize>>,
 }
 
 impl Directory {
@@ -496,5 +498,22 @@ impl Directory {
     pub fn get(&self, id: StationId) -> Option<&StationRecord> {
         let at = self.stations.binary_search_by_key(&id, |record| record.station.id).ok()?;
         Some(&self.stations[at])
+    }
+
+    /// Whether another station of the same network has the name of the station with this index.
+    pub fn shares_name(&self, station: usize) -> bool {
+        let find = || {
+            let mut first = HashMap::with_capacity(self.stations.len());
+            let mut shared = HashSet::new();
+            for (at, record) in self.stations.iter().enumerate() {
+                if let Some(&earlier) = first.get(&record.station.network_and_name()) {
+                    shared.extend([earlier, at]);
+                } else {
+                    first.insert(record.station.network_and_name(), at);
+                }
+            }
+            shared
+        };
+        self.shared_names.get_or_init(find).contains(&station)
     }
 }

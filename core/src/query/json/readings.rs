@@ -29,7 +29,7 @@ pub struct ReadingsWriter {
     /// From the end of the timestamp to the value, by series.
     series: Vec<Vec<u8>>,
     /// From the end of the value to the end of the verdict.
-    verdicts: VerdictMembers,
+    verdicts: &'static VerdictMembers,
     instants: InstantWriter,
     /// Next station and cell to write.
     station: usize,
@@ -44,7 +44,7 @@ impl ReadingsWriter {
         });
         Self {
             series: series.map(String::into_bytes).collect(),
-            verdicts: VerdictMembers::new(),
+            verdicts: VerdictMembers::of_all(),
             instants: InstantWriter::default(),
             answer,
             station: 0,

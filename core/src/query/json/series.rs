@@ -27,7 +27,7 @@ pub struct SeriesWriter {
     /// From the start of the answer to its readings.
     head: Vec<u8>,
     /// From the end of the value to the series' own fields.
-    verdicts: VerdictMembers,
+    verdicts: &'static VerdictMembers,
     /// From there to the end of the reading, by series.
     series: Vec<String>,
     instants: InstantWriter,
@@ -57,7 +57,7 @@ impl SeriesWriter {
         });
         Ok(Self {
             series: series.collect::<io::Result<_>>()?,
-            verdicts: VerdictMembers::new(),
+            verdicts: VerdictMembers::of_all(),
             instants: InstantWriter::default(),
             readings,
             head,

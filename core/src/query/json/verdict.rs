@@ -1,6 +1,8 @@
 //! The verdict of a reading and its qualifier as members of a JSON object, formatted once for each
 //! of the few verdicts.
 
+use std::sync::LazyLock;
+
 use crate::observation::{BaseQuality, Qualifier, Quality, ReasonQuality};
 
 const REASONS: usize = ReasonQuality::ALL.len();
@@ -10,8 +12,13 @@ const REASONS: usize = ReasonQuality::ALL.len();
 pub(super) struct VerdictMembers(Vec<String>);
 
 impl VerdictMembers {
-    /// Formats every verdict.
-    pub(super) fn new() -> Self {
+    /// The members of all verdicts.
+    pub(super) fn of_all() -> &'static Self {
+        static OF_ALL: LazyLock<VerdictMembers> = LazyLock::new(VerdictMembers::new);
+        &OF_ALL
+    }
+
+    fn new() -> Self {
         let members = BaseQuality::ALL.into_iter().flat_map(|base| {
             ReasonQuality::ALL.into_iter().map(move |reason| {
                 format!(

@@ -1,7 +1,7 @@
 //! The stations of a store: the mutable state in memory.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::codec::{ByteWriter, Bytes, Wrong};
 use super::run::SortedRun;
@@ -323,6 +323,7 @@ impl Stations {
             places_generation: self.places_generation,
             stations: records.collect(),
             index: Arc::clone(&self.index),
+            shared_names: OnceLock::new(),
         }
     }
 
