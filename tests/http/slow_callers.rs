@@ -156,10 +156,14 @@ fn large_answers_for_many_addresses_do_not_hold_up_small_ones() {
         let asked = std::panic::catch_unwind(|| {
             thread::sleep(Duration::from_secs(2));
             let mut overtaken = Vec::new();
-            for request in (0..20).flat_map(|_| &small) {
-                let before = grids_done.load(Ordering::Relaxed);
-                let took = timed(address, POLITE, request);
-                overtaken.push((grids_done.load(Ordering::Relaxed) - before, took));
+            // Until the line of grids has moved on.
+            while overtaken.len() < 60 || grids_done.load(Ordering::Relaxed) < 6 {
+                for request in &small {
+                    let before = grids_done.load(Ordering::Relaxed);
+                    let took = timed(address, POLITE, request);
+                    overtaken.push((grids_done.load(Ordering::Relaxed) - before, took));
+                }
+                thread::sleep(Duration::from_millis(100));
             }
             overtaken
         });
@@ -169,5 +173,5 @@ fn large_answers_for_many_addresses_do_not_hold_up_small_ones() {
     overtaken.sort_unstable();
     println!("grids that were answered during a small answer, and its time: {overtaken:?}");
     // Six callers ask for grids. A small answer that waited in line would see them all answered.
-    assert!(grids_done.into_inner() > 6 && overtaken[30].0 <= 1, "{overtaken:?}");
+    assert!(overtaken[overtaken.len() / 2].0 <= 1, "{overtaken:?}");
 }
