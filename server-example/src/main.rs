@@ -3,8 +3,8 @@
 mod commands;
 
 use std::cell::Cell;
-use std::io;
 use std::io::Write as _;
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::{Config, Flags, LogFormat, serve};
 use mesonet_service::ingest::{KeyHash, PushKey, Scope};
+use tracing_appender::non_blocking::NonBlockingBuilder;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -271,7 +272,12 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
         print!("{}", config.shown(&flags, |key| given(matches, key)));
         return Ok(true);
     }
-    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    // One thread writes the log, as many lines at once as there are: a write for each request would
+    // take longer than many a request. No line is left out, and the last ones are written when the
+    // guard goes.
+    let lines = NonBlockingBuilder::default().lossy(false).thread_name("log");
+    let (lines, _guard) = lines.finish(BufWriter::new(io::stderr()));
+    let log = tracing_subscriber::fmt::layer().with_writer(lines);
     let log = match config.log_format {
         LogFormat::Text => log.boxed(),
         LogFormat::Json => log.json().flatten_event(true).boxed(),

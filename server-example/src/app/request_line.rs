@@ -9,9 +9,8 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{MatchedPath, Request, State as Shared};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use mesonet::access::Plan;
@@ -30,7 +29,11 @@ const MAX_PATH_BYTES: usize = 200;
 
 /// Gives a request its id, which everything logged about the request carries. Logs the request once
 /// its answer has been sent or given up. Query strings are not logged.
-pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+pub async fn note<F: Future<Output = Response>>(
+    state: &State,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let id = next_id();
     let began = Instant::now();
     let method = request.method().clone();
@@ -40,7 +43,7 @@ pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Nex
     let trace = state.traces.begin(name_of(&method), request.headers());
     let metrics = Arc::clone(&state.services.metrics);
     let span = tracing::error_span!("request", %id);
-    let mut response = next.run(request).instrument(span).await;
+    let mut response = answer(request).instrument(span).await;
     let status = response.status();
     if status.is_server_error() {
         if status == StatusCode::INTERNAL_SERVER_ERROR {

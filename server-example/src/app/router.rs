@@ -1,6 +1,7 @@
 //! The router of the whole service, and the layers around it.
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +10,12 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use mesonet::Iso8601;
 use percent_encoding::percent_decode_str;
 use tower::util::MapRequest;
-use tower::{Layer, ServiceExt};
+use tower::{Layer, ServiceExt, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
@@ -40,23 +41,14 @@ pub fn app(state: Arc<State>) -> Router {
         // A long file on a slow line may take long, as long as its pieces keep coming.
         .nest(&config.api_prefix, routes::pushes())
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(refuse_invalid_utf8))
-        .layer(from_fn_with_state(Arc::clone(&state), identify::identify))
-        .layer(from_fn_with_state(Arc::clone(&state), rate::limit));
-    let router = router
-        .layer(from_fn_with_state(Arc::clone(&state), allow))
-        .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
-        .layer(map_response(leave_length_open))
-        .layer(from_fn(metrics::note_route))
+        .layer(from_fn_with_state(Arc::clone(&state), around))
         .with_state(Arc::clone(&state));
     // Health checks are not limited.
     let router = routes::health()
         .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state))
         .fallback_service(router)
-        .layer(map_response(add_common_headers))
-        .layer(from_fn_with_state(Arc::clone(&state), take_leave))
-        .layer(from_fn_with_state(state, request_line::note));
+        .layer(from_fn_with_state(state, note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }
@@ -70,63 +62,86 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
     request
 }
 
-/// A server that is about to stop ends each connection with its next answer, so that a proxy sends
-/// nothing more on it. Over HTTP/2, `connections/` does that.
-async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    if state.services.is_leaving() {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
+/// What comes before and after every request. It is one layer, as [`around`] is: each layer copies
+/// what is below it and boxes a future, for every request.
+async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let answered = async |request: Request| {
+        let mut response = next.run(request).await;
+        let headers = response.headers_mut();
+        headers.insert(NOSNIFF, NO_SNIFFING);
+        // An answer that does not say how long it may be cached must be revalidated: readings
+        // arrive late.
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+        // A server that is about to stop ends each connection with its next answer, so that a proxy
+        // sends nothing more on it. Over HTTP/2, `connections/` does that.
+        if state.services.is_leaving() {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    };
+    request_line::note(&state, request, answered).await
 }
 
-/// A 304 answer to a HEAD has no length. The length of its own body, 0, would be taken for the
-/// length of the answer to a GET.
-async fn leave_length_open(mut response: Response) -> Response {
+/// What comes before and after a request that is not a health check.
+async fn around(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let route = metrics::route_of_request(&request);
+    let replayed_ms = (!state.clock.is_live()).then(|| state.clock.now_ms());
+    let mut response = match state.cors.load_full() {
+        None => admit(&state, request, next).await,
+        // Pages of the configured sites may call the service.
+        Some(cors) => {
+            let state = &state;
+            let admitted = service_fn(move |request: Request| {
+                let next = next.clone();
+                async move { Ok::<_, Infallible>(admit(state, request, next).await) }
+            });
+            let answered = cors.layer(admitted).oneshot(request).await;
+            answered.unwrap_or_else(|never| match never {})
+        }
+    };
     if response.status() == StatusCode::NOT_MODIFIED {
+        // A 304 answer to a HEAD has no length. The length of its own body, 0, would be taken for
+        // the length of the answer to a GET.
         *response.body_mut() =
             Body::from_stream(futures_util::stream::empty::<io::Result<Bytes>>());
     }
+    if let Some(now_ms) = replayed_ms {
+        let second_ms = now_ms.div_euclid(1000) * 1000;
+        if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {
+            response.headers_mut().insert(REPLAY, now);
+        }
+    }
+    metrics::note_route_of(route, &mut response);
     response
 }
 
-async fn add_replay_header(
-    Shared(state): Shared<Arc<State>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if state.clock.is_live() {
-        return next.run(request).await;
+/// Lets a request go on to its endpoint, or answers why not.
+async fn admit(state: &State, mut request: Request, next: Next) -> Response {
+    if let Some(refusal) = rate::limit(state, &mut request).await {
+        return refusal;
     }
-    let second_ms = state.clock.now_ms().div_euclid(1000) * 1000;
-    let mut response = next.run(request).await;
-    if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {
-        response.headers_mut().insert(REPLAY, now);
-    }
-    response
-}
-
-/// An answer that does not say how long it may be cached must be revalidated: readings arrive late.
-async fn add_common_headers(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(NOSNIFF, NO_SNIFFING);
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    let plan = match identify::identify(state, &mut request).await {
+        Ok(plan) => plan,
+        Err(refusal) => return *refusal,
+    };
+    let mut response = match refuse_invalid_utf8(&request) {
+        Some(error) => error.into_response(),
+        None => next.run(request).await,
+    };
+    response.extensions_mut().insert(plan);
     response
 }
 
 /// Refuses paths and parameters that are not UTF-8, for every endpoint, so that no endpoint repairs
 /// them silently. No path or parameter has such a value.
-async fn refuse_invalid_utf8(request: Request, next: Next) -> Response {
+fn refuse_invalid_utf8(request: &Request) -> Option<ApiError> {
     let is_text = |part: &str| percent_decode_str(part).decode_utf8().is_ok();
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
     let refuse = |what, got| format!("the {what} must be UTF-8; got {got}");
     if !is_text(path) {
-        return ApiError::NotFound(refuse("path", path)).into_response();
+        return Some(ApiError::NotFound(refuse("path", path)));
     }
-    if !is_text(query) {
-        return ApiError::BadRequest(refuse("query string", query)).into_response();
-    }
-    next.run(request).await
+    (!is_text(query)).then(|| ApiError::BadRequest(refuse("query string", query)))
 }
 
 /// A panic is a fault of the server, and goes to the log.
@@ -135,12 +150,4 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref().copied()).unwrap_or("unknown cause");
     ApiError::Internal(format!("a panic: {text}")).into_response()
-}
-
-/// Lets pages of the configured sites call the service.
-pub async fn allow(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
-    let cors = state.cors.load_full();
-    let Some(cors) = cors else { return next.run(request).await };
-    let answered = cors.layer(next).oneshot(request).await;
-    answered.unwrap_or_else(|never| match never {})
 }

@@ -1,5 +1,7 @@
 //! The cost of answers: turns on the cores, and memory until the answers are read.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 
@@ -10,6 +12,9 @@ use crate::limits::{Share, Shares};
 /// How long work keeps a core busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
+    /// Less than a millisecond, without waiting for a database of another machine. The work is done
+    /// where the request is served: handing it over would take as long again.
+    Quick,
     /// A few milliseconds.
     Light,
     /// Longer.
@@ -73,7 +78,7 @@ impl Turns {
 
     fn of(&self, load: Load) -> &Pool {
         match load {
-            Load::Light => &self.light,
+            Load::Quick | Load::Light => &self.light,
             Load::Heavy => &self.heavy,
         }
     }
@@ -110,8 +115,8 @@ impl Workers {
         &self.turns
     }
 
-    /// Does work that keeps a core busy, off the threads that serve connections. At most as many
-    /// pieces of work run at once as there are cores.
+    /// Does work that keeps a core busy, off the threads that serve connections unless it is quick.
+    /// At most as many pieces of work run at once as there are cores.
     ///
     /// # Errors
     /// The work panicked: an internal error.
@@ -121,6 +126,10 @@ impl Workers {
         load: Load,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
+        if load == Load::Quick {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            return done.map_err(|_| ApiError::Internal("quick work panicked".to_owned()));
+        }
         let turn = self.turns.on_core(client_addr, load).await;
         let task = tokio::task::spawn_blocking(move || {
             let done = work();

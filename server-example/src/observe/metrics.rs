@@ -9,6 +9,7 @@
 //! feed is a kind of file. The registry belongs to the state, so two services in a process do not
 //! share it. It needs no upkeep: histograms have fixed buckets.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -30,7 +31,7 @@ use mesonet_service::ingest::IngestSummary;
 pub type By = [(&'static str, String); 1];
 
 /// Route, method, class of the status.
-type ByRequest = [(&'static str, String); 3];
+type ByRequest = [(&'static str, Cow<'static, str>); 3];
 
 /// Buckets of times, seconds: around the milliseconds of small answers and the seconds of large.
 const SECONDS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5, 2.0, 10.0, 60.0];
@@ -108,11 +109,12 @@ impl Metrics {
         began: Duration,
         bytes: u64,
     ) {
-        let class = format!("{}xx", status.as_u16() / 100);
+        const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+        let class = CLASSES.get(usize::from(status.as_u16() / 100 - 1)).copied().unwrap_or("other");
         let labels = [
-            ("route", route.to_owned()),
-            ("method", name_of(method).to_owned()),
-            ("status", class),
+            ("route", Cow::Owned(route.to_owned())),
+            ("method", Cow::Borrowed(name_of(method))),
+            ("status", Cow::Borrowed(class)),
         ];
         self.requests.get_or_create(&labels).inc();
         let labels = [("route", route.to_owned())];
@@ -183,12 +185,22 @@ pub fn name_of(method: &Method) -> &'static str {
 
 /// Notes on an answer which route gave it.
 pub async fn note_route(request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route_of_request(&request);
     let mut response = next.run(request).await;
+    note_route_of(route, &mut response);
+    response
+}
+
+/// Returns the template of the route that a request has come to.
+pub fn route_of_request(request: &Request) -> Option<MatchedPath> {
+    request.extensions().get().cloned()
+}
+
+/// Notes on an answer which route gave it.
+pub fn note_route_of(route: Option<MatchedPath>, response: &mut Response) {
     if let Some(route) = route {
         response.extensions_mut().insert(OfRoute(route));
     }
-    response
 }
 
 /// Returns the template of the route that answered.

@@ -38,6 +38,9 @@ const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
 const WINDOW: &str = "By default the window ends now and starts 12 hours before its end. Its length \
      and how far back it ends are limited by plan.";
 
+/// Readings that can be scanned, and columns that can be written, within a millisecond.
+const QUICK: (usize, usize) = (10_000, 1_000);
+
 /// Readings that can be scanned within a few milliseconds.
 const LIGHT_READINGS: usize = 20_000;
 
@@ -200,7 +203,11 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     let positions =
         query.step.map_or(1, |step| at_most(span_ms / step.ms().max(1) + 1, caps.positions));
     let hours = usize::try_from(span_ms / HOUR_MS).unwrap_or(usize::MAX);
-    let load = if columns.saturating_mul(positions.max(hours)) <= LIGHT_READINGS {
+    let (scanned, written) =
+        (columns.saturating_mul(positions.max(hours)), columns.saturating_mul(positions));
+    let load = if scanned <= QUICK.0 && written <= QUICK.1 && state.services.is_on_disk() {
+        Load::Quick
+    } else if scanned <= LIGHT_READINGS {
         Load::Light
     } else {
         Load::Heavy

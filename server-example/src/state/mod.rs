@@ -299,8 +299,8 @@ impl State {
         self.workers.answer(client_addr, cost, move || make(&state)).await
     }
 
-    /// Does quick work that reads a little of a file, off the threads that serve connections, but
-    /// without waiting behind heavy work.
+    /// Does quick work that may wait for a database or a compressor, off the threads that serve
+    /// connections, but without waiting behind heavy work.
     ///
     /// # Errors
     /// The work panicked: an internal error.
@@ -310,6 +310,19 @@ impl State {
     ) -> Result<T, ApiError> {
         let state = Arc::clone(self);
         tokio::task::spawn_blocking(move || look_up(&state)).await.map_err(ApiError::internal)
+    }
+
+    /// Reads a little of the files of models. It is done where the request is served: handing it
+    /// over would take longer. Requests that come before the sample runs are created, which takes
+    /// seconds, are handed over.
+    ///
+    /// # Errors
+    /// The work panicked: an internal error.
+    pub(crate) async fn read_models<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        if self.services.has_model_sample() { Ok(read(self)) } else { self.look_up(read).await }
     }
 }
 

@@ -141,6 +141,11 @@ impl Services {
         }
     }
 
+    /// Whether this server reads its record from its own files.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        self.record().is_some_and(Record::is_on_disk)
+    }
+
     /// The follower, if this server follows the backups of another one.
     pub(crate) fn of_backups(&self) -> Option<&Follower> {
         match &self.record_of {
@@ -235,6 +240,11 @@ impl Services {
             });
         });
         &self.models
+    }
+
+    /// Whether [`Self::models_with_sample`] returns at once.
+    pub(crate) fn has_model_sample(&self) -> bool {
+        self.sampled.models.is_completed()
     }
 
     /// Creates a part of the sample, if the record is the sample.

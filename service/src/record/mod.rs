@@ -141,6 +141,7 @@ pub struct Record {
     logged: Arc<Mutex<usize>>,
     /// When the store was last tested for taking readings, and what keeps it from that.
     tried: Arc<Mutex<Option<Tried>>>,
+    is_on_disk: bool,
 }
 
 impl Record {
@@ -154,7 +155,7 @@ impl Record {
             RecordPlace::Embedded(folder) => Self::on_disk(folder, settings.options),
             RecordPlace::ClickHouse(address) => {
                 let (kept, alerts) = clickhouse::open(address, settings)?;
-                Ok(Self::of(kept, alerts))
+                Ok(Self::of(kept, alerts, false))
             }
         }
     }
@@ -176,12 +177,12 @@ impl Record {
     /// Another process has it open, or it cannot be read or written.
     pub fn on_disk(folder: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
         let (store, alerts) = on_disk::open(folder, options)?;
-        Ok(Self::of(Arc::new(store), alerts))
+        Ok(Self::of(Arc::new(store), alerts, true))
     }
 
-    fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore) -> Self {
+    fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore, is_on_disk: bool) -> Self {
         let (alerts, logged, tried) = (Arc::new(alerts), Arc::default(), Arc::default());
-        let record = Self { kept, alerts, logged, tried };
+        let record = Self { kept, alerts, logged, tried, is_on_disk };
         record.log_faults();
         record
     }
@@ -226,6 +227,11 @@ impl Record {
     /// The store.
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.kept) as _
+    }
+
+    /// Whether its readings are in files of this machine, so that a few of them are read at once.
+    pub fn is_on_disk(&self) -> bool {
+        self.is_on_disk
     }
 
     /// The alerts.

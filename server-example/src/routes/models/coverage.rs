@@ -118,5 +118,5 @@ async fn coverage(
         }
         json_value(accepted, &Coverage { models }).map(not_stored)
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }

@@ -112,7 +112,7 @@ async fn grid(
         }
         request.json(&Lasting::of_definition(granted), &grid)
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }
 
 /// The cell at a position.
@@ -165,5 +165,5 @@ async fn locate(
         }
         request.json(&Lasting::of_definition(granted), &located)
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }

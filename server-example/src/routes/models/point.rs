@@ -59,5 +59,5 @@ async fn point(
         let lasting = Lasting::at_hour(granted, run, hour, &used).of_run(&asked_run);
         request.json(&lasting, &point)
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }

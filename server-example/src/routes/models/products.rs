@@ -136,5 +136,5 @@ async fn products(
         }
         Ok(asked_again(granted, response))
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }

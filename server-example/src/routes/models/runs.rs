@@ -106,5 +106,5 @@ async fn runs(
         let runs = details.iter().map(|detail| detail.run).collect();
         json_value(accepted, &Runs { runs, details }).map(|response| asked_again(granted, response))
     };
-    state.look_up(answer).await?
+    state.read_models(answer).await?
 }
