@@ -1,7 +1,5 @@
 //! Servers that only read a record in ClickHouse, while another server writes it.
 
-use std::time::Duration;
-
 use tempfile::TempDir;
 
 use crate::follower::{answers, post, push, ready, run, start, wait_until};

@@ -1,9 +1,9 @@
 //! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mesonet::lock::FileLock;
 use mesonet::store::copy::NOTE;
 use mesonet::store::{
     AlertStore, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
@@ -35,7 +35,7 @@ struct InClickHouse {
     store: ClickHouseStore,
     is_new: bool,
     /// Locked while the server runs.
-    _folder: File,
+    _folder: FileLock,
 }
 
 impl RecordSettings {
