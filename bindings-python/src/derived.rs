@@ -1,25 +1,26 @@
 //! Derived values: one ufunc for each formula.
 
-use std::convert::Infallible;
 use std::ffi::CStr;
 
+use mesonet::derived::DerivedLengthError;
 use pyo3::prelude::*;
 
 use crate::error::refused;
-use crate::ufunc::{Operand, Output, forget_float_errors, inner_loop, register as register_ufunc};
+use crate::ufunc::{
+    Operand, Output, by_chunks, forget_float_errors, inner_loop, register as register_ufunc,
+};
 
 /// Adds a formula of the core as a ufunc of the same name. Where the formula is not defined, the
 /// result is NaN.
 macro_rules! formula {
-    ($module:ident, $name:ident($($input:ident),+) -> $output:ident, $doc:literal) => {{
-        fn each($($input: Operand<'_, f64>,)+ mut output: Output<'_, f64>) -> Result<(), Infallible> {
-            $(let mut $input = $input;)+
-            while let ($(Some($input),)+) = ($($input.next(),)+) {
-                output.push(mesonet::derived::$name($($input),+).unwrap_or(f64::NAN));
-            }
+    ($module:ident, $name:ident, $into:ident($($input:ident),+) -> $output:ident, $doc:literal) => {{
+        fn each($($input: Operand<'_, f64>,)+ output: Output<'_, f64>) -> Result<(), DerivedLengthError> {
+            let done = by_chunks([$($input),+], output, |[$($input),+], out| {
+                mesonet::derived::$into($($input,)+ out)
+            });
             // The formulas compute first and then check whether the inputs are in their domain.
             forget_float_errors();
-            Ok(())
+            done
         }
         const NAME: &CStr = {
             let name = CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes());
@@ -50,7 +51,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn register_humidity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     formula!(
         module,
-        dew_point_c(air_temperature_c, relative_humidity_pct) -> dew_point_c,
+        dew_point_c, dew_point_c_into(air_temperature_c, relative_humidity_pct) -> dew_point_c,
         c"Dew point in °C from the air temperature in °C and the relative humidity in percent.
 
 Magnus's formula with the coefficients of Sonntag (1990), as WMO-No. 8 has it; NaN where that is not
@@ -65,7 +66,7 @@ array([22.3, 10. ,  nan])"
     );
     formula!(
         module,
-        relative_humidity_pct(air_temperature_c, dew_point_c) -> relative_humidity_pct,
+        relative_humidity_pct, relative_humidity_pct_into(air_temperature_c, dew_point_c) -> relative_humidity_pct,
         c"Relative humidity over water in percent from the air temperature and dew point in °C.
 
 The ratio of the vapour pressures by the formula of ``dew_point_c``; NaN for a dew point above the
@@ -79,7 +80,7 @@ Examples
     );
     formula!(
         module,
-        wet_bulb_c(station_pressure_hpa, air_temperature_c, dew_point_c) -> wet_bulb_c,
+        wet_bulb_c, wet_bulb_c_into(station_pressure_hpa, air_temperature_c, dew_point_c) -> wet_bulb_c,
         c"Wet-bulb temperature in °C from the station pressure in hPa, and the air temperature and dew
 point in °C.
 
@@ -94,7 +95,7 @@ Examples
     );
     formula!(
         module,
-        stull_wet_bulb_c(air_temperature_c, relative_humidity_pct) -> wet_bulb_c,
+        stull_wet_bulb_c, stull_wet_bulb_c_into(air_temperature_c, relative_humidity_pct) -> wet_bulb_c,
         c"Wet-bulb temperature in °C near sea level from the air temperature in °C and the relative
 humidity in percent.
 
@@ -113,7 +114,7 @@ Examples
 fn register_comfort(module: &Bound<'_, PyModule>) -> PyResult<()> {
     formula!(
         module,
-        heat_index_c(air_temperature_c, relative_humidity_pct) -> heat_index_c,
+        heat_index_c, heat_index_c_into(air_temperature_c, relative_humidity_pct) -> heat_index_c,
         c"Heat index in °C from the air temperature in °C and the relative humidity in percent.
 
 As ``heat_index_f``, defined from 20 to 50 °C; NaN elsewhere.
@@ -126,7 +127,7 @@ Examples
     );
     formula!(
         module,
-        heat_index_f(air_temperature_f, relative_humidity_pct) -> heat_index_f,
+        heat_index_f, heat_index_f_into(air_temperature_f, relative_humidity_pct) -> heat_index_f,
         c"Heat index in °F from the air temperature in °F and the relative humidity in percent.
 
 As the National Weather Service computes it, with its adjustments; NaN outside of 68 to 122 °F and
@@ -140,7 +141,7 @@ Examples
     );
     formula!(
         module,
-        humidex(air_temperature_c, dew_point_c) -> humidex,
+        humidex, humidex_into(air_temperature_c, dew_point_c) -> humidex,
         c"Humidex from the air temperature and the dew point in °C (Canada).
 
 NaN below 20 °C, above 60 °C, and for a dew point above the temperature.
@@ -153,7 +154,7 @@ Examples
     );
     formula!(
         module,
-        wind_chill_c(air_temperature_c, wind_speed_kmh) -> wind_chill,
+        wind_chill_c, wind_chill_c_into(air_temperature_c, wind_speed_kmh) -> wind_chill,
         c"Wind chill from the air temperature in °C and the wind speed at 10 m in km/h (Canada).
 
 Below 5 km/h the formula for light winds; NaN above 0 °C.
@@ -166,7 +167,7 @@ array([-25., -37.])"
     );
     formula!(
         module,
-        wind_chill_f(air_temperature_f, wind_speed_mph) -> wind_chill_f,
+        wind_chill_f, wind_chill_f_into(air_temperature_f, wind_speed_mph) -> wind_chill_f,
         c"Wind chill in °F from the air temperature in °F and the wind speed at 10 m in miles per hour
 (United States).
 
@@ -184,7 +185,7 @@ Examples
 fn register_pressure_and_wind(module: &Bound<'_, PyModule>) -> PyResult<()> {
     formula!(
         module,
-        mean_sea_level_pressure_hpa(station_pressure_hpa, altitude_m, air_temperature_c)
+        mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into(station_pressure_hpa, altitude_m, air_temperature_c)
             -> mean_sea_level_pressure_hpa,
         c"Mean sea level pressure from the station pressure, both in hPa, the altitude of the barometer in
 metres and the air temperature in °C.
@@ -200,7 +201,7 @@ Examples
     );
     formula!(
         module,
-        station_pressure_hpa(altimeter_hpa, altitude_m) -> station_pressure_hpa,
+        station_pressure_hpa, station_pressure_hpa_into(altimeter_hpa, altitude_m) -> station_pressure_hpa,
         c"Station pressure from the altimeter setting, both in hPa, and the altitude in metres.
 
 By the standard atmosphere; NaN outside of it.
@@ -214,7 +215,7 @@ Examples
     );
     formula!(
         module,
-        wind_at_10m(speed, sensor_height_m, roughness_m) -> speed_at_10m,
+        wind_at_10m, wind_at_10m_into(speed, sensor_height_m, roughness_m) -> speed_at_10m,
         c"Wind speed at 10 m from that at the height of the sensor in metres, and the roughness length in
 metres (``roughness_m``); the unit of the speed is kept.
 

@@ -98,6 +98,61 @@ impl<T: ArrayElement> Output<'_, T> {
             self.at = self.at.wrapping_offset(self.step);
         }
     }
+
+    /// Writes the next elements. Further ones than there is room for are dropped.
+    fn extend(&mut self, values: &[T]) {
+        let values = &values[..values.len().min(self.left)];
+        let at = self.at.cast::<T>();
+        if self.step == size_of::<T>() as isize && at.is_aligned() {
+            // SAFETY: promises 1 and 2 for elements side by side; there is room for them. The
+            // values are a slice of Rust, so they are not in the array.
+            unsafe { at.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+            self.left -= values.len();
+            self.at = self.at.wrapping_offset(self.step * values.len() as isize);
+        } else {
+            values.iter().for_each(|&value| self.push(value));
+        }
+    }
+}
+
+/// How many elements [`by_chunks`] gives at once: they stay in the first cache.
+const CHUNK: usize = 256;
+
+/// Calls a function with slices of the inputs and room for as many results, until all elements are
+/// done. Inputs that lie side by side are not copied.
+///
+/// # Errors
+/// The first error of the function.
+pub fn by_chunks<I: ArrayElement + Default, O: ArrayElement + Default, E, const N: usize>(
+    mut inputs: [Operand<'_, I>; N],
+    mut output: Output<'_, O>,
+    mut each: impl FnMut([&[I]; N], &mut [O]) -> Result<(), E>,
+) -> Result<(), E> {
+    let (mut copies, mut results) = ([[I::default(); CHUNK]; N], [O::default(); CHUNK]);
+    while output.left > 0 {
+        let length = output.left.min(CHUNK);
+        let mut slices = [&[][..]; N];
+        for ((input, copy), slice) in inputs.iter_mut().zip(&mut copies).zip(&mut slices) {
+            let at = input.at.cast::<I>();
+            *slice = if input.step == size_of::<I>() as isize && at.is_aligned() {
+                let length = length.min(input.left);
+                // SAFETY: promises 1 and 2 for elements side by side. Nothing writes to them while
+                // the slice is there: results go to memory of their own until `each` has returned.
+                let slice = unsafe { slice::from_raw_parts(at, length) };
+                input.at = input.at.wrapping_offset(input.step * length as isize);
+                input.left -= length;
+                slice
+            } else {
+                for (place, value) in copy[..length].iter_mut().zip(input) {
+                    *place = value;
+                }
+                &copy[..length]
+            };
+        }
+        each(slices, &mut results[..length])?;
+        output.extend(&results[..length]);
+    }
+    Ok(())
 }
 
 /// Both operands as slices, if they are contiguous and share no memory.

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use crate::error::refused;
 use crate::ufunc::{
-    ArrayElement, Operand, Output, forget_float_errors, inner_loop, register as register_ufunc,
-    slices,
+    ArrayElement, Operand, Output, by_chunks, forget_float_errors, inner_loop,
+    register as register_ufunc, slices,
 };
 
 /// Two units, and whether 1 kg/m² is 1 mm, as `convert_numbered` takes them.
@@ -35,7 +35,7 @@ fn numbered(from: u8, to: u8, liquid_water: u8) -> Conversion {
 }
 
 /// Values as stored in memory: `f32` is converted in `f64` and rounded once.
-fn convert<T: ArrayElement + Sample>(
+fn convert<T: ArrayElement + Sample + Default>(
     value: Operand<'_, T>,
     from: Operand<'_, u8>,
     to: Operand<'_, u8>,
@@ -54,7 +54,11 @@ fn convert<T: ArrayElement + Sample>(
         return done.map_err(|error| error.to_string());
     }
     if let Some(conversion) = shared {
-        convert_chunks(conversion, value, converted);
+        // Through memory of its own, so that values may be converted in place.
+        by_chunks([value], converted, |[values], converted| {
+            conversion.apply_into(values, converted)
+        })
+        .map_err(|error| error.to_string())?;
     } else {
         for (((value, from), to), liquid) in value.zip(from).zip(to).zip(liquid_water) {
             let mut one = [value];
@@ -64,27 +68,6 @@ fn convert<T: ArrayElement + Sample>(
     }
     forget_float_errors();
     Ok(())
-}
-
-/// Converts strided values, or values in place, through a slice. This is faster than one value at a
-/// time. An element overlaps only itself, so a chunk may be read before it is written.
-fn convert_chunks<T: ArrayElement + Sample>(
-    conversion: Conversion,
-    mut value: Operand<'_, T>,
-    mut converted: Output<'_, T>,
-) {
-    while let Some(first) = value.next() {
-        let mut chunk = [first; 256];
-        let mut length = 1;
-        for (place, value) in chunk[1..].iter_mut().zip(value.by_ref()) {
-            *place = value;
-            length += 1;
-        }
-        conversion.apply_in_place(&mut chunk[..length]);
-        for &value in &chunk[..length] {
-            converted.push(value);
-        }
-    }
 }
 
 /// Integers of any width become float64.

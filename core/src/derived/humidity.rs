@@ -6,10 +6,13 @@
 //! reports of humidity. Bolton's coefficients (1980), which MetPy used until 1.6, hold only from
 //! −35 to 35 °C; the published dew points and the published wet bulb are reproduced with either.
 
+#![allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
+
 use std::ops::RangeInclusive;
 
+use super::elementary::{exp, log};
 use super::pressure::{DRY_AIR_J_PER_KG_K, STATION_HPA, ZERO_CELSIUS_K};
-use super::slices::slice_form;
+use super::slices::{DerivedLengthError, slice_form};
 
 /// The range for which WMO-No. 8 gives the formula over water.
 const MAGNUS_C: RangeInclusive<f64> = -45.0..=60.0;
@@ -20,14 +23,14 @@ const TRIPLE_POINT_HPA: f64 = 6.112;
 const HEAT_BY_GAS_CONSTANT: f64 = 3.5;
 
 /// Exponent of the saturation vapour pressure at a temperature.
-#[inline]
+#[inline(always)]
 fn magnus(temperature_c: f64) -> f64 {
     MAGNUS_SLOPE * temperature_c / (MAGNUS_POLE_C + temperature_c)
 }
 
-#[inline]
+#[inline(always)]
 fn saturation_hpa(temperature_c: f64) -> f64 {
-    TRIPLE_POINT_HPA * libm::exp(magnus(temperature_c))
+    TRIPLE_POINT_HPA * exp(magnus(temperature_c))
 }
 
 /// Dew point in °C from the air temperature in °C and the relative humidity over water in percent,
@@ -44,12 +47,12 @@ fn saturation_hpa(temperature_c: f64) -> f64 {
 /// assert_eq!(dew_point_c(25.0, 0.0), None);
 /// assert_eq!(dew_point_c(-50.0, 80.0), None);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn dew_point_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option<f64> {
     let defined = MAGNUS_C.contains(&air_temperature_c)
         && relative_humidity_pct > 0.0
         && relative_humidity_pct <= 100.0;
-    let exponent = libm::log(relative_humidity_pct / 100.0) + magnus(air_temperature_c);
+    let exponent = log(relative_humidity_pct / 100.0) + magnus(air_temperature_c);
     let dew_point_c = MAGNUS_POLE_C * exponent / (MAGNUS_SLOPE - exponent);
     // Rounding must not move the dew point of nearly saturated air out of the domain or above the
     // temperature: the inverse would be undefined.
@@ -71,12 +74,12 @@ slice_form!(dew_point_c_into, dew_point_c(air_temperature_c, relative_humidity_p
 /// assert_eq!(relative_humidity_pct(-3.0, -3.0), Some(100.0));
 /// assert_eq!(relative_humidity_pct(10.0, 10.1), None);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn relative_humidity_pct(air_temperature_c: f64, dew_point_c: f64) -> Option<f64> {
     let defined = MAGNUS_C.contains(&air_temperature_c)
         && MAGNUS_C.contains(&dew_point_c)
         && dew_point_c <= air_temperature_c;
-    let humidity_pct = 100.0 * libm::exp(magnus(dew_point_c) - magnus(air_temperature_c));
+    let humidity_pct = 100.0 * exp(magnus(dew_point_c) - magnus(air_temperature_c));
     defined.then_some(humidity_pct)
 }
 slice_form!(relative_humidity_pct_into, relative_humidity_pct(air_temperature_c, dew_point_c));
@@ -107,42 +110,123 @@ pub fn wet_bulb_c(
     air_temperature_c: f64,
     dew_point_c: f64,
 ) -> Option<f64> {
-    let defined = MAGNUS_C.contains(&air_temperature_c)
-        && MAGNUS_C.contains(&dew_point_c)
-        && dew_point_c <= air_temperature_c
-        && STATION_HPA.contains(&station_pressure_hpa);
-    if !defined {
-        return None;
+    let mut air = Adiabat::lifted(station_pressure_hpa, air_temperature_c, dew_point_c, STEPS);
+    for _ in 0..STEPS {
+        air.sink();
     }
-    if dew_point_c == air_temperature_c {
-        return Some(air_temperature_c);
-    }
-    let wet_bulb_c = normand_c(station_pressure_hpa, air_temperature_c, dew_point_c, 16);
-    // It is between them except for the last digits.
-    Some(wet_bulb_c.clamp(dew_point_c, air_temperature_c))
+    air.wet_bulb_c()
 }
-slice_form!(wet_bulb_c_into, wet_bulb_c(station_pressure_hpa, air_temperature_c, dew_point_c));
 
-fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
-    let air_k = air_c + ZERO_CELSIUS_K;
-    let saturated_k = saturated_k(air_c, dew_point_c);
-    // Poisson's equation along the dry adiabat gives the logarithm of the ratio of the pressures.
-    let lift = HEAT_BY_GAS_CONSTANT * libm::log(air_k / saturated_k);
-    let step = lift / f64::from(steps);
-    let half_step_ratio = libm::exp(step / 2.0);
-    let mut temperature_k = saturated_k;
-    let mut above_hpa = pressure_hpa * libm::exp(-lift);
-    for _ in 0..steps {
-        let middle_hpa = above_hpa * half_step_ratio;
-        let below_hpa = middle_hpa * half_step_ratio;
+/// [`wet_bulb_c`] for each position, into `out`: NaN where the scalar returns `None`.
+///
+/// # Errors
+/// If the arrays have different lengths; nothing is written.
+pub fn wet_bulb_c_into(
+    station_pressure_hpa: &[f64],
+    air_temperature_c: &[f64],
+    dew_point_c: &[f64],
+    out: &mut [f64],
+) -> Result<(), DerivedLengthError> {
+    DerivedLengthError::check(&[
+        ("station_pressure_hpa", station_pressure_hpa.len()),
+        ("air_temperature_c", air_temperature_c.len()),
+        ("dew_point_c", dew_point_c.len()),
+        ("out", out.len()),
+    ])?;
+    let inputs = station_pressure_hpa
+        .chunks(TOGETHER)
+        .zip(air_temperature_c.chunks(TOGETHER))
+        .zip(dew_point_c.chunks(TOGETHER));
+    for (((pressure_hpa, air_c), dew_c), out) in inputs.zip(out.chunks_mut(TOGETHER)) {
+        wet_bulbs_c(pressure_hpa, air_c, dew_c, out);
+    }
+    Ok(())
+}
+
+/// So many sink together, one step each: a loop over them is vectorised, one over steps is not.
+const TOGETHER: usize = 64;
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn wet_bulbs_c(pressure_hpa: &[f64], air_c: &[f64], dew_point_c: &[f64], out: &mut [f64]) {
+    let mut together = [Adiabat::default(); TOGETHER];
+    let together = &mut together[..out.len()];
+    let inputs = pressure_hpa.iter().zip(air_c).zip(dew_point_c);
+    for (air, ((&pressure_hpa, &air_c), &dew_point_c)) in together.iter_mut().zip(inputs) {
+        *air = Adiabat::lifted(pressure_hpa, air_c, dew_point_c, STEPS);
+    }
+    for _ in 0..STEPS {
+        together.iter_mut().for_each(Adiabat::sink);
+    }
+    for (out, air) in out.iter_mut().zip(together) {
+        *out = air.wet_bulb_c().unwrap_or(f64::NAN);
+    }
+}
+
+/// Steps in which air sinks to its pressure.
+const STEPS: u16 = 16;
+
+/// Air on its way down a moist adiabat, from where it is saturated to the pressure it came from.
+#[derive(Clone, Copy, Default)]
+struct Adiabat {
+    air_c: f64,
+    dew_point_c: f64,
+    temperature_k: f64,
+    pressure_hpa: f64,
+    /// Of the logarithm of the pressure.
+    step: f64,
+    half_step_ratio: f64,
+    /// Whether the formula is defined for the air.
+    defined: bool,
+}
+
+impl Adiabat {
+    /// Lifts air until it is saturated.
+    #[inline(always)]
+    fn lifted(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> Self {
+        let defined = MAGNUS_C.contains(&air_c)
+            & MAGNUS_C.contains(&dew_point_c)
+            & (dew_point_c <= air_c)
+            & STATION_HPA.contains(&pressure_hpa);
+        let air_k = air_c + ZERO_CELSIUS_K;
+        let saturated_k = saturated_k(air_c, dew_point_c);
+        // Poisson's equation along the dry adiabat gives the logarithm of the ratio of the
+        // pressures.
+        let lift = HEAT_BY_GAS_CONSTANT * log(air_k / saturated_k);
+        let step = lift / f64::from(steps);
+        Self {
+            air_c,
+            dew_point_c,
+            temperature_k: saturated_k,
+            pressure_hpa: pressure_hpa * exp(-lift),
+            step,
+            half_step_ratio: exp(step / 2.0),
+            defined,
+        }
+    }
+
+    /// Sinks by one step of the fourth-order Runge–Kutta method.
+    #[inline(always)]
+    fn sink(&mut self) {
+        let Self { temperature_k, pressure_hpa: above_hpa, step, .. } = *self;
+        let middle_hpa = above_hpa * self.half_step_ratio;
+        let below_hpa = middle_hpa * self.half_step_ratio;
         let first = moist_slope_k(above_hpa, temperature_k);
         let second = moist_slope_k(middle_hpa, temperature_k + first * step / 2.0);
         let third = moist_slope_k(middle_hpa, temperature_k + second * step / 2.0);
         let fourth = moist_slope_k(below_hpa, temperature_k + third * step);
-        temperature_k += step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
-        above_hpa = below_hpa;
+        self.temperature_k += step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
+        self.pressure_hpa = below_hpa;
     }
-    temperature_k - ZERO_CELSIUS_K
+
+    /// The temperature that was reached. It is between dew point and temperature but for the last
+    /// digits.
+    #[inline(always)]
+    fn wet_bulb_c(&self) -> Option<f64> {
+        let Self { air_c, dew_point_c, .. } = *self;
+        let wet_bulb_c = (self.temperature_k - ZERO_CELSIUS_K).max(dew_point_c).min(air_c);
+        let wet_bulb_c = if dew_point_c == air_c { air_c } else { wet_bulb_c };
+        self.defined.then_some(wet_bulb_c)
+    }
 }
 
 /// The temperature in K at which air that rises without losing heat or vapour is saturated: the
@@ -151,19 +235,20 @@ fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64
 ///
 /// Bolton's formula (Mon. Wea. Rev. 108, 1980, eq. 15) is within 0.15 K of it; two steps of
 /// Newton's method leave only rounding errors.
+#[inline(always)]
 fn saturated_k(air_c: f64, dew_point_c: f64) -> f64 {
     let (air_k, dew_point_k) = (air_c + ZERO_CELSIUS_K, dew_point_c + ZERO_CELSIUS_K);
-    let bolton_k =
-        56.0 + 1.0 / (1.0 / (dew_point_k - 56.0) + libm::log(air_k / dew_point_k) / 800.0);
+    let bolton_k = 56.0 + 1.0 / (1.0 / (dew_point_k - 56.0) + log(air_k / dew_point_k) / 800.0);
     (0..2).fold(bolton_k, |k, _| {
         let excess = magnus(k - ZERO_CELSIUS_K)
             - magnus(dew_point_c)
-            - HEAT_BY_GAS_CONSTANT * libm::log(k / air_k);
+            - HEAT_BY_GAS_CONSTANT * log(k / air_k);
         k - excess / (1.0 / dew_point_slope_k(k) - HEAT_BY_GAS_CONSTANT / k)
     })
 }
 
 /// Change of the dew point of air of constant composition with the logarithm of pressure.
+#[inline(always)]
 fn dew_point_slope_k(dew_point_k: f64) -> f64 {
     let from_pole = MAGNUS_POLE_C + dew_point_k - ZERO_CELSIUS_K;
     from_pole * from_pole / (MAGNUS_SLOPE * MAGNUS_POLE_C)
@@ -171,6 +256,7 @@ fn dew_point_slope_k(dew_point_k: f64) -> f64 {
 
 /// Change of temperature with the logarithm of pressure along a moist adiabat (AMS Glossary,
 /// pseudoadiabatic lapse rate, without the small terms; Bakhshaii and Stull 2013, eq. 3).
+#[inline(always)]
 fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
     /// Latent heat of vaporization at 0 °C.
     const LATENT_J_PER_KG: f64 = 2.500_84e6;
@@ -203,7 +289,7 @@ fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
 pub fn stull_wet_bulb_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option<f64> {
     let (air_c, pct) = (air_temperature_c, relative_humidity_pct);
     let defined = (-20.0..=50.0).contains(&air_c) && (5.0..=99.0).contains(&pct);
-    let wet_bulb_c = air_c * libm::atan(0.151_977 * libm::sqrt(pct + 8.313_659))
+    let wet_bulb_c = air_c * libm::atan(0.151_977 * f64::sqrt(pct + 8.313_659))
         + libm::atan(air_c + pct)
         - libm::atan(pct - 1.676_331)
         + 0.003_918_38 * libm::pow(pct, 1.5) * libm::atan(0.023_101 * pct)
@@ -217,6 +303,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Without the last clamp.
+    fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
+        let mut air = Adiabat::lifted(pressure_hpa, air_c, dew_point_c, steps);
+        (0..steps).for_each(|_| air.sink());
+        air.temperature_k - ZERO_CELSIUS_K
+    }
 
     #[test]
     fn sixteen_steps_are_enough() {
@@ -294,6 +387,21 @@ mod tests {
             prop_assert!(relative_humidity_pct(a, b).is_none_or(f64::is_finite));
             prop_assert!(wet_bulb_c(a, b, c).is_none_or(f64::is_finite));
             prop_assert!(stull_wet_bulb_c(a, b).is_none_or(f64::is_finite));
+        }
+
+        /// Arrays are computed in blocks of several values at once.
+        #[test]
+        fn an_array_has_the_bits_of_the_scalars(
+            rows in prop::collection::vec((250.0_f64..1150.0, -50.0_f64..65.0, -50.0_f64..65.0), 0..150),
+        ) {
+            let column = |of: fn(&(f64, f64, f64)) -> f64| rows.iter().map(of).collect::<Vec<_>>();
+            let (pressure_hpa, air_c, dew_c) = (column(|row| row.0), column(|row| row.1), column(|row| row.2));
+            let mut out = vec![0.0; rows.len()];
+            wet_bulb_c_into(&pressure_hpa, &air_c, &dew_c, &mut out).unwrap();
+            for (&(pressure_hpa, air_c, dew_c), out) in rows.iter().zip(out) {
+                let wanted = wet_bulb_c(pressure_hpa, air_c, dew_c);
+                prop_assert_eq!(Some(out.to_bits()).filter(|_| !out.is_nan()), wanted.map(f64::to_bits));
+            }
         }
 
         #[test]

@@ -4,6 +4,7 @@
 //! has the suffix `_into` and writes NaN there.
 
 mod comfort;
+mod elementary;
 mod humidity;
 mod inputs;
 mod pressure;

@@ -1,7 +1,10 @@
 //! Pressure at the station and at sea level.
 
+#![allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
+
 use std::ops::RangeInclusive;
 
+use super::elementary::exp;
 use super::slices::slice_form;
 
 /// Gas constant of dry air: 8.314462618 J/(mol K) (CODATA 2018) over 28.96546 g/mol (Picard et al.,
@@ -39,6 +42,7 @@ const AIR_C: RangeInclusive<f64> = -90.0..=60.0;
 /// assert_eq!(mean_sea_level_pressure_hpa(1013.2, 0.0, 15.0), Some(1013.2));
 /// assert_eq!(mean_sea_level_pressure_hpa(0.0, 500.0, 15.0), None);
 /// ```
+#[inline(always)]
 pub fn mean_sea_level_pressure_hpa(
     station_pressure_hpa: f64,
     altitude_m: f64,
@@ -47,7 +51,7 @@ pub fn mean_sea_level_pressure_hpa(
     let temperature_k = air_temperature_c + ZERO_CELSIUS_K;
     // One division: the constants are divided at compile time.
     let exponent = GRAVITY_M_PER_S2 / DRY_AIR_J_PER_KG_K * altitude_m / temperature_k;
-    let mslp_hpa = station_pressure_hpa * libm::exp(exponent);
+    let mslp_hpa = station_pressure_hpa * exp(exponent);
     let defined = STATION_HPA.contains(&station_pressure_hpa)
         && ALTITUDE_M.contains(&altitude_m)
         && AIR_C.contains(&air_temperature_c);

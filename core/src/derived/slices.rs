@@ -44,9 +44,16 @@ macro_rules! slice_form {
             $crate::derived::DerivedLengthError::check(
                 &[$((stringify!($input), $input.len()),)+ ("out", out.len())],
             )?;
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = $scalar($($input[i]),+).unwrap_or(f64::NAN);
+            /// Compiled for each set of vectors; the processor decides.
+            #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+            fn each($($input: &[f64],)+ out: &mut [f64]) {
+                // Of one length, which is known to the compiler too.
+                $(let $input = &$input[..out.len()];)+
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = $scalar($($input[i]),+).unwrap_or(f64::NAN);
+                }
             }
+            each($($input,)+ out);
             Ok(())
         }
     };

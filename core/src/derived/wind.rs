@@ -1,5 +1,8 @@
 //! Wind at the standard height of 10 m.
 
+#![allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
+
+use super::elementary::log;
 use super::slices::slice_form;
 use crate::observation::StationType;
 
@@ -35,17 +38,18 @@ pub const fn roughness_m(exposure: StationType) -> f64 {
 /// assert_eq!(wind_at_10m(12.964, 10.0, 0.03), Some(12.964));
 /// assert_eq!(wind_at_10m(36.0, 0.0, open_water_m), None);
 /// ```
+#[inline(always)]
 pub fn wind_at_10m(speed: f64, sensor_height_m: f64, roughness_m: f64) -> Option<f64> {
     let defined = speed.is_finite()
         && sensor_height_m.is_finite()
         && roughness_m > 0.0
         && roughness_m < REFERENCE_HEIGHT_M
         && sensor_height_m > roughness_m;
-    let log_roughness = libm::log(roughness_m);
+    let log_roughness = log(roughness_m);
     // The difference of two logarithms, because a quotient of two heights can overflow.
-    let log = |height_m: f64| libm::log(height_m) - log_roughness;
+    let log_ratio = |height_m: f64| log(height_m) - log_roughness;
     // The ratio first: it is exactly 1 for a sensor at 10 m.
-    let at_10m = speed * (log(REFERENCE_HEIGHT_M) / log(sensor_height_m));
+    let at_10m = speed * (log_ratio(REFERENCE_HEIGHT_M) / log_ratio(sensor_height_m));
     Some(at_10m).filter(|at_10m| defined && at_10m.is_finite())
 }
 slice_form!(wind_at_10m_into, wind_at_10m(speed, sensor_height_m, roughness_m));
