@@ -70,11 +70,12 @@ impl Cone {
 
     /// Returns the rotation at a point of the map: the direction of its meridian, without a
     /// transcendental function.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub(super) fn rotation_at(&self, x_m: f64, y_m: f64) -> Rotation {
         let side = self.n.signum();
         let (across, along) = (side * x_m, side * (self.origin_m - y_m));
-        let radius = libm::sqrt(across * across + along * along);
+        let radius = (across * across + along * along).sqrt();
         // Every meridian begins at the pole; the central one is used.
         if radius == 0.0 {
             return Rotation::IDENTITY;

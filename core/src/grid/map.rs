@@ -150,6 +150,22 @@ impl Map {
         }
     }
 
+    /// Writes [`Self::rotation_at`] for the coordinates of a row.
+    pub(super) fn rotations_of_row(
+        &self,
+        x: &[(f64, f64)],
+        y: (f64, f64),
+        rotations: &mut [Rotation],
+    ) {
+        match self {
+            Self::LatLon | Self::Gaussian(_) | Self::Mercator(_) => {
+                rotations.fill(Rotation::IDENTITY);
+            }
+            Self::RotatedLatLon(pole) => rotations_of_globe(pole, x, y, rotations),
+            Self::Cone(cone) => rotations_of_cone(cone, x, y, rotations),
+        }
+    }
+
     /// Returns the units of x around the globe; `None` for maps whose x does not go round.
     pub(super) fn turn(&self) -> Option<f64> {
         match self {
@@ -157,5 +173,26 @@ impl Map {
             Self::Mercator(mercator) => Some(std::f64::consts::TAU * mercator.scale_m),
             Self::Cone(_) => None,
         }
+    }
+}
+
+/// The loop of a map by itself, so that it is vectorised.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn rotations_of_cone(cone: &Cone, x: &[(f64, f64)], y: (f64, f64), rotations: &mut [Rotation]) {
+    for (rotation, &x) in rotations.iter_mut().zip(x) {
+        *rotation = cone.rotation_at(x.0, y.0);
+    }
+}
+
+/// As [`rotations_of_cone`].
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn rotations_of_globe(
+    pole: &RotatedPole,
+    x: &[(f64, f64)],
+    y: (f64, f64),
+    rotations: &mut [Rotation],
+) {
+    for (rotation, &x) in rotations.iter_mut().zip(x) {
+        *rotation = pole.rotation_at(y, x);
     }
 }

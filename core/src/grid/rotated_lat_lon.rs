@@ -55,7 +55,8 @@ impl RotatedPole {
     /// Returns the rotation at a place on the rotated globe, from the sines and cosines of its
     /// coordinates there: sin α = sin φ₀ sin λr / cos φ and cos α = (cos φ₀ cos φr − sin φ₀ sin φr
     /// cos λr) / cos φ, which are the formulas above with the two globes exchanged.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub(super) fn rotation_at(
         &self,
         (sin_lat, cos_lat): (f64, f64),
@@ -64,7 +65,7 @@ impl RotatedPole {
         let cos = self.cos * cos_lat - self.sin * sin_lat * cos_lon;
         let sin = self.sin * sin_lon;
         // Their length is cos φ, which is 0 at the poles of the Earth.
-        let length = libm::sqrt(cos * cos + sin * sin);
+        let length = (cos * cos + sin * sin).sqrt();
         if length == 0.0 {
             return Rotation::IDENTITY;
         }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 use std::ops::Range;
 
-use crate::grid::{Encoding, NativeGrid};
+use crate::grid::{Encoding, NativeGrid, Rotation};
 
 /// The pixels along a side of a tile.
 pub const TILE_SIDE: usize = 256;
@@ -86,6 +86,9 @@ pub enum TileError {
     /// The buffer does not have the length of a tile.
     #[error("a tile has {PIXELS} pixels; got room for {0}")]
     Room(usize),
+    /// The plan of a tile is of another grid.
+    #[error("the plan of the tile is of another grid than that of the run")]
+    OtherGrid,
 }
 
 /// The positions of the pixels of a tile on a grid, and the part of the grid that they need.
@@ -123,20 +126,21 @@ pub enum TileError {
 pub struct TilePlan {
     grid: NativeGrid,
     sampling: TileSampling,
-    /// The row and column of each pixel, with their fractions.
-    places: Vec<(f64, f64)>,
+    /// For each pixel the cell that contains it, or the one before it in both directions if it is
+    /// interpolated. [`OUTSIDE`] if it has no value.
+    cells: Vec<[u32; 2]>,
+    /// For each interpolated pixel, how far it is from that cell: along the row, and down.
+    fractions: Vec<[f64; 2]>,
     rows: Range<usize>,
     columns: Range<usize>,
 }
 
-/// The cells around a pixel, and its distance from the first towards the second.
-#[derive(Clone, Copy, Debug)]
-struct Around {
-    rows: [usize; 2],
-    columns: [usize; 2],
-    down: f64,
-    right: f64,
-}
+/// The cell of a pixel without a value. No grid has as many rows.
+const OUTSIDE: [u32; 2] = [u32::MAX; 2];
+
+/// What the cells around the pixels of a row hold: those above to the left and right of each pixel,
+/// and those below. Pixels that are not interpolated have only the first.
+type Corners<T> = [[T; TILE_SIDE]; 4];
 
 impl TileAddress {
     /// Returns a tile by its zoom, column and row.
@@ -173,14 +177,54 @@ impl TilePlan {
     pub fn new(grid: &NativeGrid, address: TileAddress, sampling: TileSampling) -> Self {
         let meridians: Vec<_> =
             (0..TILE_SIDE).map(|pixel| grid.meridian(address.lon(pixel))).collect();
-        let mut places = Vec::with_capacity(PIXELS);
+        let mut plan = Self {
+            grid: grid.clone(),
+            sampling,
+            cells: Vec::with_capacity(PIXELS),
+            fractions: Vec::new(),
+            rows: 0..0,
+            columns: 0..0,
+        };
+        if sampling == TileSampling::Bilinear {
+            plan.fractions.reserve_exact(PIXELS);
+        }
         for pixel in 0..TILE_SIDE {
             let parallel = grid.parallel(address.lat(pixel));
-            places.extend(meridians.iter().map(|&meridian| grid.meet(parallel, meridian)));
+            for &meridian in &meridians {
+                plan.push(grid.meet(parallel, meridian));
+            }
         }
-        let mut plan = Self { grid: grid.clone(), sampling, places, rows: 0..0, columns: 0..0 };
-        (plan.rows, plan.columns) = plan.part();
+        plan.hold_part();
         plan
+    }
+
+    /// Adds a pixel at a row and column of the grid, with their fractions.
+    #[inline]
+    fn push(&mut self, (row, column): (f64, f64)) {
+        match self.sampling {
+            TileSampling::Nearest => {
+                let cell = self.grid.cell_of(row, column);
+                self.cells.push(cell.map_or(OUTSIDE, |(row, column)| [row as u32, column as u32]));
+            }
+            TileSampling::Bilinear => {
+                let around = between_two(row, self.grid.rows()).zip(self.between_columns(column));
+                let (cell, fractions) = around.map_or((OUTSIDE, [0.0; 2]), |(rows, columns)| {
+                    ([rows.0, columns.0], [columns.1, rows.1])
+                });
+                self.cells.push(cell);
+                self.fractions.push(fractions);
+            }
+        }
+    }
+
+    /// The grid that the tile is of.
+    pub fn grid(&self) -> &NativeGrid {
+        &self.grid
+    }
+
+    /// The memory that the plan takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.cells) + size_of_val(&*self.fractions) + size_of::<Self>()
     }
 
     /// Returns the rows of the grid that the tile is made from; none if it lies outside the grid.
@@ -230,20 +274,17 @@ impl TilePlan {
     ) -> Result<(), TileError> {
         check_room(tile)?;
         let nodata = encoding.nodata();
-        match self.sampling {
-            TileSampling::Nearest => self.fill(tile, nodata, |(row, column)| {
-                let (row, column) = self.grid.cell_of(row, column)?;
-                Some(cell(row, column))
-            }),
-            TileSampling::Bilinear => self.fill(tile, nodata, |place| {
-                let around = self.around(place)?;
-                let raw = around.cells().map(|(row, column)| cell(row, column));
-                if raw.contains(&nodata) {
-                    return None;
-                }
-                let between = around.between(raw.map(f64::from));
-                Some(encoding.encode(between * encoding.scale() + encoding.offset()))
-            }),
+        if self.sampling == TileSampling::Nearest {
+            for (pixel, &[row, column]) in tile.iter_mut().zip(&self.cells) {
+                let is_outside = [row, column] == OUTSIDE;
+                *pixel = if is_outside { nodata } else { cell(row as usize, column as usize) };
+            }
+            return Ok(());
+        }
+        let mut corners = [[nodata; TILE_SIDE]; 4];
+        for (number, pixels) in tile.chunks_exact_mut(TILE_SIDE).enumerate() {
+            let fractions = self.corners(number, nodata, &cell, &mut corners);
+            interpolate_raw(&corners, fractions, encoding, pixels);
         }
         Ok(())
     }
@@ -325,15 +366,8 @@ impl TilePlan {
         if !self.grid.definition().grid_relative_winds {
             return self.sample_from(|row, column| cell(row, column)[own], encoding, tile);
         }
+        let encodings = [u_encoding, v_encoding];
         let turns = self.grid.wind_turns(self.rows(), self.columns());
-        let turned = |(row, column): (usize, usize)| {
-            let [u, v] = cell(row, column);
-            let (u, v) = turns.at(row, column).apply(u_encoding.decode(u), v_encoding.decode(v));
-            match component {
-                WindComponent::U => u,
-                WindComponent::V => v,
-            }
-        };
         // If neighbouring pixels share cells, each cell is turned once.
         let cells = self.cells();
         let turns_of_pixels = match self.sampling {
@@ -341,77 +375,112 @@ impl TilePlan {
             TileSampling::Bilinear => 4 * PIXELS,
         };
         if cells < turns_of_pixels {
-            let mut part = Vec::with_capacity(cells);
+            let width = self.columns.len();
+            let (mut part, mut rotations) =
+                (Vec::with_capacity(cells), vec![Rotation::IDENTITY; width]);
             for row in self.rows() {
-                part.extend(self.columns().map(|column| turned((row, column))));
+                turns.row(row, &mut rotations);
+                let along = self.columns().zip(&rotations);
+                part.extend(along.map(|(column, rotation)| {
+                    turned(cell(row, column), encodings, *rotation, component)
+                }));
             }
-            self.blend(encoding, tile, |(row, column)| part[self.at(row, column)]);
+            self.blend(encoding, tile, |row, column| part[self.at(row, column)]);
         } else {
-            self.blend(encoding, tile, turned);
+            self.blend(encoding, tile, |row, column| {
+                turned(cell(row, column), encodings, turns.at(row, column), component)
+            });
         }
         Ok(())
     }
 
     /// Fills a tile from the values of cells. A missing value is NaN, and stays NaN through the
     /// arithmetic until it becomes nodata.
-    fn blend(&self, encoding: Encoding, tile: &mut [i16], value: impl Fn((usize, usize)) -> f64) {
-        match self.sampling {
-            TileSampling::Nearest => self.fill(tile, encoding.nodata(), |(row, column)| {
-                Some(encoding.encode(value(self.grid.cell_of(row, column)?)))
-            }),
-            TileSampling::Bilinear => self.fill(tile, encoding.nodata(), |place| {
-                let around = self.around(place)?;
-                Some(encoding.encode(around.between(around.cells().map(&value))))
-            }),
-        }
-    }
-
-    fn fill(&self, tile: &mut [i16], nodata: i16, pixel: impl Fn((f64, f64)) -> Option<i16>) {
-        for (value, &place) in tile.iter_mut().zip(&self.places) {
-            *value = pixel(place).unwrap_or(nodata);
-        }
-    }
-
-    /// Returns the smallest part of the grid that contains all cells needed by pixels.
-    fn part(&self) -> (Range<usize>, Range<usize>) {
-        let (mut first, mut end) = ((usize::MAX, usize::MAX), (0, 0));
-        let mut hold = |row: usize, column: usize| {
-            first = (first.0.min(row), first.1.min(column));
-            end = (end.0.max(row + 1), end.1.max(column + 1));
-        };
-        for &(row, column) in &self.places {
-            match self.sampling {
-                TileSampling::Nearest => {
-                    if let Some((row, column)) = self.grid.cell_of(row, column) {
-                        hold(row, column);
-                    }
-                }
-                TileSampling::Bilinear => {
-                    if let Some(around) = self.around((row, column)) {
-                        for side in 0..2 {
-                            hold(around.rows[side], around.columns[side]);
-                        }
-                    }
-                }
+    fn blend(&self, encoding: Encoding, tile: &mut [i16], value: impl Fn(usize, usize) -> f64) {
+        let mut corners = [[f64::NAN; TILE_SIDE]; 4];
+        for (number, pixels) in tile.chunks_exact_mut(TILE_SIDE).enumerate() {
+            let fractions = self.corners(number, f64::NAN, &value, &mut corners);
+            if fractions.is_empty() {
+                encode_all(&corners[0], encoding, pixels);
+            } else {
+                interpolate(&corners, fractions, encoding, pixels);
             }
         }
-        if end == (0, 0) { (0..0, 0..0) } else { (first.0..end.0, first.1..end.1) }
     }
 
-    /// Returns the cells around a place; `None` outside the outermost centres.
+    /// Collects what the cells around the pixels of a row hold, and returns the distances of the
+    /// pixels from them; none if they are not interpolated.
+    fn corners<T: Copy>(
+        &self,
+        pixel_row: usize,
+        outside: T,
+        cell: &impl Fn(usize, usize) -> T,
+        corners: &mut Corners<T>,
+    ) -> &[[f64; 2]] {
+        let pixels = pixel_row * TILE_SIDE..(pixel_row + 1) * TILE_SIDE;
+        let [top_left, top_right, bottom_left, bottom_right] = corners;
+        let cells = &self.cells[pixels.clone()];
+        let Some(fractions) = self.fractions.get(pixels) else {
+            for (value, &[row, column]) in top_left.iter_mut().zip(cells) {
+                let is_outside = [row, column] == OUTSIDE;
+                *value = if is_outside { outside } else { cell(row as usize, column as usize) };
+            }
+            return &[];
+        };
+        let last_row = self.grid.rows() - 1;
+        let columns = self.grid.columns();
+        let after_last = if self.grid.goes_round() { 0 } else { columns - 1 };
+        for (pixel, &place) in cells.iter().enumerate() {
+            if place == OUTSIDE {
+                top_left[pixel] = outside;
+                top_right[pixel] = outside;
+                bottom_left[pixel] = outside;
+                bottom_right[pixel] = outside;
+                continue;
+            }
+            let (top, left) = (place[0] as usize, place[1] as usize);
+            let bottom = (top + 1).min(last_row);
+            let right = if left + 1 < columns { left + 1 } else { after_last };
+            top_left[pixel] = cell(top, left);
+            top_right[pixel] = cell(top, right);
+            bottom_left[pixel] = cell(bottom, left);
+            bottom_right[pixel] = cell(bottom, right);
+        }
+        fractions
+    }
+
+    /// Finds the smallest part of the grid that contains all cells needed by pixels.
+    fn hold_part(&mut self) {
+        let inside = || self.cells.iter().filter(|&&cell| cell != OUTSIDE);
+        let range = |axis: usize| {
+            let first = inside().map(|cell| cell[axis]).min();
+            let last = inside().map(|cell| cell[axis]).max();
+            first.zip(last).map_or(0..0, |(first, last)| first as usize..last as usize + 1)
+        };
+        let (mut rows, mut columns) = (range(0), range(1));
+        if self.sampling == TileSampling::Bilinear && !rows.is_empty() {
+            rows.end = (rows.end + 1).min(self.grid.rows());
+            if columns.end < self.grid.columns() {
+                columns.end += 1;
+            } else if self.grid.goes_round() {
+                // What follows the last column is the first.
+                columns.start = 0;
+            }
+        }
+        (self.rows, self.columns) = (rows, columns);
+    }
+
+    /// Returns the column before a position, and the distance from it.
     #[inline]
-    fn around(&self, (row, column): (f64, f64)) -> Option<Around> {
-        let (rows, down) = between_two(row, self.grid.rows())?;
+    fn between_columns(&self, column: f64) -> Option<(u32, f64)> {
+        let count = self.grid.columns();
         if !self.grid.goes_round() {
-            let (columns, right) = between_two(column, self.grid.columns())?;
-            return Some(Around { rows, columns, down, right });
+            return between_two(column, count);
         }
         // There is one more place, between the last column and the first.
-        let count = self.grid.columns();
         let column = if column < 0.0 { column + count as f64 } else { column };
         let first = (column as usize).min(count - 1);
-        let columns = [first, (first + 1) % count];
-        column.is_finite().then_some(Around { rows, columns, down, right: column - first as f64 })
+        column.is_finite().then_some((first as u32, column - first as f64))
     }
 
     /// Returns the index into the part of the grid.
@@ -430,29 +499,80 @@ fn check_room(tile: &[i16]) -> Result<(), TileError> {
     if tile.len() == PIXELS { Ok(()) } else { Err(TileError::Room(tile.len())) }
 }
 
-/// Returns the two of `count` places around a position, and its distance from the first.
+/// Returns the first of the two of `count` places around a position, and the distance from it.
 #[inline]
-fn between_two(place: f64, count: usize) -> Option<([usize; 2], f64)> {
+fn between_two(place: f64, count: usize) -> Option<(u32, f64)> {
     let last = count - 1;
     if !(place >= 0.0 && place <= last as f64) {
         return None;
     }
     let first = (place as usize).min(last.saturating_sub(1));
-    Some(([first, (first + 1).min(last)], place - first as f64))
+    Some((first as u32, place - first as f64))
 }
 
-impl Around {
-    #[inline]
-    fn cells(&self) -> [(usize, usize); 4] {
-        let Self { rows: [top, bottom], columns: [left, right], .. } = *self;
-        [(top, left), (top, right), (bottom, left), (bottom, right)]
+/// A component towards true north or east, from the integers of both.
+#[inline]
+fn turned(
+    [u, v]: [i16; 2],
+    [u_encoding, v_encoding]: [Encoding; 2],
+    rotation: Rotation,
+    component: WindComponent,
+) -> f64 {
+    let (u, v) = rotation.apply(u_encoding.decode(u), v_encoding.decode(v));
+    match component {
+        WindComponent::U => u,
+        WindComponent::V => v,
     }
+}
 
-    #[inline]
-    fn between(&self, [first, second, third, fourth]: [f64; 4]) -> f64 {
-        let top = first + (second - first) * self.right;
-        let bottom = third + (fourth - third) * self.right;
-        top + (bottom - top) * self.down
+/// Interpolates by rows and columns: `right` and `down` are the distances from the first corner.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
+fn between([first, second, third, fourth]: [f64; 4], [right, down]: [f64; 2]) -> f64 {
+    let top = first + (second - first) * right;
+    let bottom = third + (fourth - third) * right;
+    top + (bottom - top) * down
+}
+
+/// Interpolates a row of pixels from packed integers. A pixel with a missing corner is missing.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn interpolate_raw(
+    corners: &Corners<i16>,
+    fractions: &[[f64; 2]],
+    encoding: Encoding,
+    pixels: &mut [i16],
+) {
+    let (nodata, scale, offset) = (encoding.nodata(), encoding.scale(), encoding.offset());
+    let (fractions, pixels) = (&fractions[..TILE_SIDE], &mut pixels[..TILE_SIDE]);
+    for i in 0..TILE_SIDE {
+        let raw = corners.each_ref().map(|corner| corner[i]);
+        let value = between(raw.map(f64::from), fractions[i]) * scale + offset;
+        let is_missing =
+            (raw[0] == nodata) | (raw[1] == nodata) | (raw[2] == nodata) | (raw[3] == nodata);
+        pixels[i] = if is_missing { nodata } else { encoding.encode(value) };
+    }
+}
+
+/// Interpolates a row of pixels from values, of which those missing are NaN.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn interpolate(
+    corners: &Corners<f64>,
+    fractions: &[[f64; 2]],
+    encoding: Encoding,
+    pixels: &mut [i16],
+) {
+    let (fractions, pixels) = (&fractions[..TILE_SIDE], &mut pixels[..TILE_SIDE]);
+    for i in 0..TILE_SIDE {
+        let value = between(corners.each_ref().map(|corner| corner[i]), fractions[i]);
+        pixels[i] = encoding.encode(value);
+    }
+}
+
+/// Packs a row of pixels.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn encode_all(values: &[f64; TILE_SIDE], encoding: Encoding, pixels: &mut [i16]) {
+    for (pixel, &value) in pixels.iter_mut().zip(values) {
+        *pixel = encoding.encode(value);
     }
 }
 

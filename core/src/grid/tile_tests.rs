@@ -213,7 +213,7 @@ proptest! {
                 prop_assert!(value.is_nan() || (value - wanted).abs() < 0.015, "{pixel}: {value}");
                 let on_the_grid = match sampling {
                     TileSampling::Nearest => grid.nearest(at(address, pixel)).is_ok(),
-                    TileSampling::Bilinear => plan.around(plan.places[pixel]).is_some(),
+                    TileSampling::Bilinear => plan.cells[pixel] != OUTSIDE,
                 };
                 prop_assert_eq!(value.is_nan(), !on_the_grid);
             }

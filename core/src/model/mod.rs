@@ -75,4 +75,4 @@ pub use self::store::{
     EnsembleMember, FieldInterval, LevelValues, ProductDefinition, PublishedHour, Run, RunCheck,
     RunDefinition, RunFault, RunLevel, RunProduct, RunStore, RunStoreError, RunWriter, move_aside,
 };
-pub use self::tile::{TileQuery, tile};
+pub use self::tile::{TileQuery, planned_tile, tile};

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::grid::{TILE_SIDE, TileAddress, TilePlan, TileSampling, WindComponent};
+use crate::grid::{TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent};
 use crate::model::cell::components;
 use crate::model::{Run, RunLevel, RunProduct, RunStoreError};
 
@@ -88,17 +88,43 @@ impl<'a> TileQuery<'a> {
 /// If the run does not have the product, hour or level, the hour is not published, or the store is
 /// damaged.
 pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError> {
-    let TileQuery { hour, product, level, member, address, sampling, wind } = *query;
+    planned_tile(run, query, &TilePlan::new(run.grid(), query.address, query.sampling))
+}
+
+/// Like [`tile`], with a plan that was kept: making it takes longer than the rest. The address and
+/// the sampling are those of the plan.
+///
+/// ```
+/// use mesonet::grid::{TileAddress, TilePlan};
+/// use mesonet::model;
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// let run = model::RunStore::new(folder).newest_run("nam211")?;
+/// let query = model::TileQuery::new(0, "u", TileAddress::new(2, 0, 1)?).level(1);
+/// let plan = TilePlan::new(run.grid(), query.address, query.sampling);
+/// assert_eq!(model::planned_tile(&run, &query, &plan)?, model::tile(&run, &query)?);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`tile`]; also if the plan is of another grid than that of the run.
+pub fn planned_tile(
+    run: &Run,
+    query: &TileQuery<'_>,
+    plan: &TilePlan,
+) -> Result<Vec<i16>, RunStoreError> {
+    let TileQuery { hour, product, level, member, wind, .. } = *query;
+    if plan.grid() != run.grid() {
+        return Err(TileError::OtherGrid.into());
+    }
     let product = run.product_of(product, member)?;
     let encoding = product.definition().encoding;
     // This is checked even for a tile outside the grid: the product, hour and level must exist.
     let own = product.level(hour, level)?;
-    let plan = TilePlan::new(run.grid(), address, sampling);
     let mut tile = vec![encoding.nodata(); TILE_SIDE * TILE_SIDE];
     let Some((component, names)) = wind.filter(|_| run.definition().grid.grid_relative_winds)
     else {
         if plan.cells() <= MAX_PART {
-            plan.sample(&part(&plan, product, hour, level)?, encoding, &mut tile)?;
+            plan.sample(&part(plan, product, hour, level)?, encoding, &mut tile)?;
         } else {
             let cells = OneByOne::default();
             plan.sample_from(|row, column| cells.raw(own, row, column), encoding, &mut tile)?;
@@ -109,7 +135,7 @@ pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError>
     let Some([u, v]) = components(run, names, member) else { return Ok(tile) };
     let packed = [u, v].map(|product| product.definition().encoding);
     if plan.cells() <= MAX_PART {
-        let (u, v) = (part(&plan, u, hour, level)?, part(&plan, v, hour, level)?);
+        let (u, v) = (part(plan, u, hour, level)?, part(plan, v, hour, level)?);
         plan.sample_wind((&u, packed[0]), (&v, packed[1]), component, &mut tile)?;
     } else {
         let (both, cells) = ([u.level(hour, level)?, v.level(hour, level)?], OneByOne::default());

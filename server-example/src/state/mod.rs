@@ -9,6 +9,7 @@ pub mod receive;
 pub mod services;
 pub mod snapshots;
 pub mod station_bodies;
+pub mod tiles;
 pub mod zones;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ use crate::state::clock::Clock;
 use crate::state::model_runs::ModelRuns;
 use crate::state::services::{RecordOf, Services};
 use crate::state::snapshots::Snapshots;
+use crate::state::tiles::Tiles;
 use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::BackupError;
@@ -60,6 +62,7 @@ pub struct State {
     /// How many requests each client address has sent.
     pub(crate) rate: Window,
     pub(crate) snapshots: Snapshots,
+    pub(crate) tiles: Tiles,
     pub(crate) workers: Arc<Workers>,
     pub(crate) traces: Traces,
 }
@@ -185,6 +188,7 @@ impl State {
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
             rate: Window::new(config.allowance()),
             snapshots,
+            tiles: Tiles::default(),
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
             traces: Traces::new(config.otlp_endpoint.as_deref()).map_err(ConfigError::from)?,
             config: ArcSwap::from_pointee(config),

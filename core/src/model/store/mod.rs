@@ -58,6 +58,7 @@ pub use writer::RunWriter;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::durable::sync_folder;
 use crate::model::RunStamp;
@@ -168,6 +169,29 @@ impl RunStore {
         let mut runs: Vec<RunStamp> = names.iter().filter_map(|name| name.parse().ok()).collect();
         runs.sort_unstable_by(|one, other| other.cmp(one));
         Ok(runs)
+    }
+
+    /// Returns when a run of a model was last begun or removed; `None` if the model has no folder.
+    /// Until that changes, [`Self::begun`] lists the same runs.
+    ///
+    /// ```
+    /// use mesonet::model::RunStore;
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+    /// let store = RunStore::new(folder);
+    /// assert!(store.modified("nam211")?.is_some());
+    /// assert_eq!(store.modified("unknown")?, None);
+    /// # Ok::<(), mesonet::model::RunStoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the name is invalid, or the disk reports an error.
+    pub fn modified(&self, model: &str) -> Result<Option<SystemTime>, RunStoreError> {
+        let folder = self.model_folder(model)?;
+        match fs::metadata(&folder).and_then(|folder| folder.modified()) {
+            Ok(modified) => Ok(Some(modified)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(storage(&folder, &error)),
+        }
     }
 
     /// Opens a run in its present state: it does not contain hours that are published later.

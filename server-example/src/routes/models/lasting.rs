@@ -129,18 +129,24 @@ impl Lasting {
         })
     }
 
-    /// Answers. If the caller already has the answer, returns 304 without making it.
+    /// Whether the answer never changes.
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// Answers. If the caller already has the answer, returns 304 without making it. `make` gets the
+    /// tag of the answer.
     pub fn answer(
         &self,
         request: &ModelRequest,
         encoding: Encoding,
-        make: impl FnOnce() -> Result<Response, ApiError>,
+        make: impl FnOnce(&HeaderValue) -> Result<Response, ApiError>,
     ) -> Result<Response, ApiError> {
         let etag = self.etag(request, encoding)?;
         let mut response = if has_already(&request.headers, &etag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
-            make()?
+            make(&etag)?
         };
         let headers = response.headers_mut();
         headers.insert(header::ETAG, etag);

@@ -276,7 +276,7 @@ impl ModelRequest {
     /// Answers with a value, or with 304 to a caller who has it already.
     fn json(&self, lasting: &Lasting, value: &impl Serialize) -> Result<Response, ApiError> {
         let accepted = self.accepted();
-        lasting.answer(self, accepted.fastest(), || json_value(accepted, value))
+        lasting.answer(self, accepted.fastest(), |_| json_value(accepted, value))
     }
 }
 

@@ -127,7 +127,7 @@ async fn products(
             products.into_iter().map(|product| ProductEntry::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
         let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
-        let mut response = json_tagged(&request.headers, &body)?;
+        let mut response = json_tagged(&request.headers, body)?;
         let is_named = run_stamp(&request.query)?.is_some();
         let lasting = Lasting::of_products(granted, &run);
         if is_named {

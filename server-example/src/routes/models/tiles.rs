@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -15,10 +16,11 @@ use serde::Deserialize;
 use super::lasting::Lasting;
 use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VALID};
 use super::{AskedRun, ModelRequest, level, member};
+use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::http::snapshot::json_bytes;
+use crate::http::snapshot::json;
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Tag};
@@ -68,42 +70,89 @@ async fn tile(
     Path(address): Path<Address>,
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
-    let answer = move |state: &State| {
-        let Address { name, z, x, y } = &address;
-        let granted = request.granted(ModelUse::Tiles, [&**name])?;
-        let asked_run = AskedRun::new(state, granted, &request.query, &[name])?;
-        let run = &*asked_run.run;
-        let member = member(&request.query)?;
-        // The product is part of the path.
-        run.product_of(name, None).map_err(|error| ApiError::NotFound(error.to_string()))?;
-        let product = run.product_of(name, member)?;
-        let address = TileAddress::new(number(z)?, number(x)?, number(y)?)?;
-        let source = granted.source();
-        let wind = source.wind_of(name);
-        // The catalogue may have changed since the run was made.
-        let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
-        let asked = model::TileQuery::new(asked_run.hour(&request.query)?, name, address)
-            .level(tile_level(&request.query, product.definition())?)
-            .member(member)
-            .sampling(sampling)
-            .wind(wind);
-        let used: &[&str] = match &wind {
-            Some((_, both)) if run.definition().grid.grid_relative_winds => both,
-            _ => &[name],
-        };
-        let lasting = Lasting::at_hour(granted, run, asked.hour, used).of_run(&asked_run);
-        check(run, &asked)?;
-        let encoding = request.accepted().fastest();
-        lasting.answer(&request, encoding, || {
-            let raw = model::tile(run, &asked)?;
-            let bytes: Vec<u8> = raw.into_iter().flat_map(i16::to_le_bytes).collect();
-            let mut response = json_bytes(encoding, &bytes)?;
-            let octets = HeaderValue::from_static("application/octet-stream");
-            response.headers_mut().insert(header::CONTENT_TYPE, octets);
-            Ok(response)
-        })
+    let asked = Arc::new((address, request));
+    // What is kept, and what the caller has already, is answered where the request is served.
+    let again = Arc::clone(&asked);
+    let kept = state.read_models(move |state| answer(state, &again, Make::No)).await??;
+    if let Some(kept) = kept {
+        return Ok(kept);
+    }
+    let made = move |state: &State| {
+        let answer = answer(state, &asked, Make::Yes)?;
+        answer.ok_or_else(|| ApiError::Internal("a tile was not made".to_owned()))
     };
-    state.answer(client_addr, Cost::LIGHT, answer).await
+    state.answer(client_addr, Cost::LIGHT, made).await
+}
+
+/// Whether a tile is made if it is not kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Make {
+    Yes,
+    No,
+}
+
+/// Answers, unless the tile would have to be made and must not be.
+fn answer(
+    state: &State,
+    (address, request): &(Address, ModelRequest),
+    make: Make,
+) -> Result<Option<Response>, ApiError> {
+    let Address { name, z, x, y } = address;
+    let granted = request.granted(ModelUse::Tiles, [&**name])?;
+    let asked_run = AskedRun::new(state, granted, &request.query, &[name])?;
+    let run = &*asked_run.run;
+    let member = member(&request.query)?;
+    // The product is part of the path.
+    run.product_of(name, None).map_err(|error| ApiError::NotFound(error.to_string()))?;
+    let product = run.product_of(name, member)?;
+    let address = TileAddress::new(number(z)?, number(x)?, number(y)?)?;
+    let source = granted.source();
+    let wind = source.wind_of(name);
+    // The catalogue may have changed since the run was made.
+    let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
+    let asked = model::TileQuery::new(asked_run.hour(&request.query)?, name, address)
+        .level(tile_level(&request.query, product.definition())?)
+        .member(member)
+        .sampling(sampling)
+        .wind(wind);
+    let used: &[&str] = match &wind {
+        Some((_, both)) if run.definition().grid.grid_relative_winds => both,
+        _ => &[name],
+    };
+    let lasting = Lasting::at_hour(granted, run, asked.hour, used).of_run(&asked_run);
+    check(run, &asked)?;
+    let encoding = request.accepted().fastest();
+    let mut is_answered = true;
+    let response = lasting.answer(request, encoding, |etag| {
+        let body = match state.tiles.body(etag) {
+            Some(body) => body,
+            None if make == Make::No => {
+                is_answered = false;
+                Bytes::new()
+            }
+            None => {
+                let plan = state.tiles.plan(run.grid(), address, sampling);
+                let raw = model::planned_tile(run, &asked, &plan)?;
+                let body = encoded(&raw, encoding)?;
+                if lasting.is_final() {
+                    state.tiles.keep(etag, &body);
+                }
+                body
+            }
+        };
+        let mut response = json(encoding, body);
+        let octets = HeaderValue::from_static("application/octet-stream");
+        response.headers_mut().insert(header::CONTENT_TYPE, octets);
+        Ok(response)
+    })?;
+    Ok(is_answered.then_some(response))
+}
+
+/// The bytes of a tile in an encoding.
+fn encoded(raw: &[i16], encoding: Encoding) -> Result<Bytes, ApiError> {
+    let pairs: Vec<[u8; 2]> = raw.iter().map(|raw| raw.to_le_bytes()).collect();
+    let body = Compressor::encode(encoding, Effort::Fastest, pairs.as_flattened());
+    Ok(body.map_err(ApiError::internal)?.into())
 }
 
 fn number(text: &str) -> Result<u32, ApiError> {
