@@ -1,6 +1,6 @@
 //! The mesonet observation service over HTTP.
 //!
-//! [`app`] is the whole service as a router over a [`State`]; [`serve`] puts it behind a socket.
+//! [`app`] is the whole service over a [`State`]; [`serve`] puts it behind a socket.
 //! The library `mesonet` has the rules, and `mesonet_service` runs a record. This crate reads a
 //! request, passes it to them, and encodes the answer.
 //!
@@ -37,7 +37,7 @@ mod state;
 #[path = "../../service/src/testing.rs"]
 mod testing;
 
-pub use app::{ServeError, app, judge_sample, serve};
+pub use app::{App, ServeError, app, judge_sample, serve};
 pub use auth::{DEVELOPMENT_KEY, DevelopmentAccount, TokenError, development_token, key_file};
 pub use config::{
     CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags, ReplayStart,

@@ -11,14 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, header};
 use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, no_verdicts};
 use mesonet::{Intake, Store};
-use mesonet_server::{Clock, Config, State, app};
+use mesonet_server::{App, Clock, Config, State, app};
 use mesonet_service::backup::back_up;
 use mesonet_service::record::Record;
 use tempfile::TempDir;
@@ -105,7 +104,7 @@ impl Followed {
 pub struct Follower {
     followed: Arc<Followed>,
     pub state: Arc<State>,
-    router: Router,
+    router: App,
     _folder: TempDir,
 }
 

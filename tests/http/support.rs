@@ -5,7 +5,6 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::observation::{EarlierPlaces, Identifiers};
@@ -15,7 +14,7 @@ use mesonet::{
     BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading,
     ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable,
 };
-use mesonet_server::{Clock, Config, State, app};
+use mesonet_server::{App, Clock, Config, State, app};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
@@ -28,7 +27,7 @@ pub const NOW_MS: i64 = 1_722_686_400_000;
 /// A client with its own service.
 pub struct Api {
     runtime: Runtime,
-    pub router: Router,
+    pub router: App,
     /// The server that takes in what is pushed.
     pub state: Arc<State>,
     /// The server that answers all other requests, if it is another one.
@@ -92,7 +91,7 @@ impl Api {
     }
 
     /// Sends a request to one of the servers.
-    pub fn ask(&self, router: &Router, request: Request<Body>) -> Answer {
+    pub fn ask(&self, router: &App, request: Request<Body>) -> Answer {
         self.runtime.block_on(async {
             let response = router.clone().oneshot(request).await.unwrap();
             let (head, body) = response.into_parts();

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The router with all its layers | `router.rs` |
+//! | The router, and what comes before and after each request | `router.rs` |
 //! | The start, and what runs beside the requests | `serve.rs` |
 //! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
@@ -34,5 +34,5 @@ mod serve;
 mod signals;
 mod watch;
 
-pub use router::app;
+pub use router::{App, app};
 pub use serve::{ServeError, judge_sample, serve};

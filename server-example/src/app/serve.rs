@@ -6,11 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, Maintained, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tower::ServiceExt;
 
 use super::background::{repeat, rest};
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
@@ -146,7 +148,11 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if let Some(record) = state.services.record() {
         retention::announce(&state, record)?;
     }
-    let app = crate::app(Arc::clone(&state));
+    let app = super::app(Arc::clone(&state));
+    let app: connections::Service = Arc::new(move |request| {
+        let app = app.clone();
+        Box::pin(async move { app.answer(request).await })
+    });
     // In parallel with the first requests. Requests for models wait.
     let sampled = Arc::clone(&state);
     drop(tokio::task::spawn_blocking(move || {
@@ -163,11 +169,15 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
         let few = ConnectionLimits { connections: OF_METRICS, of_client: OF_METRICS, ..limits };
-        let app = figures::router(
+        let figures = figures::router(
             Arc::clone(&state),
             Arc::clone(&table),
             certificate.as_ref().map(Arc::clone),
         );
+        let app: connections::Service = Arc::new(move |request| {
+            let answered = figures.clone().oneshot(request);
+            Box::pin(answered.map(|answered| answered.unwrap_or_else(|never| match never {})))
+        });
         let served = Connections { app, table: Table::new(few), max_streams, tls: None };
         beside.spawn(async move {
             connections::serve(listener, served, std::future::pending(), SHUTDOWN_GRACE).await;

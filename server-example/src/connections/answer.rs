@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Response, header};
-use axum::response::IntoResponse;
+use axum::response::{self, IntoResponse};
+use futures_util::future::BoxFuture;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
-use tower::ServiceExt;
 
 use super::connection_state::{ConnectionState, InFlight, PIECE_BYTES};
 use super::host;
@@ -30,6 +30,9 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const DRAINED_BYTES: u64 = 64 * 1024;
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// What answers the requests.
+pub type Service = Arc<dyn Fn(Request) -> BoxFuture<'static, response::Response> + Send + Sync>;
+
 /// The caller of a connection, and how the connection is served.
 #[derive(Clone)]
 pub struct AcceptedConnection {
@@ -40,7 +43,7 @@ pub struct AcceptedConnection {
 
 /// Answers a request. The request is in flight until the caller has taken the answer.
 pub async fn answer(
-    app: Router,
+    app: Service,
     AcceptedConnection { peer, connection_state, has_tls }: AcceptedConnection,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
@@ -55,7 +58,7 @@ pub async fn answer(
                 *lock(&body) = Some(incoming);
                 Body::new(Awaited { body, connection_state, awaits: false })
             });
-            let mut response = app.oneshot(request).await?;
+            let mut response = app(request).await;
             if !asking.is_in_pieces() && !rest.is_drained().await {
                 // The caller would send its next request into a connection that closes.
                 response.headers_mut().insert(header::CONNECTION, CLOSE);

@@ -4,7 +4,6 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, service_fn};
@@ -13,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{AcceptedConnection, Answered, answer};
+use super::answer::{AcceptedConnection, Answered, Service, answer};
 use super::connection_state::{ConnectionState, Leave};
 use super::frames::CountedStream;
 
@@ -54,7 +53,7 @@ pub enum Ending {
 pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     accepted: AcceptedConnection,
-    app: Router,
+    app: Service,
     stop: watch::Receiver<bool>,
 ) -> Ending {
     let connection_state = Arc::clone(&accepted.connection_state);
@@ -72,7 +71,7 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
 pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     accepted: AcceptedConnection,
-    app: Router,
+    app: Service,
     stop: watch::Receiver<bool>,
     max_streams: u32,
 ) -> Ending {

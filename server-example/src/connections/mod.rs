@@ -33,7 +33,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -42,6 +41,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{ClientAddr, Peer};
 use answer::AcceptedConnection;
+pub use answer::Service;
 use connection::{Ending, serve_http1, serve_http2};
 pub use limits::{ConnectionLimits, raise_file_limit};
 use table::ConnectionGuard;
@@ -69,7 +69,7 @@ const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r
 #[derive(Clone)]
 pub struct Connections {
     /// The service.
-    pub app: Router,
+    pub app: Service,
     /// The table of connections.
     pub table: Arc<Table>,
     /// Maximum number of requests at a time on an HTTP/2 connection.

@@ -185,6 +185,21 @@ impl Compressor {
         }
     }
 
+    /// Encodes a piece of the body.
+    ///
+    /// # Errors
+    /// The compressor failed.
+    pub fn push(&mut self, piece: Vec<u8>) -> io::Result<()> {
+        match self {
+            // It need not be copied.
+            Self::Identity(out) if out.is_empty() => {
+                *out = piece;
+                Ok(())
+            }
+            _ => self.write_all(&piece),
+        }
+    }
+
     /// Takes what has been encoded so far. The compressor may hold back the rest.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {

@@ -41,6 +41,8 @@ pub trait BodyWriter: Send + 'static {
 pub struct Pieces<W> {
     writer: W,
     compressor: Compressor,
+    /// Room for the next piece. The first is mostly short, and the only one.
+    room_bytes: usize,
 }
 
 impl<W: BodyWriter> Pieces<W> {
@@ -50,7 +52,7 @@ impl<W: BodyWriter> Pieces<W> {
     /// There is no memory for the compressor.
     pub fn new(writer: W, encoding: Encoding) -> Result<Self, ApiError> {
         let compressor = Compressor::new(encoding, Effort::Fastest).map_err(ApiError::internal)?;
-        Ok(Self { writer, compressor })
+        Ok(Self { writer, compressor, room_bytes: 16 << 10 })
     }
 
     fn held_bytes(&self) -> usize {
@@ -59,9 +61,10 @@ impl<W: BodyWriter> Pieces<W> {
 
     /// Returns the next piece and the rest.
     fn next(mut self) -> Result<(Bytes, Option<Self>), ApiError> {
-        let mut text = Vec::with_capacity(PIECE_BYTES + PIECE_BYTES / 16);
+        let mut text = Vec::with_capacity(self.room_bytes);
+        self.room_bytes = PIECE_BYTES + PIECE_BYTES / 16;
         let last = self.writer.write(&mut text, PIECE_BYTES)?;
-        io::Write::write_all(&mut self.compressor, &text).map_err(ApiError::internal)?;
+        self.compressor.push(text).map_err(ApiError::internal)?;
         Ok(if last {
             (self.compressor.finish().map_err(ApiError::internal)?.into(), None)
         } else {

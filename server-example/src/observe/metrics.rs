@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use mesonet::feed;
 use prometheus_client::metrics::counter::Counter;
@@ -181,14 +180,6 @@ impl OfIngest {
 pub fn name_of(method: &Method) -> &'static str {
     const NAMES: [&str; 4] = ["GET", "HEAD", "POST", "OPTIONS"];
     NAMES.into_iter().find(|name| method == *name).unwrap_or("other")
-}
-
-/// Notes on an answer which route gave it.
-pub async fn note_route(request: Request, next: Next) -> Response {
-    let route = route_of_request(&request);
-    let mut response = next.run(request).await;
-    note_route_of(route, &mut response);
-    response
 }
 
 /// Returns the template of the route that a request has come to.

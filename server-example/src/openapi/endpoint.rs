@@ -2,10 +2,9 @@
 //! for the names that a request may have, and for the description at `/openapi/v1.json`.
 
 use axum::routing::MethodRouter;
-use axum::{Extension, Router};
 
 use super::About;
-use crate::http::member::{Member, Requested};
+use crate::http::member::Member;
 use crate::http::parameter::Parameter;
 
 /// An address with a method, its parameters, and its handler.
@@ -22,14 +21,4 @@ pub struct Endpoint<S: 'static> {
     pub handler: fn() -> MethodRouter<S>,
     /// What it is for and what it answers.
     pub about: fn() -> About,
-}
-
-/// Returns the router of endpoints.
-pub fn router<S: Clone + Send + Sync + 'static>(
-    endpoints: impl Iterator<Item = &'static Endpoint<S>>,
-) -> Router<S> {
-    endpoints.fold(Router::new(), |router, endpoint| {
-        let requested = Requested { query: endpoint.query, body: endpoint.body };
-        router.route(endpoint.path, (endpoint.handler)().route_layer(Extension(requested)))
-    })
 }

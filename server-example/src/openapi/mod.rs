@@ -19,7 +19,7 @@ mod written;
 
 pub use about::{About, Credentials, Tag};
 pub use answers::Common;
-pub use endpoint::{Endpoint, router};
+pub use endpoint::Endpoint;
 pub use shapes::*;
 
 use utoipa::openapi::schema::ComponentsBuilder;

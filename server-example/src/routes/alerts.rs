@@ -101,7 +101,7 @@ async fn alerts(
     } else {
         let answer = move |_: &State| {
             let body = view.answer(&query, language).map_err(ApiError::internal)?;
-            json_tagged(&headers, &body)
+            json_tagged(&headers, body)
         };
         state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };

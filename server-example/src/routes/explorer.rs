@@ -126,7 +126,7 @@ fn files() -> Result<&'static [Snapshot], ApiError> {
     }
     let snapshot = |name: &&str| -> Result<Snapshot, ApiError> {
         let body = if *name == "start.js" { START.into() } else { unpacked(name)? };
-        Snapshot::new(body, CACHE_CONTROL, Effort::Fastest).map_err(ApiError::internal)
+        Snapshot::new(body, CACHE_CONTROL, Effort::Fastest, None).map_err(ApiError::internal)
     };
     let files: Vec<Snapshot> = FILES.iter().map(snapshot).collect::<Result<_, _>>()?;
     Ok(UNPACKED.get_or_init(|| files))

@@ -23,13 +23,11 @@ mod zones;
 
 use std::sync::Arc;
 
-use axum::Router;
-
 pub use quality::check_length as check_quality_window;
 
 use utoipa::openapi::OpenApi;
 
-use crate::openapi::{self, router};
+use crate::openapi;
 use crate::state::State;
 
 /// An endpoint of this server.
@@ -63,30 +61,7 @@ pub const SERVER: [&[Endpoint]; 4] =
     [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS, page::ENDPOINTS];
 
 /// The health endpoints.
-pub fn health() -> Router<Arc<State>> {
-    router(health::ENDPOINTS.iter())
-}
-
-/// The endpoints at the root.
-pub fn index() -> Router<Arc<State>> {
-    router(index::ENDPOINTS.iter().chain(explorer::ENDPOINTS).chain(page::ENDPOINTS))
-}
-
-/// The observation service without pushes, mounted at its prefix.
-pub fn observations() -> Router<Arc<State>> {
-    router(OBSERVATIONS.into_iter().flatten())
-}
-
-/// Pushes, mounted at the same prefix without a time limit: a long file on a slow line takes long.
-pub fn pushes() -> Router<Arc<State>> {
-    router(PUSHES.iter())
-}
-
-/// The model service, at its prefix.
-pub fn models(prefix: &str) -> Router<Arc<State>> {
-    let router = router(MODELS.into_iter().flatten());
-    if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
-}
+pub const HEALTH: &[Endpoint] = health::ENDPOINTS;
 
 /// Every endpoint of the server with its prefix.
 pub fn all<'a>(

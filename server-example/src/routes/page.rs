@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use axum::body::Bytes;
 use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
@@ -107,8 +108,8 @@ fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
     Ok(response)
 }
 
-/// Returns a file in every encoding, made when it is first requested.
-fn compressed(place: usize, content: &[u8]) -> Result<&'static Snapshot, ApiError> {
+/// Returns a file, which is compressed when it is first requested.
+fn compressed(place: usize, content: &'static [u8]) -> Result<&'static Snapshot, ApiError> {
     static COMPRESSED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
     let cell = &COMPRESSED[place];
     if let Some(snapshot) = cell.get() {
@@ -116,8 +117,8 @@ fn compressed(place: usize, content: &[u8]) -> Result<&'static Snapshot, ApiErro
     }
     let name = FILES[place].0;
     let caching = if place == 0 || is_library(name) { ASKED_AGAIN } else { FOR_GOOD };
-    let snapshot =
-        Snapshot::new(content.to_vec(), caching, Effort::Fastest).map_err(ApiError::internal)?;
+    let snapshot = Snapshot::new(Bytes::from_static(content), caching, Effort::Fastest, None)
+        .map_err(ApiError::internal)?;
     Ok(cell.get_or_init(|| snapshot))
 }
 

@@ -15,7 +15,7 @@ use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::http::snapshot::json_tagged;
+use crate::http::snapshot::{json_of_content, json_tagged};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
 use crate::openapi::{About, StationDetails, Tag};
@@ -102,7 +102,7 @@ async fn map_details(
             oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         });
-        json_tagged(&headers, &body)
+        json_tagged(&headers, body)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
@@ -133,7 +133,10 @@ async fn station(
     let id: StationId = text.parse().map_err(|_| unknown())?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
-    let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
-    let answer = json_tagged(&headers, &body);
+    let found = found.ok_or_else(unknown)?;
+    let answer = match state.snapshots.details().station(&found) {
+        Some((body, content)) => json_of_content(&headers, content, body),
+        None => json_tagged(&headers, serde_json::to_vec(&found).map_err(ApiError::internal)?),
+    };
     Ok(with_header(answer, damaged))
 }

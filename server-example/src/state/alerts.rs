@@ -52,6 +52,8 @@ pub struct AlertView {
     encoded: [OnceLock<Encoded>; 2],
     /// The whole answer in English, compressed in the background.
     snapshot: OnceLock<Snapshot>,
+    /// That of the alerts before.
+    replaced: Option<Snapshot>,
 }
 
 /// The answer with all alerts, the latest sent first, and the position of each alert in it.
@@ -80,8 +82,21 @@ impl AlertView {
             .map(str::to_owned)
             .collect();
         let geometries = geometries(&record, &states, &zones, before);
+        let replaced = before.and_then(|before| before.snapshot().or(before.replaced.as_ref()));
+        let replaced = replaced.cloned();
         let (encoded, snapshot) = <_>::default();
-        Self { record, zones, clocks, until_ms, states, geometries, missing, encoded, snapshot }
+        Self {
+            record,
+            zones,
+            clocks,
+            until_ms,
+            states,
+            geometries,
+            missing,
+            encoded,
+            snapshot,
+            replaced,
+        }
     }
 
     /// Logs the places whose outlines are not known, unless they were logged before.
@@ -116,8 +131,8 @@ impl AlertView {
     /// The snapshot could not be encoded or compressed.
     pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
         if self.snapshot.get().is_none() {
-            let body = self.encoded(Language::English)?.body.to_vec();
-            let snapshot = Snapshot::new(body, "no-cache", Effort::Thorough)?;
+            let (body, replaced) = (&self.encoded(Language::English)?.body, self.replaced.as_ref());
+            let snapshot = Snapshot::new(body.clone(), "no-cache", Effort::Thorough, replaced)?;
             self.snapshot.get_or_init(|| snapshot);
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use mesonet::model;
@@ -18,7 +19,21 @@ pub struct ModelRuns {
     catalogue: ArcSwap<model::Catalogue>,
     /// The open runs by model. A run that any process has changed is reopened when it is requested.
     open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<model::Run>>>>,
+    /// The runs of each model, as its folder had them.
+    begun: RwLock<HashMap<String, Listing>>,
 }
+
+/// The runs in the folder of a model, latest first.
+#[derive(Clone, Debug)]
+struct Listing {
+    runs: Arc<[RunStamp]>,
+    /// When the folder was changed last.
+    modified: SystemTime,
+}
+
+/// A folder that changes twice within this time may say only once when it was changed: this is the
+/// coarsest clock of a file system.
+const CLOCK_STEP: Duration = Duration::from_secs(2);
 
 impl ModelRuns {
     /// The runs in a data folder, which need not exist.
@@ -27,6 +42,7 @@ impl ModelRuns {
             store: model::RunStore::new(data.join("models")),
             catalogue: ArcSwap::from_pointee(catalogue),
             open: RwLock::default(),
+            begun: RwLock::default(),
         }
     }
 
@@ -92,7 +108,7 @@ impl ModelRuns {
         granted: Granted<'_>,
     ) -> Result<Vec<Arc<model::Run>>, model::RunStoreError> {
         let mut runs = Vec::new();
-        for stamp in self.store.begun(granted.source().name())? {
+        for &stamp in &*self.begun(granted.source().name())? {
             runs.extend(self.published(granted, stamp)?);
         }
         Ok(runs)
@@ -106,12 +122,36 @@ impl ModelRuns {
         &self,
         granted: Granted<'_>,
     ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
-        for stamp in self.store.begun(granted.source().name())? {
+        for &stamp in &*self.begun(granted.source().name())? {
             if let Some(run) = self.published(granted, stamp)? {
                 return Ok(Some(run));
             }
         }
         Ok(None)
+    }
+
+    /// Returns the runs of a model that have been begun, latest first. The folder is read when it
+    /// has changed.
+    fn begun(&self, model: &str) -> Result<Arc<[RunStamp]>, model::RunStoreError> {
+        let modified = self.store.modified(model)?;
+        {
+            let begun = self.begun.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(listing) = begun.get(model)
+                && Some(listing.modified) == modified
+            {
+                return Ok(Arc::clone(&listing.runs));
+            }
+        }
+        let read = SystemTime::now();
+        let runs: Arc<[RunStamp]> = self.store.begun(model)?.into();
+        if let Some(modified) = modified
+            && read.duration_since(modified).is_ok_and(|since| since > CLOCK_STEP)
+        {
+            let listing = Listing { runs: Arc::clone(&runs), modified };
+            let mut begun = self.begun.write().unwrap_or_else(PoisonError::into_inner);
+            begun.insert(model.to_owned(), listing);
+        }
+        Ok(runs)
     }
 
     fn published(
@@ -134,5 +174,43 @@ impl ModelRuns {
     fn known(&self, model: &str, stamp: RunStamp) -> Option<Arc<model::Run>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.get(model)?.get(&stamp).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_new_run_is_listed_at_once_and_a_folder_that_has_not_changed_is_not_read_again() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = data.path().join("models/hrrr");
+        let (first, second, third) = ("20240803T000000Z", "20240803T060000Z", "20240803T120000Z");
+        let runs = ModelRuns::new(data.path(), model::Catalogue::default());
+        let listed = || -> Vec<String> {
+            runs.begun("hrrr").unwrap().iter().map(ToString::to_string).collect()
+        };
+        let is_known = || runs.begun.read().unwrap().contains_key("hrrr");
+        assert!(listed().is_empty() && !is_known());
+        fs::create_dir_all(folder.join(first)).unwrap();
+        // The folder may change again within the same step of its clock.
+        assert_eq!(listed(), [first]);
+        assert!(!is_known());
+        let old = SystemTime::now() - 2 * CLOCK_STEP;
+        let age = || File::open(&folder).unwrap().set_modified(old).unwrap();
+        age();
+        assert_eq!(listed(), [first]);
+        assert!(is_known());
+        fs::create_dir(folder.join(second)).unwrap();
+        assert_eq!(listed(), [second, first]);
+        assert_eq!(listed(), [second, first]);
+        // What is not read again: the folder says that it is as it was.
+        fs::create_dir(folder.join(third)).unwrap();
+        age();
+        assert_eq!(listed(), [first]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(listed().is_empty());
     }
 }

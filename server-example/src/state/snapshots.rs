@@ -35,7 +35,7 @@ impl Snapshots {
         Ok(Self {
             alert_view: ArcSwapOption::default(),
             alert_builder: Mutex::new(()),
-            markers: ArcSwap::from_pointee(Markers::new(store)?),
+            markers: ArcSwap::from_pointee(Markers::new(store, None)?),
             details: ArcSwap::from_pointee(Details::new(store, now_ms)?),
             units: units()?,
             description: OnceLock::new(),
@@ -99,7 +99,7 @@ impl Snapshots {
         if let Some(description) = self.description.get() {
             return Ok(description);
         }
-        let made = Snapshot::new(make()?, "no-cache", Effort::Fastest)?;
+        let made = Snapshot::new(make()?, "no-cache", Effort::Fastest, None)?;
         Ok(self.description.get_or_init(|| made))
     }
 
@@ -117,7 +117,8 @@ impl Snapshots {
     ) -> Result<(), SnapshotError> {
         let directory = store.directory()?;
         if self.markers.load().places_generation != directory.places_generation {
-            self.markers.store(Arc::new(Markers::new(store)?));
+            let markers = Markers::new(store, Some(&self.markers.load().snapshot))?;
+            self.markers.store(Arc::new(markers));
         }
         if let Some(details) = self.details.load().updated(store, now_ms, touched)? {
             self.details.store(Arc::new(details));
@@ -147,5 +148,5 @@ impl Snapshots {
 fn units() -> Result<Snapshot, SnapshotError> {
     let units: BTreeMap<&str, &str> =
         Variable::ALL.iter().map(|variable| (variable.name(), variable.unit().symbol())).collect();
-    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600", Effort::Thorough)?)
+    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600", Effort::Thorough, None)?)
 }

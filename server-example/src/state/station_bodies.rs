@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use axum::body::Bytes;
 use mesonet::query::{StationDetail, StationMarkers, details, details_of};
 use mesonet::store::{Damage, StationRecord, Watched};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Reader, StationId};
 
 use crate::http::encoding::Effort;
+use crate::http::etag::digest;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 
 /// The markers of all stations.
@@ -42,13 +44,23 @@ struct StationInDetails {
     as_of_ms: i64,
     /// Its member `"id":{…}` in the identity body.
     place: Range<usize>,
+    /// The digest of its object, made when it is first asked for.
+    content: OnceLock<String>,
+}
+
+impl StationInDetails {
+    fn new(detail: StationDetail, as_of_ms: i64, place: Range<usize>) -> Self {
+        Self { detail, as_of_ms, place, content: OnceLock::new() }
+    }
 }
 
 impl Markers {
-    pub fn new(store: &dyn Reader) -> Result<Self, SnapshotError> {
+    /// The present markers; `replaced` are those before.
+    pub fn new(store: &dyn Reader, replaced: Option<&Snapshot>) -> Result<Self, SnapshotError> {
         let directory = store.directory()?;
         let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
-        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache", Effort::Thorough)?;
+        let body = serde_json::to_vec(&markers)?;
+        let snapshot = Snapshot::new(body, "no-cache", Effort::Thorough, replaced)?;
         Ok(Self { places_generation: directory.places_generation, snapshot })
     }
 }
@@ -59,7 +71,7 @@ impl Details {
         let store = Watched::new(store);
         let details = details(&store, now_ms)?;
         let fresh = details.into_iter().map(|detail| (detail, now_ms, None)).collect();
-        Self::write(fresh, &[], store.damage(), now_ms, Effort::Thorough)
+        Self::write(fresh, None, store.damage(), now_ms, Effort::Thorough)
     }
 
     /// The details with the changes since: for new stations, for stations that have reported, for
@@ -123,14 +135,13 @@ impl Details {
         damage.join(store.damage());
         if all.len() == self.members.len() && all.iter().all(|(_, _, place)| place.is_some()) {
             let member = |(detail, as_of_ms, place): (_, _, Option<Range<usize>>)| {
-                StationInDetails { detail, as_of_ms, place: place.unwrap_or_default() }
+                StationInDetails::new(detail, as_of_ms, place.unwrap_or_default())
             };
             let members = all.into_iter().map(member).collect();
             let (snapshot, built_ms) = (self.snapshot.clone(), self.built_ms);
             return Ok(Some(Self { snapshot, damage, built_ms, members }));
         }
-        let known = self.snapshot.identity();
-        Self::write(all, known, damage, self.built_ms, Effort::Fastest).map(Some)
+        Self::write(all, Some(&self.snapshot), damage, self.built_ms, Effort::Fastest).map(Some)
     }
 
     /// The same body, compressed thoroughly; `None` if it is already.
@@ -140,14 +151,15 @@ impl Details {
         Ok(Some(Self { snapshot, damage, built_ms: self.built_ms, members }))
     }
 
-    /// Writes the object. A station with a position in a known body is copied from it.
+    /// Writes the object. A station with a position in the replaced body is copied from it.
     fn write(
         details: Vec<(StationDetail, i64, Option<Range<usize>>)>,
-        known: &[u8],
+        replaced: Option<&Snapshot>,
         damage: Damage,
         built_ms: i64,
         effort: Effort,
     ) -> Result<Self, SnapshotError> {
+        let known = replaced.map_or(&[][..], |replaced| replaced.identity());
         let mut members = Vec::with_capacity(details.len());
         let mut body = Vec::with_capacity(known.len() + known.len() / 64);
         body.push(b'{');
@@ -163,10 +175,10 @@ impl Details {
                 body.push(b':');
                 serde_json::to_writer(&mut body, &detail)?;
             }
-            members.push(StationInDetails { detail, as_of_ms, place: start..body.len() });
+            members.push(StationInDetails::new(detail, as_of_ms, start..body.len()));
         }
         body.push(b'}');
-        let snapshot = Snapshot::new(body, "no-cache", effort)?;
+        let snapshot = Snapshot::new(body, "no-cache", effort, replaced)?;
         Ok(Self { snapshot, damage, built_ms, members })
     }
 
@@ -203,6 +215,23 @@ impl Details {
     /// How many damaged blocks of the record hold readings that the object lacks.
     pub fn damaged(&self) -> u64 {
         self.damage.blocks()
+    }
+
+    /// Returns the body of the details of a station, and its digest, if it is in the object.
+    pub fn station(&self, detail: &StationDetail) -> Option<(Bytes, &str)> {
+        /// The id in quotes, and a colon.
+        const KEY_BYTES: usize = 39;
+        let member = self.member(detail.record.station.id)?;
+        let known = &member.detail;
+        let is_same = Arc::ptr_eq(&known.record, &detail.record)
+            && known.qualities == detail.qualities
+            && known.shares_name == detail.shares_name;
+        if !is_same {
+            return None;
+        }
+        let body = self.snapshot.identity().slice(member.place.start + KEY_BYTES..member.place.end);
+        let content = member.content.get_or_init(|| digest(&[&body]));
+        Some((body, content))
     }
 
     /// Returns the object with some of the stations.

@@ -51,6 +51,14 @@ proptest! {
                 let anew = Details::new(&store, now_ms).unwrap();
                 prop_assert_eq!(details.snapshot.identity(), anew.snapshot.identity());
                 prop_assert_eq!(details.of(|_| true), anew.of(|_| true));
+                // A station alone has the bytes that it would have by itself.
+                for StationInDetails { detail, .. } in &anew.members {
+                    let (body, content) = details.station(detail).unwrap();
+                    prop_assert_eq!(&body, &serde_json::to_vec(detail).unwrap());
+                    prop_assert_eq!(content, digest(&[&body]));
+                    let other = StationDetail { shares_name: !detail.shares_name, ..detail.clone() };
+                    prop_assert!(details.station(&other).is_none());
+                }
             }
         }
     }
