@@ -440,7 +440,7 @@ fn every_geometry_is_valid_geojson() {
 }
 
 #[test]
-fn the_whole_answer_is_compressed_in_advance_and_has_a_tag() {
+fn the_whole_answer_is_compressed_once_and_has_a_tag() {
     let api = sample("2026-07-15T20:00:45Z");
     let before = api.get("/alerts").text();
     api.refresh();

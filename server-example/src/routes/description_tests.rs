@@ -59,7 +59,7 @@ fn nothing_is_routed_past_the_tables() {
     let declared = |path: &&std::path::PathBuf| !path.ends_with("figures/mod.rs");
     let routing: Vec<_> = found.iter().filter(routes).filter(declared).collect();
     let [only] = &routing[..] else { panic!("{routing:?}") };
-    assert!(only.ends_with("openapi/endpoint.rs"), "{only:?}");
+    assert!(only.ends_with("app/router.rs"), "{only:?}");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT_ENCODING;
 use mesonet::store::{VisitWeather, no_verdicts};
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
@@ -86,6 +88,10 @@ fn without_news_nothing_is_made_and_after_a_minute_only_what_has_aged() {
         third.snapshot.identity(),
         Details::new(&store, late_ms).unwrap().snapshot.identity()
     );
+    assert!(third.settled().unwrap().is_none(), "nobody has asked for it");
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT_ENCODING, "gzip".parse().unwrap());
+    third.snapshot.answer(&headers);
     let settled = third.settled().unwrap().unwrap();
     assert!(settled.has_body_of(&third) && settled.settled().unwrap().is_none());
 }
