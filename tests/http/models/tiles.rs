@@ -4,7 +4,7 @@ use axum::http::header;
 use mesonet::LonLat;
 use mesonet::grid::TileAddress;
 
-use super::{service, tile};
+use super::{RUN, service, tile};
 
 #[test]
 fn a_tile_is_256_times_256_integers_of_which_those_outside_the_grid_are_nodata() {
@@ -35,4 +35,34 @@ fn a_tile_is_256_times_256_integers_of_which_those_outside_the_grid_are_nodata()
     let levels = ["0", "1"]
         .map(|level| service.get(&tile(&format!("u/data/3/1/3?hour=0&level={level}"))).body);
     assert_ne!(levels[0], levels[1]);
+}
+
+/// Tiles of a run that does not change are kept after the first request.
+#[test]
+fn a_kept_tile_is_the_one_that_was_made_and_goes_with_its_run() {
+    let service = service();
+    let paths = ["prmsl/data/3/1/3?hour=0", "u/data/3/1/3?hour=0&level=1"].map(tile);
+    let answers = || {
+        let encodings = ["identity", "gzip", "zstd", "br"];
+        let of_path = |path: &String| {
+            encodings.map(|encoding| {
+                let answer = service.get_with(path, &[(header::ACCEPT_ENCODING, encoding)]);
+                assert_eq!(answer.status, 200);
+                let header = |name| answer.header(name).map(str::to_owned);
+                let headers =
+                    [header::ETAG, header::CACHE_CONTROL, header::CONTENT_ENCODING].map(header);
+                (headers, header(header::CONTENT_TYPE), answer.body)
+            })
+        };
+        paths.each_ref().map(of_path)
+    };
+    let made = answers();
+    assert!(made[0][0].0[1].as_deref().unwrap().ends_with("immutable"));
+    assert!(answers() == made);
+    // Another level, and another tile beside it.
+    let other = ["u/data/3/1/3?hour=0&level=0", "u/data/3/0/3?hour=0&level=1"].map(tile);
+    assert!(other.iter().all(|path| service.get(path).body != made[1][0].2));
+    let store = mesonet::model::RunStore::new(service.folder.path().join("models"));
+    store.remove_run("nam211", RUN.parse().unwrap()).unwrap();
+    assert!(paths.iter().all(|path| service.get(path).status == 404));
 }
