@@ -184,9 +184,9 @@ impl Adiabat {
     #[inline(always)]
     fn lifted(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> Self {
         let defined = MAGNUS_C.contains(&air_c)
-            & MAGNUS_C.contains(&dew_point_c)
-            & (dew_point_c <= air_c)
-            & STATION_HPA.contains(&pressure_hpa);
+            && MAGNUS_C.contains(&dew_point_c)
+            && (dew_point_c <= air_c)
+            && STATION_HPA.contains(&pressure_hpa);
         let air_k = air_c + ZERO_CELSIUS_K;
         let saturated_k = saturated_k(air_c, dew_point_c);
         // Poisson's equation along the dry adiabat gives the logarithm of the ratio of the

@@ -41,9 +41,6 @@ macro_rules! slice_form {
             $($input: &[f64],)+
             out: &mut [f64],
         ) -> Result<(), $crate::derived::DerivedLengthError> {
-            $crate::derived::DerivedLengthError::check(
-                &[$((stringify!($input), $input.len()),)+ ("out", out.len())],
-            )?;
             /// Compiled for each set of vectors; the processor decides.
             #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
             fn each($($input: &[f64],)+ out: &mut [f64]) {
@@ -53,6 +50,9 @@ macro_rules! slice_form {
                     *out = $scalar($($input[i]),+).unwrap_or(f64::NAN);
                 }
             }
+            $crate::derived::DerivedLengthError::check(
+                &[$((stringify!($input), $input.len()),)+ ("out", out.len())],
+            )?;
             each($($input,)+ out);
             Ok(())
         }

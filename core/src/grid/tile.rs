@@ -547,8 +547,7 @@ fn interpolate_raw(
     for i in 0..TILE_SIDE {
         let raw = corners.each_ref().map(|corner| corner[i]);
         let value = between(raw.map(f64::from), fractions[i]) * scale + offset;
-        let is_missing =
-            (raw[0] == nodata) | (raw[1] == nodata) | (raw[2] == nodata) | (raw[3] == nodata);
+        let is_missing = raw.contains(&nodata);
         pixels[i] = if is_missing { nodata } else { encoding.encode(value) };
     }
 }
