@@ -8,7 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::refused;
-use crate::ufunc::{ArrayElement, Operand, Output, inner_loop, register as register_ufunc, slices};
+use crate::ufunc::{
+    ArrayElement, Operand, Output, forget_float_errors, inner_loop, register as register_ufunc,
+    slices,
+};
 
 /// A message for Python.
 type Outcome = Result<(), String>;
@@ -108,11 +111,15 @@ fn encode<N: Packed>(
     if let Some(encoding) = encodings.shared()?
         && let Some((values, raw)) = slices(&value, &mut raw)
     {
-        return encoding.encode_into(values, raw).map_err(|error| error.to_string());
+        let done = encoding.encode_into(values, raw);
+        // A missing value is NaN, with which the integer is computed before it is put aside.
+        forget_float_errors();
+        return done.map_err(|error| error.to_string());
     }
     for (value, encoding) in value.zip(encodings.each()) {
         raw.push(encoding?.encode(value));
     }
+    forget_float_errors();
     Ok(())
 }
 

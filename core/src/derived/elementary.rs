@@ -4,6 +4,8 @@
 //! so each result has the same bits. What `libm` branches on is computed for all arguments and
 //! selected; integers are converted by adding 2⁵², because older vector instructions convert none
 //! of 64 bits.
+//!
+//! WebAssembly is built without vectors, and its modules are to be small: there they are `libm`'s own.
 
 #![allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 

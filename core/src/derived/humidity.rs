@@ -181,7 +181,7 @@ struct Adiabat {
 
 impl Adiabat {
     /// Lifts air until it is saturated.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn lifted(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> Self {
         let defined = MAGNUS_C.contains(&air_c)
             && MAGNUS_C.contains(&dew_point_c)
@@ -205,7 +205,7 @@ impl Adiabat {
     }
 
     /// Sinks by one step of the fourth-order Runge–Kutta method.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn sink(&mut self) {
         let Self { temperature_k, pressure_hpa: above_hpa, step, .. } = *self;
         let middle_hpa = above_hpa * self.half_step_ratio;
@@ -235,7 +235,7 @@ impl Adiabat {
 ///
 /// Bolton's formula (Mon. Wea. Rev. 108, 1980, eq. 15) is within 0.15 K of it; two steps of
 /// Newton's method leave only rounding errors.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn saturated_k(air_c: f64, dew_point_c: f64) -> f64 {
     let (air_k, dew_point_k) = (air_c + ZERO_CELSIUS_K, dew_point_c + ZERO_CELSIUS_K);
     let bolton_k = 56.0 + 1.0 / (1.0 / (dew_point_k - 56.0) + log(air_k / dew_point_k) / 800.0);
@@ -256,7 +256,7 @@ fn dew_point_slope_k(dew_point_k: f64) -> f64 {
 
 /// Change of temperature with the logarithm of pressure along a moist adiabat (AMS Glossary,
 /// pseudoadiabatic lapse rate, without the small terms; Bakhshaii and Stull 2013, eq. 3).
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
     /// Latent heat of vaporization at 0 °C.
     const LATENT_J_PER_KG: f64 = 2.500_84e6;

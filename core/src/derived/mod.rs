@@ -4,7 +4,10 @@
 //! has the suffix `_into` and writes NaN there.
 
 mod comfort;
+#[cfg(not(target_arch = "wasm32"))]
 mod elementary;
+#[cfg(target_arch = "wasm32")]
+use libm as elementary;
 mod humidity;
 mod inputs;
 mod pressure;

@@ -135,11 +135,11 @@ impl Encoding {
     ///
     /// A value that would land on the nodata integer is moved to the neighbour nearer to zero, so a
     /// value never turns into "no value".
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub fn encode(self, value: f64) -> i16 {
         // Without branches, so that loops are vectorised.
-        let steps = ((value - self.offset) / self.scale).round().clamp(-32767.0, 32767.0);
+        let steps = rounded((value - self.offset) / self.scale).clamp(-32767.0, 32767.0);
         // The low bits of a sum with 1.5 · 2⁵² are the integer, below 0 too.
         let raw = (steps + 6_755_399_441_055_744.0).to_bits() as i16;
         let beside = raw.wrapping_sub(if raw > 0 { 1 } else { -1 });
@@ -250,6 +250,13 @@ impl PackingLoss {
         }
         raw
     }
+}
+
+/// Rounds halves away from zero. The compiler has vector instructions for its own function; where it
+/// has none, `libm`'s is there already.
+#[inline]
+fn rounded(value: f64) -> f64 {
+    if cfg!(target_arch = "wasm32") { libm::round(value) } else { value.round() }
 }
 
 // This is inlined into each caller, so that each gets the instructions that it may use.
