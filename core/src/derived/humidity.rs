@@ -110,11 +110,12 @@ pub fn wet_bulb_c(
     air_temperature_c: f64,
     dew_point_c: f64,
 ) -> Option<f64> {
-    let mut air = Adiabat::lifted(station_pressure_hpa, air_temperature_c, dew_point_c, STEPS);
-    for _ in 0..STEPS {
-        air.sink();
+    if !is_defined(station_pressure_hpa, air_temperature_c, dew_point_c) {
+        return None;
     }
-    air.wet_bulb_c()
+    let air = Adiabat::lifted(station_pressure_hpa, air_temperature_c, dew_point_c, STEPS);
+    let air = (0..STEPS).fold(air, |air, _| air.sunk());
+    Some(reached_c(air.temperature_k, air_temperature_c, dew_point_c))
 }
 
 /// [`wet_bulb_c`] for each position, into `out`: NaN where the scalar returns `None`.
@@ -148,45 +149,72 @@ const TOGETHER: usize = 64;
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn wet_bulbs_c(pressure_hpa: &[f64], air_c: &[f64], dew_point_c: &[f64], out: &mut [f64]) {
-    let mut together = [Adiabat::default(); TOGETHER];
-    let together = &mut together[..out.len()];
-    let inputs = pressure_hpa.iter().zip(air_c).zip(dew_point_c);
-    for (air, ((&pressure_hpa, &air_c), &dew_point_c)) in together.iter_mut().zip(inputs) {
-        *air = Adiabat::lifted(pressure_hpa, air_c, dew_point_c, STEPS);
+    let count = out.len().min(TOGETHER);
+    let (pressure_hpa, air_c, dew_point_c) =
+        (&pressure_hpa[..count], &air_c[..count], &dew_point_c[..count]);
+    // A column for each number of an adiabat: vectors hold the same number of several.
+    let [mut temperature_k, mut above_hpa, mut step, mut half_step_ratio] = [[0.0; TOGETHER]; 4];
+    for i in 0..count {
+        let air = Adiabat::lifted(pressure_hpa[i], air_c[i], dew_point_c[i], STEPS);
+        temperature_k[i] = air.temperature_k;
+        above_hpa[i] = air.pressure_hpa;
+        step[i] = air.step;
+        half_step_ratio[i] = air.half_step_ratio;
     }
     for _ in 0..STEPS {
-        together.iter_mut().for_each(Adiabat::sink);
+        for i in 0..TOGETHER {
+            let air = Adiabat {
+                temperature_k: temperature_k[i],
+                pressure_hpa: above_hpa[i],
+                step: step[i],
+                half_step_ratio: half_step_ratio[i],
+            };
+            let air = air.sunk();
+            temperature_k[i] = air.temperature_k;
+            above_hpa[i] = air.pressure_hpa;
+        }
     }
-    for (out, air) in out.iter_mut().zip(together) {
-        *out = air.wet_bulb_c().unwrap_or(f64::NAN);
+    for i in 0..count {
+        let wet_bulb_c = reached_c(temperature_k[i], air_c[i], dew_point_c[i]);
+        let is_defined = is_defined(pressure_hpa[i], air_c[i], dew_point_c[i]);
+        out[i] = if is_defined { wet_bulb_c } else { f64::NAN };
     }
 }
 
 /// Steps in which air sinks to its pressure.
 const STEPS: u16 = 16;
 
+/// Whether there is a wet bulb of air.
+#[inline]
+fn is_defined(pressure_hpa: f64, air_c: f64, dew_point_c: f64) -> bool {
+    MAGNUS_C.contains(&air_c)
+        && MAGNUS_C.contains(&dew_point_c)
+        && dew_point_c <= air_c
+        && STATION_HPA.contains(&pressure_hpa)
+}
+
+/// The wet bulb of air that has reached a temperature: between dew point and temperature, which it
+/// is but for the last digits.
+#[inline]
+fn reached_c(temperature_k: f64, air_c: f64, dew_point_c: f64) -> f64 {
+    let wet_bulb_c = (temperature_k - ZERO_CELSIUS_K).max(dew_point_c).min(air_c);
+    if dew_point_c == air_c { air_c } else { wet_bulb_c }
+}
+
 /// Air on its way down a moist adiabat, from where it is saturated to the pressure it came from.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Adiabat {
-    air_c: f64,
-    dew_point_c: f64,
     temperature_k: f64,
     pressure_hpa: f64,
     /// Of the logarithm of the pressure.
     step: f64,
     half_step_ratio: f64,
-    /// Whether the formula is defined for the air.
-    defined: bool,
 }
 
 impl Adiabat {
     /// Lifts air until it is saturated.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn lifted(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> Self {
-        let defined = MAGNUS_C.contains(&air_c)
-            && MAGNUS_C.contains(&dew_point_c)
-            && (dew_point_c <= air_c)
-            && STATION_HPA.contains(&pressure_hpa);
         let air_k = air_c + ZERO_CELSIUS_K;
         let saturated_k = saturated_k(air_c, dew_point_c);
         // Poisson's equation along the dry adiabat gives the logarithm of the ratio of the
@@ -194,38 +222,25 @@ impl Adiabat {
         let lift = HEAT_BY_GAS_CONSTANT * log(air_k / saturated_k);
         let step = lift / f64::from(steps);
         Self {
-            air_c,
-            dew_point_c,
             temperature_k: saturated_k,
             pressure_hpa: pressure_hpa * exp(-lift),
             step,
             half_step_ratio: exp(step / 2.0),
-            defined,
         }
     }
 
-    /// Sinks by one step of the fourth-order Runge–Kutta method.
+    /// The air after one step down, by the fourth-order Runge–Kutta method.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn sink(&mut self) {
-        let Self { temperature_k, pressure_hpa: above_hpa, step, .. } = *self;
-        let middle_hpa = above_hpa * self.half_step_ratio;
-        let below_hpa = middle_hpa * self.half_step_ratio;
+    fn sunk(self) -> Self {
+        let Self { temperature_k, pressure_hpa: above_hpa, step, half_step_ratio } = self;
+        let middle_hpa = above_hpa * half_step_ratio;
+        let below_hpa = middle_hpa * half_step_ratio;
         let first = moist_slope_k(above_hpa, temperature_k);
         let second = moist_slope_k(middle_hpa, temperature_k + first * step / 2.0);
         let third = moist_slope_k(middle_hpa, temperature_k + second * step / 2.0);
         let fourth = moist_slope_k(below_hpa, temperature_k + third * step);
-        self.temperature_k += step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
-        self.pressure_hpa = below_hpa;
-    }
-
-    /// The temperature that was reached. It is between dew point and temperature but for the last
-    /// digits.
-    #[inline(always)]
-    fn wet_bulb_c(&self) -> Option<f64> {
-        let Self { air_c, dew_point_c, .. } = *self;
-        let wet_bulb_c = (self.temperature_k - ZERO_CELSIUS_K).max(dew_point_c).min(air_c);
-        let wet_bulb_c = if dew_point_c == air_c { air_c } else { wet_bulb_c };
-        self.defined.then_some(wet_bulb_c)
+        let warmer_k = step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
+        Self { temperature_k: temperature_k + warmer_k, pressure_hpa: below_hpa, ..self }
     }
 }
 
@@ -306,8 +321,8 @@ mod tests {
 
     /// Without the last clamp.
     fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
-        let mut air = Adiabat::lifted(pressure_hpa, air_c, dew_point_c, steps);
-        (0..steps).for_each(|_| air.sink());
+        let air = Adiabat::lifted(pressure_hpa, air_c, dew_point_c, steps);
+        let air = (0..steps).fold(air, |air, _| air.sunk());
         air.temperature_k - ZERO_CELSIUS_K
     }
 
