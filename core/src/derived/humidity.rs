@@ -147,6 +147,16 @@ pub fn wet_bulb_c_into(
 /// So many sink together, one step each: a loop over them is vectorised, one over steps is not.
 const TOGETHER: usize = 64;
 
+/// Without vectors, one after the other.
+#[cfg(target_arch = "wasm32")]
+fn wet_bulbs_c(pressure_hpa: &[f64], air_c: &[f64], dew_point_c: &[f64], out: &mut [f64]) {
+    let inputs = pressure_hpa.iter().zip(air_c).zip(dew_point_c);
+    for (out, ((&pressure_hpa, &air_c), &dew_point_c)) in out.iter_mut().zip(inputs) {
+        *out = wet_bulb_c(pressure_hpa, air_c, dew_point_c).unwrap_or(f64::NAN);
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn wet_bulbs_c(pressure_hpa: &[f64], air_c: &[f64], dew_point_c: &[f64], out: &mut [f64]) {
     let count = out.len().min(TOGETHER);
