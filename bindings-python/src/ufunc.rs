@@ -110,7 +110,9 @@ impl<T: ArrayElement> Output<'_, T> {
             self.left -= values.len();
             self.at = self.at.wrapping_offset(self.step * values.len() as isize);
         } else {
-            values.iter().for_each(|&value| self.push(value));
+            for &value in values {
+                self.push(value);
+            }
         }
     }
 }

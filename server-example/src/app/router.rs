@@ -29,7 +29,7 @@ use crate::http::{NO_SNIFFING, NOSNIFF, REPLAY};
 use crate::observe::metrics;
 use crate::routes::Endpoint;
 use crate::state::State;
-use crate::{http, routes};
+use crate::{connections, http, routes};
 
 /// How long it may take until the answer to a request begins. A long answer may take longer to
 /// send.
@@ -57,6 +57,14 @@ pub fn app(state: Arc<State>) -> App {
 }
 
 impl App {
+    /// The service as connections take it.
+    pub(super) fn service(self) -> connections::Service {
+        Arc::new(move |request| {
+            let app = self.clone();
+            Box::pin(async move { app.answer(request).await })
+        })
+    }
+
     /// Answers a request.
     pub async fn answer(&self, mut request: Request) -> Response {
         // Before the router looks at the path: `/st%61tions` is `/stations`. Both are equivalent by

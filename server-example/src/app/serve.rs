@@ -148,11 +148,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if let Some(record) = state.services.record() {
         retention::announce(&state, record)?;
     }
-    let app = super::app(Arc::clone(&state));
-    let app: connections::Service = Arc::new(move |request| {
-        let app = app.clone();
-        Box::pin(async move { app.answer(request).await })
-    });
+    let app = super::app(Arc::clone(&state)).service();
     // In parallel with the first requests. Requests for models wait.
     let sampled = Arc::clone(&state);
     drop(tokio::task::spawn_blocking(move || {
