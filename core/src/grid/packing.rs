@@ -164,7 +164,7 @@ impl Encoding {
         if raw.len() != values.len() {
             return Err(EncodingError::Length { values: raw.len(), room: values.len() });
         }
-        dispatch(self, raw, values);
+        decode_all(self, raw, values);
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl Encoding {
             for (raw, &pair) in raw.iter_mut().zip(pairs) {
                 *raw = i16::from_le_bytes(pair);
             }
-            dispatch(self, raw, values);
+            decode_all(self, raw, values);
         }
         Ok(())
     }
@@ -259,35 +259,11 @@ fn rounded(value: f64) -> f64 {
     if cfg!(target_arch = "wasm32") { libm::round(value) } else { value.round() }
 }
 
-// This is inlined into each caller, so that each gets the instructions that it may use.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn decode_loop(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn decode_all(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
     for (value, &raw) in values.iter_mut().zip(raw) {
         *value = encoding.decode(raw);
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
-    #[target_feature(enable = "avx2")]
-    fn decode_avx2(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
-        decode_loop(encoding, raw, values);
-    }
-    if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which is all that the function requires.
-        #[allow(unsafe_code)]
-        unsafe {
-            decode_avx2(encoding, raw, values);
-        }
-    } else {
-        decode_loop(encoding, raw, values);
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
-    decode_loop(encoding, raw, values);
 }
 
 #[cfg(test)]

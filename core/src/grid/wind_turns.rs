@@ -24,6 +24,7 @@ impl WindTurns<'_> {
             (self.by_row[row - self.first_row], self.by_column[column - self.first_column]);
         self.map.rotation_at(x, y)
     }
+
     /// Writes the rotations of the cells of a row of the part.
     pub(crate) fn row(&self, row: usize, rotations: &mut [Rotation]) {
         if self.grid_relative_winds {

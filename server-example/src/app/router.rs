@@ -1,4 +1,4 @@
-//! The router of the whole service, and the layers around it.
+//! The router of the whole service, and what comes before and after each request.
 
 use std::any::Any;
 use std::collections::HashMap;
