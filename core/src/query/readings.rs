@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::geo::BBox;
@@ -315,54 +316,89 @@ struct StationGrid<'a> {
     names: &'a Names,
     positions: Positions,
     max_age_ms: Option<i64>,
+    order: SliceOrder,
     /// Ordered by name, then by position.
     picks: Vec<Pick>,
     scratch: Vec<u32>,
+}
+
+/// The order in which the slices of a station are candidates. It depends only on their series, and
+/// most stations have the same series.
+#[derive(Default)]
+struct SliceOrder {
+    /// The series of each slice.
+    ids: Vec<SeriesId>,
+    /// Indices of slices: by name, then by preference. Each slice of a series is a candidate of its
+    /// own; later slices come first, so an earlier slice fills only the positions before them.
+    order: Vec<usize>,
+    /// The series of the answer, in this order.
+    series: Vec<u32>,
+    /// The range of each name in this order.
+    of_names: Vec<Range<usize>>,
+}
+
+impl SliceOrder {
+    fn update(&mut self, slices: &[SeriesSlice<'_>], names: &Names, answer: &mut Answer) {
+        let ids = || slices.iter().map(|slice| slice.series.id);
+        if ids().eq(self.ids.iter().copied()) {
+            return;
+        }
+        let Self { ids: known, order, series, of_names } = self;
+        let name_of = |&at: &usize| names.place(slices[at].series.key.variable);
+        known.clear();
+        known.extend(ids());
+        order.clear();
+        order.extend(0..slices.len());
+        order.sort_unstable_by_key(|at| (name_of(at), slices[*at].series.preference, Reverse(*at)));
+        series.clear();
+        series.extend(order.iter().map(|&at| answer.series_index(slices[at].series)));
+        of_names.clear();
+        let mut first = 0;
+        for name in 0..names.list.len() {
+            let own = order[first..].partition_point(|at| name_of(at) == name);
+            of_names.push(first..first + own);
+            first += own;
+        }
+    }
 }
 
 impl<'a> StationGrid<'a> {
     fn new(positions: Positions, names: &'a Names, max_age_ms: Option<i64>) -> Self {
         let count = positions.len() as usize;
         let picks = vec![Pick::EMPTY; count * names.list.len()];
-        Self { names, positions, max_age_ms, picks, scratch: vec![0; count] }
+        let (order, scratch) = (SliceOrder::default(), vec![0; count]);
+        Self { names, positions, max_age_ms, order, picks, scratch }
     }
 
     fn fill(&mut self, slices: &[SeriesSlice<'_>], answer: &mut Answer) {
-        let name_of = |slice: &SeriesSlice<'_>| self.names.place(slice.series.key.variable);
-        let mut slices: Vec<&SeriesSlice<'_>> = slices.iter().collect();
-        // Each slice of a series is a candidate of its own. Later slices come first, so an earlier
-        // slice fills only the positions before them.
-        slices.sort_unstable_by_key(|slice| {
-            (name_of(slice), slice.series.preference, Reverse(slice.ts_ms[0]))
-        });
-        let candidates: Vec<&[i64]> = slices.iter().map(|slice| slice.ts_ms).collect();
-        let series: Vec<u32> =
-            slices.iter().map(|slice| answer.series_index(slice.series)).collect();
+        let Self { names, positions, max_age_ms, order, picks, scratch } = self;
+        order.update(slices, names, answer);
+        let SliceOrder { order, series, of_names, .. } = order;
+        let candidates: Vec<&[i64]> = order.iter().map(|&at| slices[at].ts_ms).collect();
 
-        let count = self.scratch.len();
-        // Where the series of each name start.
-        let mut firsts = Vec::with_capacity(self.names.list.len());
-        let mut first = 0;
-        for (name, picks) in self.picks.chunks_exact_mut(count).enumerate() {
-            let own = slices[first..].partition_point(|slice| name_of(slice) == name);
-            pick_series(
-                &candidates[first..first + own],
-                self.positions,
-                self.max_age_ms,
-                picks,
-                &mut self.scratch,
-            )
-            .expect("the buffers were made for these positions");
-            firsts.push(first);
-            first += own;
+        let count = scratch.len();
+        let mut before: &[&[i64]] = &[];
+        for (name, own) in of_names.iter().enumerate() {
+            let own = &candidates[own.clone()];
+            let from = name * count;
+            if name > 0 && own == before {
+                // The series of a station mostly have the same times.
+                picks.copy_within(from - count..from, from);
+            } else {
+                let picks = &mut picks[from..from + count];
+                pick_series(own, *positions, *max_age_ms, picks, scratch)
+                    .expect("the buffers were made for these positions");
+            }
+            before = own;
         }
 
-        for (position, at_ms) in self.positions.iter().enumerate() {
-            for (name, first) in firsts.iter().enumerate() {
-                let pick = self.picks[name * count + position];
+        for (position, at_ms) in positions.iter().enumerate() {
+            for (name, own) in of_names.iter().enumerate() {
+                let pick = picks[name * count + position];
                 if !pick.is_empty() {
-                    let at = first + pick.series as usize;
-                    let cell = cell(slices[at], pick.reading as usize, series[at], at_ms);
+                    let at = own.start + pick.series as usize;
+                    let slice = &slices[order[at]];
+                    let cell = cell(slice, pick.reading as usize, series[at], at_ms);
                     answer.readings.cells.push(cell);
                 }
             }
@@ -383,14 +419,24 @@ fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Ans
 struct Answer {
     readings: Readings,
     series: HashMap<SeriesId, u32>,
+    /// The series after the last one.
+    next: u32,
 }
 
 impl Answer {
     fn series_index(&mut self, series: &Arc<Series>) -> u32 {
-        *self.series.entry(series.id).or_insert_with(|| {
+        // Stations mostly have the same series in the same order.
+        let next = self.next as usize;
+        if self.readings.series.get(next).is_some_and(|of| of.id == series.id) {
+            self.next += 1;
+            return next as u32;
+        }
+        let index = *self.series.entry(series.id).or_insert_with(|| {
             self.readings.series.push(Arc::clone(series));
             (self.readings.series.len() - 1) as u32
-        })
+        });
+        self.next = index + 1;
+        index
     }
 
     /// Ends a station; a station without cells is left out.
@@ -399,6 +445,7 @@ impl Answer {
         if stations.last().map_or(0, |&(_, end)| end) < cells.len() {
             stations.push((id, cells.len()));
         }
+        self.next = 0;
     }
 }
 

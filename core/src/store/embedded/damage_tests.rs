@@ -9,7 +9,7 @@ use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
 use crate::observation::{Quality, StationId, Variable};
-use crate::store::{Selection, no_verdicts};
+use crate::store::{Selection, SeriesSlice, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Number of readings of each series at each station of a large segment.
@@ -129,6 +129,48 @@ fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
     }
     // More is reported than is lost only if it is unknown which station the readings belong to.
     assert!(clean > 100, "{clean}");
+}
+
+/// The last readings of all series in a window, and the damage of that answer.
+fn latest(store: &dyn Reader, window: ClosedWindow) -> (BTreeSet<(usize, i32, i64, u64)>, u64) {
+    let stations = NAMES.map(|name| StationId::new("TEST", name));
+    let selection = Selection { stations: &stations, variables: Variable::ALL, window };
+    let mut found = BTreeSet::new();
+    let damage = store.scan_latest(&selection, &mut |i, slices| {
+        let of = |slice: &SeriesSlice<'_>| {
+            (i, slice.series.id.0, slice.ts_ms[0], slice.value[0].to_bits())
+        };
+        found.extend(slices.iter().map(of));
+    });
+    (found, damage.unwrap().blocks())
+}
+
+#[test]
+fn damage_counts_in_the_latest_readings_only_where_it_may_hide_them() {
+    let mut store = large(SEPARATE);
+    // Later readings, in a segment of their own.
+    store.append(&readings(TIMES + 10..TIMES + 12), &mut no_verdicts).unwrap();
+    seal(&mut store);
+    let windows = [(0, TIMES), (5, TIMES / 2), (TIMES - 1, TIMES + 10), (0, TIMES + 20)];
+    let windows = windows.map(|(from, to)| ClosedWindow::new(from, to).unwrap());
+    let expected = windows.map(|window| latest(&*store, window).0);
+    let path = store.dir.path().join(SEGMENT);
+    let whole = fs::read(&path).unwrap();
+    let (mut hidden, mut beside) = (0, 0);
+    for block in 0..whole.len().div_ceil(BLOCK_BYTES) {
+        store.store = None;
+        fs::write(&path, &whole).unwrap();
+        flip(&path, (block * BLOCK_BYTES + 1000 + block * 7000).min(whole.len() - 1));
+        for (window, expected) in windows.iter().zip(&expected) {
+            // Each answer comes from a store that has seen no damage yet.
+            store.reopen();
+            let (found, reported) = latest(&*store, *window);
+            assert!(reported > 0 || found == *expected, "block {block}, {window:?}");
+            hidden += usize::from(found != *expected);
+            beside += usize::from(reported == 0 && damage_of_all(&*store) > 0);
+        }
+    }
+    assert!(hidden > 5 && beside > 5, "{hidden} hidden, {beside} beside");
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod sweep;
 mod unwritten;
 mod verify;
 mod view;
+mod walk;
 mod weather_table;
 mod write;
 

@@ -321,9 +321,97 @@ impl SortedRun {
         }
     }
 
+    /// Returns the readings of a row between two times, both included; `None` if a block that they
+    /// may lie in is damaged. `near` is where the readings of a similar row were found, and then
+    /// where these are: series of a station mostly have the same times.
+    #[inline]
+    pub(super) fn whole_part(
+        &self,
+        row: &RunRow,
+        (first_ms, last_ms): (i64, i64),
+        near: &mut Range<usize>,
+    ) -> Option<SeriesPart<'_>> {
+        let ts_ms = self.times(row);
+        let mapped = self.mapped.as_deref();
+        if mapped.is_some_and(|mapped| !mapped.is_whole(ts_ms)) {
+            return None;
+        }
+        let start = border(ts_ms, near.start, |ts_ms| ts_ms < first_ms);
+        let end = border(ts_ms, near.end, |ts_ms| ts_ms <= last_ms).max(start);
+        *near = start..end;
+        if start == end {
+            return Some(SeriesPart::default());
+        }
+        self.whole(row, start..end)
+    }
+
+    /// Returns the last reading of a row between two times, both included; `None` if damage may
+    /// hide it. Damage before it does not matter. `near` as in [`whole_part`](Self::whole_part), but
+    /// only its end.
+    #[inline]
+    pub(super) fn whole_last(
+        &self,
+        row: &RunRow,
+        (first_ms, last_ms): (i64, i64),
+        near: &mut Range<usize>,
+    ) -> Option<SeriesPart<'_>> {
+        let ts_ms = self.times(row);
+        let mapped = self.mapped.as_deref();
+        let is_whole = |times: &[i64]| mapped.is_none_or(|mapped| mapped.is_whole(times));
+        let is_right = |end: usize| {
+            end <= ts_ms.len()
+                && is_whole(&ts_ms[end.saturating_sub(1)..ts_ms.len().min(end + 1)])
+                && (end == 0 || ts_ms[end - 1] <= last_ms)
+                && (end == ts_ms.len() || ts_ms[end] > last_ms)
+        };
+        // Mostly the end of the row, or where it was in the last row.
+        let guess = [near.end, ts_ms.len()].into_iter().find(|&end| is_right(end));
+        let end = match guess {
+            Some(end) => end,
+            None if is_whole(ts_ms) => ts_ms.partition_point(|&ts_ms| ts_ms <= last_ms),
+            None => return None,
+        };
+        near.end = end;
+        match end.checked_sub(1).filter(|&last| ts_ms[last] >= first_ms) {
+            Some(last) => self.whole(row, last..end),
+            None => Some(SeriesPart::default()),
+        }
+    }
+
+    /// Returns some readings of a row whose times are intact; `None` if another column is damaged.
+    #[inline]
+    fn whole(&self, row: &RunRow, range: Range<usize>) -> Option<SeriesPart<'_>> {
+        let part = self.part(row, range);
+        let is_whole = self.mapped.as_deref().is_none_or(|mapped| {
+            let given = |column: u32, codes: &[u8]| column == NONE || mapped.is_whole(codes);
+            mapped.is_whole(part.value)
+                && mapped.is_whole(part.quality)
+                && given(row.source, part.source)
+                && given(row.revision, part.revision)
+                && given(row.qualifier, part.qualifier)
+        });
+        is_whole.then_some(part)
+    }
+
     /// Visits the readings of a row between two times, both included, in ascending non-empty parts,
     /// and reports those that lie, or may lie, in damaged blocks.
     pub(super) fn parts<'a>(
+        &'a self,
+        row: &RunRow,
+        span: (i64, i64),
+        found: &mut dyn FnMut(SeriesPart<'a>),
+        lost: &mut dyn FnMut(LostPart),
+    ) {
+        match self.whole_part(row, span, &mut (0..0)) {
+            Some(part) if part.is_empty() => {}
+            Some(part) => found(part),
+            None => self.damaged_parts(row, span, found, lost),
+        }
+    }
+
+    /// As [`parts`](Self::parts), of a row with damaged blocks.
+    #[cold]
+    pub(super) fn damaged_parts<'a>(
         &'a self,
         row: &RunRow,
         (first_ms, last_ms): (i64, i64),
@@ -335,10 +423,8 @@ impl SortedRun {
             ts_ms.partition_point(|&ts_ms| ts_ms < first_ms)
                 ..ts_ms.partition_point(|&ts_ms| ts_ms <= last_ms)
         };
-        let Some(mapped) = self.mapped.as_deref().filter(|mapped| !mapped.is_whole(ts_ms)) else {
-            self.parts_at(row, within(ts_ms), found, lost);
-            return;
-        };
+        // A row in memory is never damaged.
+        let Some(mapped) = self.mapped.as_deref() else { return };
         // Damaged readings lie between the times on either side.
         let (mut before_ms, mut damaged) = (self.first_ms, Vec::new());
         let mut lose = |damaged: &mut Vec<u32>, before_ms: i64, after_ms: i64| {
@@ -379,19 +465,10 @@ impl SortedRun {
         if range.is_empty() {
             return;
         }
-        let part = self.part(row, range);
+        let (part, Some(mapped)) = (self.part(row, range), &self.mapped) else { return };
         let source = if row.source == NONE { &[] } else { part.source };
         let revision = if row.revision == NONE { &[] } else { part.revision };
         let qualifier = if row.qualifier == NONE { &[] } else { part.qualifier };
-        let Some(mapped) = &self.mapped else { return found(part) };
-        if mapped.is_whole(part.value)
-            && mapped.is_whole(part.quality)
-            && mapped.is_whole(source)
-            && mapped.is_whole(revision)
-            && mapped.is_whole(qualifier)
-        {
-            return found(part);
-        }
         let bytes = [part.quality, source, revision, qualifier].map(|column| mapped.pieces(column));
         let pieces = mapped.pieces(part.value).chain(bytes.into_iter().flatten());
         let mut holes: Vec<Range<usize>> = Vec::new();
@@ -414,3 +491,17 @@ impl SortedRun {
         }
     }
 }
+
+/// How many instants come before the first that is not `early`. `near` is a guess.
+#[inline]
+fn border(ts_ms: &[i64], near: usize, early: impl Fn(i64) -> bool) -> usize {
+    let len = ts_ms.len();
+    let is_right = near <= len
+        && (near == 0 || early(ts_ms[near - 1]))
+        && (near == len || !early(ts_ms[near]));
+    if is_right { near } else { ts_ms.partition_point(|&ts_ms| early(ts_ms)) }
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -83,6 +83,14 @@ impl Reader for After {
         self.store.lock().unwrap().scan(selection, visit)
     }
 
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().scan_latest(selection, visit)
+    }
+
     fn scan_weather(
         &self,
         stations: &[StationId],

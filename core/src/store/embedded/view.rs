@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::catalogue::Lost;
 use super::fault::{Fault, StoreHealth};
 use super::merge::{OverlappingParts, groups, merge_parts};
-use super::run::{RunRow, SeriesPart, SortedRun, StoredReading};
+use super::run::{SeriesPart, SortedRun, StoredReading};
 use super::segment::Segment;
 use super::series_table::SeriesList;
+use super::walk::{RunCursor, StationWalk};
 use super::weather_table::WEATHER;
-use crate::observation::{QualityCode, SeriesId, StationId};
+use crate::observation::{QualityCode, Series, SeriesId, StationId};
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
 use crate::time::ClosedWindow;
 
@@ -27,16 +28,6 @@ pub(super) struct View {
     /// Readings before this instant have been dropped.
     pub retain_from_ms: i64,
 }
-
-/// A run being read, with the position of the last station found.
-struct RunCursor<'a> {
-    run: &'a SortedRun,
-    segment: Option<&'a Segment>,
-    cursor: usize,
-}
-
-/// A part with its series, the index of the series and the age of its run.
-type Found<'a> = (SeriesId, u32, usize, SeriesPart<'a>);
 
 /// The position of the readings of a slice.
 enum Piece<'a> {
@@ -72,14 +63,26 @@ impl View {
         let mut sources = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
             match segment.run(&self.series) {
-                Some(run) => sources.push(RunCursor { run, segment: Some(segment), cursor: 0 }),
+                Some(run) => sources.push(RunCursor::new(run, Some(segment))),
                 None => (0..segment.entry.blocks())
                     .for_each(|block| damage.add(segment.entry.id, block)),
             }
         }
         let fresh = self.fresh.iter().filter(|run| run.overlaps(window));
-        sources.extend(fresh.map(|run| RunCursor { run, segment: None, cursor: 0 }));
+        sources.extend(fresh.map(|run| RunCursor::new(run, None)));
         sources
+    }
+
+    /// Begins a scan; `None` if none of the window is held.
+    fn begin_scan(&self, selection: &Selection<'_>) -> Option<Scan<'_>> {
+        let Selection { stations, variables, window } = *selection;
+        let window = window.since(self.retain_from_ms)?;
+        let mut damage = Damage::default();
+        let list = &self.series.list;
+        let slots = list.iter().map(|series| variables.contains(&series.key.variable)).collect();
+        let sources = self.sources(window, &mut damage);
+        self.damage_of_lost(stations, window, &sources, &mut damage);
+        Some(Scan { walk: StationWalk::new(sources, window), slots, damage })
     }
 
     /// Adds the damage of a selection because rows or whole segments are lost.
@@ -137,17 +140,15 @@ impl View {
     ) -> Damage {
         let mut damage = Damage::default();
         let Some(window) = window.since(self.retain_from_ms) else { return damage };
-        let mut sources = self.sources(window, &mut damage);
+        let sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
-        let wanted = |row: &RunRow| row.series == WEATHER;
-        let (mut found, mut merger) = (Vec::new(), Merger::default());
+        let wanted = |series: SeriesId, _| series == WEATHER;
+        let (mut walk, mut merger) = (StationWalk::new(sources, window), Merger::default());
         for (i, &station) in stations.iter().enumerate() {
-            found.clear();
-            for (age, source) in sources.iter_mut().enumerate() {
-                source.find(station, window, &wanted, age, &mut found, &mut damage);
-            }
-            for (_, piece) in merger.pieces(&mut found) {
-                let (ts_ms, value, revision) = match &piece {
+            merger.clear();
+            walk.station(station, wanted, &mut damage, |slot, parts| merger.add(slot, parts));
+            for (_, piece) in &merger.pieces {
+                let (ts_ms, value, revision) = match piece {
                     Piece::Whole(part) => (part.ts_ms, part.value, part.revision),
                     Piece::Merged(at) => {
                         let merged = &merger.merged[*at];
@@ -175,32 +176,6 @@ impl View {
     }
 }
 
-impl<'a> RunCursor<'a> {
-    /// Finds the readings of a station in the window, for the requested series.
-    fn find(
-        &mut self,
-        id: StationId,
-        window: ClosedWindow,
-        wanted: &dyn Fn(&RunRow) -> bool,
-        age: usize,
-        found: &mut Vec<Found<'a>>,
-        damage: &mut Damage,
-    ) {
-        let run = self.run;
-        let file = self.segment.map_or(0, |segment| segment.entry.id);
-        for row in &run.rows[run.rows_of(id, &mut self.cursor)] {
-            if wanted(row) {
-                run.parts(
-                    row,
-                    (window.start_ms(), window.end_ms()),
-                    &mut |part| found.push((row.series, row.slot, age, part)),
-                    &mut |lost| damage.add(file, lost.block),
-                );
-            }
-        }
-    }
-}
-
 impl Reader for View {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         Ok(Arc::clone(&self.directory))
@@ -211,33 +186,43 @@ impl Reader for View {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        let mut damage = Damage::default();
-        let Selection { stations, variables, window } = *selection;
-        let Some(window) = window.since(self.retain_from_ms) else { return Ok(damage) };
-        let list = &self.series.list;
-        let slots: Vec<bool> =
-            list.iter().map(|series| variables.contains(&series.key.variable)).collect();
-        // Present weather has no place among them.
-        let wanted = |row: &RunRow| slots.get(row.slot as usize) == Some(&true);
-        let mut sources = self.sources(window, &mut damage);
-        self.damage_of_lost(stations, window, &sources, &mut damage);
-        let (mut found, mut merger) = (Vec::new(), Merger::default());
-        for (i, &id) in stations.iter().enumerate() {
-            found.clear();
-            for (age, source) in sources.iter_mut().enumerate() {
-                source.find(id, window, &wanted, age, &mut found, &mut damage);
-            }
-            if found.is_empty() {
+        let Some(mut scan) = self.begin_scan(selection) else { return Ok(Damage::default()) };
+        let (list, mut merger, mut slices) = (&self.series.list, Merger::default(), Vec::new());
+        for (i, &id) in selection.stations.iter().enumerate() {
+            merger.clear();
+            scan.station(id, |slot, parts| merger.add(slot, parts));
+            if merger.pieces.is_empty() {
                 continue;
             }
-            let pieces = merger.pieces(&mut found);
-            let slices: Vec<SeriesSlice<'_>> = pieces
-                .iter()
-                .map(|(slot, piece)| merger.slice(&list[*slot as usize], piece))
-                .collect();
-            visit(i, &slices);
+            let mut own = emptied(slices);
+            own.extend(
+                merger
+                    .pieces
+                    .iter()
+                    .map(|(slot, piece)| merger.slice(&list[*slot as usize], piece)),
+            );
+            visit(i, &own);
+            slices = emptied(own);
         }
-        Ok(damage)
+        Ok(scan.damage)
+    }
+
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        let Some(mut scan) = self.begin_scan(selection) else { return Ok(Damage::default()) };
+        let mut slices = Vec::new();
+        for (i, &id) in selection.stations.iter().enumerate() {
+            slices.clear();
+            let list = &self.series.list;
+            scan.latest(id, |slot, part| slices.push(slice_of(&list[slot as usize], part)));
+            if !slices.is_empty() {
+                visit(i, &slices);
+            }
+        }
+        Ok(scan.damage)
     }
 
     fn scan_weather(
@@ -257,59 +242,88 @@ impl Reader for View {
 /// Stands for the file of the words of present weather, if their table is damaged.
 const LOST_WORDS: i64 = i64::MAX;
 
+/// A scan of a view.
+struct Scan<'a> {
+    walk: StationWalk<'a>,
+    /// Whether each series of the table is wanted.
+    slots: Vec<bool>,
+    damage: Damage,
+}
+
+impl<'a> Scan<'a> {
+    fn station(&mut self, id: StationId, visit: impl FnMut(u32, &mut [(usize, SeriesPart<'a>)])) {
+        let Self { walk, slots, damage } = self;
+        walk.station(id, |_, slot| is_wanted(slots, slot), damage, visit);
+    }
+
+    fn latest(&mut self, id: StationId, visit: impl FnMut(u32, &SeriesPart<'a>)) {
+        let Self { walk, slots, damage } = self;
+        walk.latest(id, |_, slot| is_wanted(slots, slot), damage, visit);
+    }
+}
+
+/// Present weather has no place among the series.
+fn is_wanted(slots: &[bool], slot: u32) -> bool {
+    slots.get(slot as usize) == Some(&true)
+}
+
+/// The same memory for other slices.
+fn emptied<'b>(mut slices: Vec<SeriesSlice<'_>>) -> Vec<SeriesSlice<'b>> {
+    slices.clear();
+    // Collecting in place keeps the memory; there is nothing to convert.
+    slices.into_iter().filter_map(|_| None).collect()
+}
+
+fn slice_of<'s>(series: &'s Arc<Series>, part: &SeriesPart<'s>) -> SeriesSlice<'s> {
+    SeriesSlice {
+        series,
+        ts_ms: part.ts_ms,
+        value: part.value,
+        quality: part.quality_codes(),
+        source: part.source_codes(),
+        revision: part.revision,
+        qualifier: part.qualifier,
+    }
+}
+
 /// Merges the parts of a station. Parts of a series that do not overlap in time are not copied.
 #[derive(Default)]
 struct Merger<'a> {
+    /// The place of the series in the table, and where its readings are.
+    pieces: Vec<(u32, Piece<'a>)>,
     merged: Vec<Merged>,
-    parts: Vec<(usize, SeriesPart<'a>)>,
     groups: Vec<OverlappingParts>,
 }
 
 impl<'a> Merger<'a> {
-    fn pieces(&mut self, found: &mut [Found<'a>]) -> Vec<(u32, Piece<'a>)> {
+    fn clear(&mut self) {
+        self.pieces.clear();
         self.merged.clear();
-        let mut pieces = Vec::with_capacity(found.len());
-        // Already in order if they come from one run.
-        found.sort_by_key(|&(series, _, age, _)| (series, age));
-        for of_series in found.chunk_by(|one, next| one.0 == next.0) {
-            let slot = of_series[0].1;
-            if let [(_, _, _, part)] = of_series {
-                pieces.push((slot, Piece::Whole(*part)));
-                continue;
-            }
-            self.parts.clear();
-            self.parts.extend(of_series.iter().map(|&(_, _, age, part)| (age, part)));
-            groups(&mut self.parts, &mut self.groups);
-            for group in &self.groups {
-                let parts = &self.parts[group.0.clone()];
-                if group.is_single() {
-                    pieces.push((slot, Piece::Whole(parts[0].1)));
-                } else {
-                    let mut merged = Merged::default();
-                    merge_parts(parts, &mut |part| merged.extend(part));
-                    pieces.push((slot, Piece::Merged(self.merged.len())));
-                    self.merged.push(merged);
-                }
-            }
-        }
-        pieces
     }
 
-    fn slice<'s>(
-        &'s self,
-        series: &'s Arc<crate::observation::Series>,
-        piece: &Piece<'s>,
-    ) -> SeriesSlice<'s> {
+    /// Adds the parts of a series, each with the age of its run.
+    fn add(&mut self, slot: u32, parts: &mut [(usize, SeriesPart<'a>)]) {
+        if let [(_, part)] = parts {
+            self.pieces.push((slot, Piece::Whole(*part)));
+            return;
+        }
+        groups(parts, &mut self.groups);
+        for group in &self.groups {
+            let parts = &parts[group.0.clone()];
+            if group.is_single() {
+                self.pieces.push((slot, Piece::Whole(parts[0].1)));
+            } else {
+                let mut merged = Merged::default();
+                merge_parts(parts, &mut |part| merged.extend(part));
+                self.pieces.push((slot, Piece::Merged(self.merged.len())));
+                self.merged.push(merged);
+            }
+        }
+    }
+
+    fn slice<'s>(&'s self, series: &'s Arc<Series>, piece: &Piece<'s>) -> SeriesSlice<'s> {
         match piece {
-            Piece::Whole(part) => SeriesSlice {
-                series,
-                ts_ms: part.ts_ms,
-                value: part.value,
-                quality: part.quality_codes(),
-                source: part.source_codes(),
-                revision: part.revision,
-                qualifier: part.qualifier,
-            },
+            Piece::Whole(part) => slice_of(series, part),
             Piece::Merged(at) => {
                 let Merged { ts_ms, value, quality, source, revision, qualifier } =
                     &self.merged[*at];
