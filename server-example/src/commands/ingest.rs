@@ -91,12 +91,14 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
         make_record(&config)?;
         // Only GRIB2 is read. Nothing goes into the store, so the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
-        read(paths, &intake, (&store, &alerts), inlet, options)?
+        read(paths, &intake, (&store, &alerts, None), inlet, options)?
     } else {
         let record = Record::open_for_command(&config.record())?;
         let inlet = Inlet { files: &files, only: None };
         let (store, alerts) = (record.store(), record.alerts());
-        let summary = read(paths, &intake, (&*store, alerts), inlet, options)?;
+        // A cluster merges by itself.
+        let unattended = Some(&record).filter(|record| record.is_on_disk());
+        let summary = read(paths, &intake, (&*store, alerts, unattended), inlet, options)?;
         if summary.total(|kind| kind.receipt.added as u64) > 0 {
             if record.origin()? == Origin::Sample {
                 eprintln!("the record held the sample; from now on its clock is live by default");
@@ -134,11 +136,11 @@ fn unknown_product(name: &str, files: &ProductFiles) -> String {
 fn read(
     paths: &[PathBuf],
     intake: &Intake,
-    (store, alerts): (&dyn Store, &AlertStore),
+    (store, alerts, unattended): (&dyn Store, &AlertStore, Option<&Record>),
     products: Inlet<'_>,
     options: Options,
 ) -> Result<IngestSummary, Box<dyn Error>> {
-    let target = Target { intake, store, alerts, products: Some(products) };
+    let target = Target { intake, store, alerts, products: Some(products), unattended };
     let progress = AtomicU64::new(0);
     let show = |bar: &ProgressBar| bar.set_position(progress.load(Ordering::Relaxed));
     let ((), summary) = under_bar(paths, show, || {

@@ -18,7 +18,8 @@ fn data(name: &str) -> PathBuf {
 fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> IngestSummary {
     let alerts = AlertStore::default();
     let intake = Intake::default();
-    let target = Target { intake: &intake, store, alerts: &alerts, products: None };
+    let target =
+        Target { intake: &intake, store, alerts: &alerts, products: None, unattended: None };
     let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
     ingest(target, options, &AtomicU64::new(0), read).unwrap().1
 }
@@ -44,6 +45,51 @@ fn the_same_files_a_second_time_add_nothing() {
     assert_eq!((again.receipt.added, again.receipt.overtaken), (0, of_kind.receipt.overtaken));
     assert_eq!(details(), details_first);
     assert_eq!(store.directory().unwrap().places_generation, generation, "no station has moved");
+}
+
+#[test]
+fn what_a_command_reads_is_sealed_while_more_comes_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { seal_readings: 10_000, ..EmbeddedOptions::default() };
+    let record = Record::on_disk(folder.path(), options).unwrap();
+    let (intake, alerts, store) = (Intake::default(), AlertStore::default(), record.store());
+    let file = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
+    let fill = |unattended| {
+        let target =
+            Target { intake: &intake, store: &*store, alerts: &alerts, products: None, unattended };
+        ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), |ingest| {
+            assert_eq!(ingest.path(&file), None);
+        })
+        .unwrap()
+        .1
+    };
+    assert!(fill(None).is_whole());
+    let health = record.health();
+    assert!(health.segments == 0 && health.fresh_readings > 10_000, "{health:?}");
+    assert!(fill(Some(&record)).is_whole());
+    let health = record.health();
+    assert!(health.segments == 1 && health.fresh_readings < 10_000, "{health:?}");
+}
+
+#[test]
+fn a_record_that_cannot_be_sealed_ends_the_reading_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { seal_readings: 1, ..EmbeddedOptions::default() };
+    let record = Record::on_disk(folder.path(), options).unwrap();
+    std::fs::remove_dir(folder.path().join("segments")).unwrap();
+    std::fs::write(folder.path().join("segments"), "").unwrap();
+    let (intake, alerts, store) = (Intake::default(), AlertStore::default(), record.store());
+    let unattended = Some(&record);
+    let target =
+        Target { intake: &intake, store: &*store, alerts: &alerts, products: None, unattended };
+    let file = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
+    let ((), summary) = ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), |ingest| {
+        ingest.path(&file);
+    })
+    .unwrap();
+    assert!(!summary.is_whole() && summary.store_error.is_some());
+    // What was taken in before that counts.
+    assert!(summary.total(|kind| kind.receipt.added as u64) > 0);
 }
 
 /// Returns each file of a folder with its length.
@@ -269,7 +315,8 @@ const OF_ONE_NETWORK: [(&str, &str); 6] = [
 
 fn read_in_order(store: &dyn Store, order: &[usize]) -> IngestSummary {
     let (alerts, intake) = (AlertStore::default(), Intake::default());
-    let target = Target { intake: &intake, store, alerts: &alerts, products: None };
+    let target =
+        Target { intake: &intake, store, alerts: &alerts, products: None, unattended: None };
     let read = |ingest: &mut Ingest<'_>| {
         for (name, text) in order.iter().map(|&at| OF_ONE_NETWORK[at]) {
             let label = Label { shown: name.into(), name: name.into(), modified_ms: None };

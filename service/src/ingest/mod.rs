@@ -46,6 +46,7 @@ pub use summary::{IngestSummary, KindSummary, Outcome};
 pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
+use crate::record::Record;
 
 /// Length of the longest GRIB2 file: the whole file is held in memory.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
@@ -82,6 +83,9 @@ pub struct Target<'a> {
     pub alerts: &'a AlertStore,
     /// Where raster products go; without it, none are made.
     pub products: Option<Inlet<'a>>,
+    /// The record that the store is of, if nothing else maintains it: its readings are then sealed
+    /// while more come in, so that memory stays bounded.
+    pub unattended: Option<&'a Record>,
 }
 
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
@@ -177,11 +181,12 @@ fn store(
         };
         match taken {
             Ok(receipt) => receipts.push((kind, receipt)),
-            Err(error) => {
-                stopped.store(true, Ordering::Relaxed);
-                failed = Some(error);
-            }
+            Err(error) => failed = Some(error),
         }
+        if let Some(record) = target.unattended.filter(|_| failed.is_none()) {
+            failed = record.maintain(None).err();
+        }
+        stopped.store(failed.is_some(), Ordering::Relaxed);
     }
     (receipts, failed)
 }
