@@ -9,6 +9,13 @@
 
 /// The most values in a system: one value, and the values around it.
 pub(super) const MOST: usize = 21;
+/// How many numbers of a row are computed together.
+const LANES: usize = 8;
+/// The length of a row, rounded up.
+const WIDTH: usize = MOST.next_multiple_of(LANES);
+
+/// A row of an inverse; what is beyond the values of the system stays 0.
+type Row = [f64; WIDTH];
 
 /// How alike the values of two places are.
 #[derive(Clone, Copy, Debug)]
@@ -51,77 +58,51 @@ impl Residual {
 #[derive(Clone, Debug)]
 pub(super) struct System {
     len: usize,
-    inverse: [[f64; MOST]; MOST],
+    inverse: [Row; MOST],
     value: [f64; MOST],
     kept: [bool; MOST],
 }
 
 impl System {
-    /// The system of some values; `None` if there are too many, or if it cannot be solved.
-    pub(super) fn new(members: &[SystemValue], structure: &Structure) -> Option<Self> {
+    pub(super) const EMPTY: Self =
+        Self { len: 0, inverse: [[0.0; WIDTH]; MOST], value: [0.0; MOST], kept: [false; MOST] };
+
+    /// Takes some values into an empty system. Returns whether it can be solved: not if there are
+    /// too many. It is filled in place, because it is long.
+    pub(super) fn solve(&mut self, members: &[SystemValue], structure: &Structure) -> bool {
         let len = members.len();
         if len > MOST {
-            return None;
+            return false;
         }
         // An unknown mean is modelled as one that varies a thousand times as much as the values.
         let own = members.iter().map(|member| member.variance).fold(0.0, f64::max);
         let unknown = 1000.0 * (own + structure.variance_per_km * structure.radius_km);
-        let mut system =
-            Self { len, inverse: [[0.0; MOST]; MOST], value: [0.0; MOST], kept: [false; MOST] };
+        self.len = len;
         for (i, one) in members.iter().enumerate() {
-            system.value[i] = one.value;
-            system.kept[i] = true;
+            self.value[i] = one.value;
+            self.kept[i] = true;
             for (j, other) in members.iter().enumerate().take(i) {
                 let covariance =
                     unknown - structure.variance_per_km / 2.0 * apart_km(one, other, structure);
-                system.inverse[i][j] = covariance;
-                system.inverse[j][i] = covariance;
+                self.inverse[i][j] = covariance;
+                self.inverse[j][i] = covariance;
             }
-            system.inverse[i][i] = unknown + one.variance;
+            self.inverse[i][i] = unknown + one.variance;
         }
-        system.invert().then_some(system)
+        invert(&mut self.inverse[..len])
     }
 
-    /// Inverts the matrix in place (Gauss and Jordan; it is positive definite, so no pivots are
-    /// sought). Returns whether that was possible.
-    fn invert(&mut self) -> bool {
-        let Self { len, inverse, .. } = self;
-        for k in 0..*len {
-            let pivot = inverse[k][k];
-            if !(pivot > 0.0 && pivot.is_finite()) {
-                return false;
-            }
-            inverse[k][k] = 1.0;
-            let scale = 1.0 / pivot;
-            for value in &mut inverse[k][..*len] {
-                *value *= scale;
-            }
-            let row = inverse[k];
-            for (i, other) in inverse[..*len].iter_mut().enumerate() {
-                if i != k {
-                    let factor = std::mem::replace(&mut other[k], 0.0);
-                    for (value, of_row) in other[..*len].iter_mut().zip(&row) {
-                        *value -= factor * of_row;
-                    }
-                }
-            }
-        }
-        true
+    /// Takes over another system into an empty one.
+    pub(super) fn copy_of(&mut self, other: &Self) {
+        self.len = other.len;
+        self.inverse[..other.len].copy_from_slice(&other.inverse[..other.len]);
+        (self.value, self.kept) = (other.value, other.kept);
     }
 
     /// Takes a value out of the system.
     pub(super) fn leave_out(&mut self, which: usize) {
-        let row = self.inverse[which];
-        for (i, &factor) in row.iter().enumerate().take(self.len) {
-            let factor = factor / row[which];
-            for (value, of_row) in self.inverse[i][..self.len].iter_mut().zip(&row) {
-                *value -= factor * of_row;
-            }
-        }
-        for i in 0..self.len {
-            self.inverse[i][which] = 0.0;
-            self.inverse[which][i] = 0.0;
-        }
+        let len = self.len;
+        eliminate(&mut self.inverse[..len], which);
         (self.value[which], self.kept[which]) = (0.0, false);
     }
 
@@ -169,6 +150,53 @@ impl System {
         Residual {
             difference: (scaled - x * first - y * second) / precision,
             deviation: 1.0 / libm::sqrt(precision),
+        }
+    }
+}
+
+/// Inverts a matrix in place (Gauss and Jordan; it is positive definite, so no pivots are sought).
+/// Returns whether that was possible.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn invert(rows: &mut [Row]) -> bool {
+    for k in 0..rows.len() {
+        let pivot = rows[k][k];
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return false;
+        }
+        rows[k][k] = 1.0;
+        let scale = 1.0 / pivot;
+        rows[k].iter_mut().for_each(|value| *value *= scale);
+        let row = rows[k];
+        let width = rows.len().next_multiple_of(LANES);
+        for (i, other) in rows.iter_mut().enumerate() {
+            if i != k {
+                let factor = std::mem::replace(&mut other[k], 0.0);
+                subtract(other, factor, &row, width);
+            }
+        }
+    }
+    true
+}
+
+/// Takes a row and its column out of an inverse.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn eliminate(rows: &mut [Row], which: usize) {
+    let row = rows[which];
+    let width = rows.len().next_multiple_of(LANES);
+    for (other, &factor) in rows.iter_mut().zip(&row) {
+        subtract(other, factor / row[which], &row, width);
+        other[which] = 0.0;
+    }
+    rows[which] = [0.0; WIDTH];
+}
+
+/// Subtracts a multiple of a row.
+#[inline(always)]
+fn subtract(from: &mut Row, factor: f64, row: &Row, width: usize) {
+    let chunks = from[..width].chunks_exact_mut(LANES).zip(row[..width].chunks_exact(LANES));
+    for (from, row) in chunks {
+        for (value, of_row) in from.iter_mut().zip(row) {
+            *value -= factor * of_row;
         }
     }
 }

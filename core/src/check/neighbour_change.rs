@@ -9,7 +9,7 @@ use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
 use super::limits::NeighbourLimits;
-use super::neighbours::{Around, DISAGREE, NeighbourValue};
+use super::neighbours::{Around, DISAGREE, NeighbourValue, Rules};
 use super::outcome::{Check, CheckOutcome, Details, NotRun, Sink};
 use crate::observation::Variable;
 
@@ -21,14 +21,14 @@ const LEFT: f64 = 0.5;
 
 impl ChangeLimits {
     /// How changes of stations are compared. The stations are chosen as for their values.
-    fn of_changes(&self, of_values: &NeighbourLimits) -> NeighbourLimits {
-        NeighbourLimits {
+    fn of_changes(&self, of_values: &NeighbourLimits) -> Rules {
+        Rules {
             deviation: self.deviation,
             variance_per_km: self.variance_per_km,
             lapse_per_m: None,
             change_per_hour: self.change_per_hour,
             threshold: self.threshold,
-            ..of_values.clone()
+            ..of_values.rules()
         }
     }
 }
@@ -160,19 +160,23 @@ pub(super) fn rule(config: &Config, variable: Variable) -> Option<ChangeRule> {
     })
 }
 
-fn around(
+/// Compares a change with those of the neighbours, and returns what `then` makes of that; `None` if
+/// there are too few neighbours.
+fn around<T>(
     config: &Config,
     variable: Variable,
     of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
     held: impl Fn(usize) -> Option<NeighbourValue>,
-) -> Option<(Around, Difference)> {
+    then: impl FnOnce(&Around, Difference) -> T,
+) -> Option<T> {
     let (of_values, limits) =
         (config.neighbours.get(&variable)?, config.neighbour_change.get(&variable)?);
-    let around = Around::new(of, near, held, &limits.of_changes(of_values))?;
-    let difference = around.residual().difference;
-    let is_unshared = difference.abs() > limits.limit && around.is_unlike(limits.threshold);
-    Some((around, Difference { difference, is_unshared }))
+    Around::lend(of, near, held, &limits.of_changes(of_values), |around| {
+        let difference = around.residual().difference;
+        let is_unshared = difference.abs() > limits.limit && around.is_unlike(limits.threshold);
+        then(around, Difference { difference, is_unshared })
+    })
 }
 
 /// A change compared with the changes of the neighbours; `None` if there are too few neighbours.
@@ -183,7 +187,7 @@ pub(super) fn compare(
     near: impl Iterator<Item = (usize, f64)>,
     held: impl Fn(usize) -> Option<NeighbourValue>,
 ) -> Option<Difference> {
-    around(config, variable, of, near, held).map(|(_, difference)| difference)
+    around(config, variable, of, near, held, |_, difference| difference)
 }
 
 /// Notes the result of the check for a reading, with the change that it looked at.
@@ -221,16 +225,16 @@ fn details(
         details.inputs.push(input("levelStandardizedDifference", level, "", None));
         let of = near.first().map(|&(_, held)| NeighbourValue { value: change, ..held });
         let distances = near.iter().enumerate().skip(1).map(|(i, &(km, _))| (i, km));
-        let found = of
-            .and_then(|of| around(config, variable, of, distances, |i| near.get(i).map(|of| of.1)));
-        if let Some((around, found)) = found {
+        let found = |around: &Around, found: Difference| {
             let residual = around.residual();
             details.inputs.push(input("changeOfNeighbours", change - found.difference, unit, None));
             details.inputs.push(input("deviation", residual.deviation, unit, None));
             let standardized = residual.standardized();
             details.inputs.push(input("standardizedDifference", standardized, "", None));
             details.neighbours = around.neighbours(change, 0.0);
-        }
+        };
+        let held = |i: usize| near.get(i).map(|of| of.1);
+        of.and_then(|of| around(config, variable, of, distances, held, found));
     }
     let both = |name, most: f64, unit| limit(name, Some(-most), Some(most), unit, &limits.source);
     details.limits = vec![

@@ -164,6 +164,38 @@ pub(super) fn needs_altitude(variable: Variable, limits: &NeighbourLimits) -> bo
     limits.lapse_per_m.is_some() || variable == Variable::BarometricPressure
 }
 
+/// How values are compared with those around them.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub radius_km: f64,
+    pub nearest: usize,
+    pub at_least: usize,
+    pub deviation: f64,
+    pub variance_per_km: f64,
+    pub km_per_m: f64,
+    pub lapse_per_m: Option<f64>,
+    pub change_per_hour: f64,
+    pub threshold: f64,
+}
+
+impl NeighbourLimits {
+    pub(super) fn rules(&self) -> Rules {
+        let &Self { radius_km, nearest, at_least, deviation, variance_per_km, .. } = self;
+        let &Self { km_per_m, lapse_per_m, change_per_hour, threshold, .. } = self;
+        Rules {
+            radius_km,
+            nearest,
+            at_least,
+            deviation,
+            variance_per_km,
+            km_per_m,
+            lapse_per_m,
+            change_per_hour,
+            threshold,
+        }
+    }
+}
+
 /// A value and its neighbours.
 pub(super) struct Around {
     /// The neighbours: their indices and distances.
@@ -180,19 +212,39 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Finds the neighbours of a value and how alike they are; `None` with fewer than the limits
-    /// require.
-    pub(super) fn new(
+    /// Finds the neighbours of a value and how alike they are, and returns what `then` makes of
+    /// them; `None` with fewer than the rules require. It is lent, because it has ten thousand
+    /// bytes.
+    pub(super) fn lend<T>(
         of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
         held: impl Fn(usize) -> Option<NeighbourValue>,
-        limits: &NeighbourLimits,
-    ) -> Option<Self> {
-        let mut found = [(0, 0.0); MOST];
-        let mut members = [SystemValue::default(); MOST];
+        rules: &Rules,
+        then: impl FnOnce(&Self) -> T,
+    ) -> Option<T> {
+        let mut around = Self {
+            near: [(0, 0.0); MOST],
+            members: [SystemValue::default(); MOST],
+            len: 0,
+            system: System::EMPTY,
+            others: System::EMPTY,
+            spread: 1.0,
+        };
+        (around.take(of, near, held, rules) && around.compare(rules)).then(|| then(&around))
+    }
+
+    /// Takes a value and those around it. Returns whether these are enough.
+    fn take(
+        &mut self,
+        of: NeighbourValue,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<NeighbourValue>,
+        rules: &Rules,
+    ) -> bool {
+        let Self { near: found, members, len, .. } = self;
         let variance = |hours: f64| {
-            let change = limits.change_per_hour * hours;
-            limits.deviation * limits.deviation + change * change
+            let change = rules.change_per_hour * hours;
+            rules.deviation * rules.deviation + change * change
         };
         let altitude_m = of.spot.altitude_m.unwrap_or(0.0);
         members[0] = SystemValue {
@@ -201,41 +253,46 @@ impl Around {
             value: 0.0,
             variance: variance(of.unsure_hours),
         };
-        let mut len = 1;
-        for (other, distance_km) in near.take_while(|&(_, km)| km <= limits.radius_km) {
+        *len = 1;
+        for (other, distance_km) in near.take_while(|&(_, km)| km <= rules.radius_km) {
             let Some(other_held) = held(other).filter(NeighbourValue::is_neighbour) else {
                 continue;
             };
             let rise_m = match (other_held.spot.altitude_m, of.spot.altitude_m) {
                 (Some(theirs), Some(ours)) => theirs - ours,
-                _ if limits.lapse_per_m.is_none() => 0.0,
+                _ if rules.lapse_per_m.is_none() => 0.0,
                 _ => continue,
             };
             // Differences from the value itself: numbers around 1000 hPa lose digits.
-            members[len] = SystemValue {
+            members[*len] = SystemValue {
                 place_km: other_held.spot.place_km,
                 altitude_m: altitude_m + rise_m,
-                value: other_held.value + limits.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
+                value: other_held.value + rules.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
                 variance: variance(other_held.unsure_hours),
             };
-            found[len] = (other, distance_km);
-            len += 1;
-            if len > limits.nearest {
+            found[*len] = (other, distance_km);
+            *len += 1;
+            if *len > rules.nearest {
                 break;
             }
         }
-        if len <= limits.at_least {
-            return None;
-        }
+        *len > rules.at_least
+    }
+
+    /// Compares them with each other. Returns whether that was possible.
+    fn compare(&mut self, rules: &Rules) -> bool {
+        let Self { members, len, system, others, spread, .. } = self;
         let structure = Structure {
-            variance_per_km: limits.variance_per_km,
-            km_per_m: limits.km_per_m,
-            radius_km: limits.radius_km,
+            variance_per_km: rules.variance_per_km,
+            km_per_m: rules.km_per_m,
+            radius_km: rules.radius_km,
         };
-        let mut system = System::new(&members[..len], &structure)?;
-        let mut others = system.clone();
+        if !system.solve(&members[..*len], &structure) {
+            return false;
+        }
+        others.copy_of(system);
         others.leave_out(0);
-        let spread = loop {
+        loop {
             let (mut squares, mut worst) = (0.0, (0, 0.0));
             let count = others.kept().count();
             for which in others.kept() {
@@ -245,14 +302,14 @@ impl Around {
                     worst = (which, standardized);
                 }
             }
-            let left_out = len - 1 - count;
-            if left_out == MOST_WRONG || worst.1 <= limits.threshold || count <= limits.at_least {
-                break libm::sqrt((squares / count as f64).max(1.0));
+            let left_out = *len - 1 - count;
+            if left_out == MOST_WRONG || worst.1 <= rules.threshold || count <= rules.at_least {
+                *spread = libm::sqrt((squares / count as f64).max(1.0));
+                return true;
             }
             system.leave_out(worst.0);
             others.leave_out(worst.0);
-        };
-        Some(Self { near: found, members, len, system, others, spread })
+        }
     }
 
     /// A value compared with what its neighbours say about it, with the deviation that is usual
@@ -322,24 +379,31 @@ fn judge<S: Sink>(
     held: impl Fn(usize) -> Option<NeighbourValue>,
     sink: &mut S,
 ) -> Option<f64> {
-    let not_run = |why| (CheckOutcome::NotRun(why), None);
     let limits = config.neighbours.get(&variable);
-    let (outcome, found) = match limits {
-        None => not_run(NotRun::NoLimit),
+    let why = match limits {
+        None => NotRun::NoLimit,
         Some(limits) if needs_altitude(variable, limits) && of.spot.altitude_m.is_none() => {
-            not_run(NotRun::NoAltitude)
+            NotRun::NoAltitude
         }
         // Already missing or impossible.
-        _ if !of.value.is_finite() || of.base <= BaseQuality::Error => not_run(NotRun::Refused),
-        Some(limits) => match Around::new(of, near, held, limits) {
-            None => not_run(NotRun::TooFewNeighbours),
-            Some(around) => {
-                (around.is_unlike(limits.threshold).then_some(DISAGREE).into(), Some(around))
+        _ if !of.value.is_finite() || of.base <= BaseQuality::Error => NotRun::Refused,
+        Some(limits) => {
+            let found = Around::lend(of, near, held, &limits.rules(), |around| {
+                let outcome = around.is_unlike(limits.threshold).then_some(DISAGREE).into();
+                let details = || details(variable, of.value, Some(limits), Some(around));
+                sink.note(Check::Neighbours, outcome, details);
+                around.residual().standardized()
+            });
+            if found.is_some() {
+                return found;
             }
-        },
+            NotRun::TooFewNeighbours
+        }
     };
-    sink.note(Check::Neighbours, outcome, || details(variable, of.value, limits, found.as_ref()));
-    found.map(|around| around.residual().standardized())
+    sink.note(Check::Neighbours, CheckOutcome::NotRun(why), || {
+        details(variable, of.value, limits, None)
+    });
+    None
 }
 
 fn details(
@@ -417,12 +481,13 @@ pub(super) fn comparison(
     if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
         return None;
     }
-    let around = Around::new(of, near, held, limits)?;
-    let residual = around.residual();
-    Some(Comparison {
-        difference: residual.difference,
-        standardized: residual.standardized(),
-        is_unlike: around.is_unlike(limits.threshold),
+    Around::lend(of, near, held, &limits.rules(), |around| {
+        let residual = around.residual();
+        Comparison {
+            difference: residual.difference,
+            standardized: residual.standardized(),
+            is_unlike: around.is_unlike(limits.threshold),
+        }
     })
 }
 

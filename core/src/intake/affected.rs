@@ -7,10 +7,10 @@
 //! read.
 
 use super::hidden::{Horizon, SECTORS};
-use super::known::{KnownReadings, MORE, Neighbourhood};
+use super::known::{KnownReadings, Neighbourhood};
 use super::station::Compared;
 use crate::check::Spot;
-use crate::geo::{EARTH_RADIUS_KM, StationIndex};
+use crate::geo::EARTH_RADIUS_KM;
 use crate::store::StoreError;
 
 /// How many stations around a changed reading are read at once.
@@ -92,7 +92,6 @@ struct Candidates {
     /// By place.
     is_one: Vec<bool>,
     places: Vec<usize>,
-    index: StationIndex,
 }
 
 /// A station around a changed station: its index in the directory, the distance in km, and the time
@@ -150,9 +149,7 @@ impl Neighbourhood<'_> {
             .map(|place| is_after(place) && known.may_become_due(place, first_ms))
             .collect();
         let places: Vec<usize> = (0..stations.len()).filter(|&place| is_one[place]).collect();
-        let coordinates = places.iter().map(|&place| stations[place].station.coordinates);
-        let index = StationIndex::new(coordinates);
-        Candidates { is_one, places, index }
+        Candidates { is_one, places }
     }
 
     /// The stations around a changed station that may be affected, nearest first, following the
@@ -173,21 +170,10 @@ impl Neighbourhood<'_> {
             // The nearest stations are always read: they may lie in between.
             (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
         });
-        let from_km = match first.last() {
-            Some(&(_, distance_km)) if first.len() == MORE => distance_km,
-            // These are all stations.
-            _ => f64::INFINITY,
-        };
         let beyond = move || {
-            let near = candidates.index.nearest(self.directory.stations[place].station.coordinates);
-            near.map(|(which, distance_km)| (candidates.places[which], distance_km))
-                .take_while(move |&(_, distance_km)| distance_km <= radius_km)
-                // Some of several equally distant stations may be among the first.
-                .filter(move |&(other, distance_km)| {
-                    distance_km >= from_km
-                        && other != place
-                        && (distance_km > from_km || first.iter().all(|of| of.0 != other))
-                })
+            let beyond =
+                self.beyond(place, first, candidates.places.iter().copied(), radius_km).into_iter();
+            beyond
                 .map(move |(other, distance_km)| (other, distance_km, last_ms(other)))
                 .filter(|(_, _, last_ms)| last_ms.is_some())
         };

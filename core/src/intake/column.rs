@@ -53,6 +53,8 @@ pub(super) struct VariableReadings {
     spot: Spot,
     /// Whether other stations cannot be compared with them because an altitude is not known.
     is_mute: bool,
+    /// The last answer of [`at`](Self::at): the stations around ask for the same moment.
+    last: Cell<Option<(i64, Option<(f64, f64)>)>>,
 }
 
 impl VariableReadings {
@@ -81,7 +83,13 @@ impl VariableReadings {
             variable,
             spot,
             is_mute: rule.needs_altitude && !spot.has_altitude(),
+            last: Cell::default(),
         }
+    }
+
+    /// Whether no reading of it can be compared with those of other stations.
+    pub(super) fn is_mute(&self) -> bool {
+        self.is_mute
     }
 
     /// The number of a reading that is compared; an altimeter setting takes a while to calculate.
@@ -105,8 +113,14 @@ impl VariableReadings {
         if self.is_mute {
             return None;
         }
+        if let Some((_, found)) = self.last.get().filter(|&(at_ms, _)| at_ms == ts_ms) {
+            return found;
+        }
         let compared = |of: &ComparedReading| self.compared(of);
-        self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared))
+        let found =
+            self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared));
+        self.last.set(Some((ts_ms, found)));
+        found
     }
 
     /// The time until which there surely is a value at every moment of a span; before the span if

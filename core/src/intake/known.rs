@@ -76,6 +76,12 @@ impl KnownReadings<'_> {
         Some(column.held(self.reading(due)?.1))
     }
 
+    /// Whether no reading of a variable at a station can be compared.
+    pub(super) fn is_mute(&self, place: usize, variable: usize) -> bool {
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        column.is_some_and(VariableReadings::is_mute)
+    }
+
     /// The number of a station that is compared at a moment, and its uncertainty in hours.
     pub(super) fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
         // Without readings there are no columns.
@@ -222,31 +228,45 @@ impl Neighbourhood<'_> {
         let first = self.around(known, place).filter(move |&(other, _)| may_have(other));
         let beyond = move || {
             let of_first: Vec<(usize, f64)> = self.around(known, place).collect();
-            let is_all = of_first.len() < MORE;
             let radius_km = known.variables[variable].1.radius_km;
-            let from_km = of_first.last().filter(|_| !is_all).map_or(radius_km, |&(_, km)| km);
-            let here = self.directory.stations[place].station.coordinates;
-            let current = if from_km < radius_km {
-                self.current(known, variable, ts_ms)
-            } else {
+            let current = if of_first.len() < MORE {
                 Rc::default()
+            } else {
+                self.current(known, variable, ts_ms)
             };
-            let distance_km =
-                |other: usize| here.distance_km(self.directory.stations[other].station.coordinates);
-            let mut beyond: Vec<(usize, f64)> = current
-                .iter()
-                .map(|&other| (other, distance_km(other)))
-                .filter(|&(other, distance_km)| {
-                    (from_km..=radius_km).contains(&distance_km)
-                        && other != place
-                        // Some of several equally distant stations may be among the first.
-                        && (distance_km > from_km || of_first.iter().all(|of| of.0 != other))
-                })
-                .collect();
-            beyond.sort_by(|one, other| one.1.total_cmp(&other.1));
-            beyond
+            self.beyond(place, &of_first, current.iter().copied(), radius_km)
         };
         first.chain(std::iter::once_with(beyond).flatten())
+    }
+
+    /// The stations among some that are beyond the first around one, within a radius, nearest
+    /// first, with their distances in km. `first` are the nearest stations, at most [`MORE`].
+    pub(super) fn beyond(
+        &self,
+        place: usize,
+        first: &[(usize, f64)],
+        among: impl Iterator<Item = usize>,
+        radius_km: f64,
+    ) -> Vec<(usize, f64)> {
+        // If there are fewer, they are all.
+        let Some(&(_, from_km)) = first.last().filter(|_| first.len() == MORE) else {
+            return Vec::new();
+        };
+        let here = self.directory.stations[place].station.coordinates;
+        let is_around = self.nearby.is_around(place, (from_km, radius_km));
+        let mut beyond: Vec<(usize, f64)> = among
+            .filter(|&other| other != place && is_around(other))
+            .map(|other| {
+                (other, here.distance_km(self.directory.stations[other].station.coordinates))
+            })
+            .filter(|&(other, distance_km)| {
+                (from_km..=radius_km).contains(&distance_km)
+                    // Some of several equally distant stations may be among the first.
+                    && (distance_km > from_km || first.iter().all(|of| of.0 != other))
+            })
+            .collect();
+        beyond.sort_by(|one, other| one.1.total_cmp(&other.1));
+        beyond
     }
 
     /// The stations that may have a value of a variable at a moment.

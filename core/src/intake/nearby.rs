@@ -1,9 +1,10 @@
 //! Nearby stations: computed once, until a station is added or moves.
 
+use std::f64::consts::FRAC_PI_2;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::check::Spot;
-use crate::geo::StationIndex;
+use crate::geo::{EARTH_RADIUS_KM, StationIndex};
 use crate::store::{Directory, StationRecord};
 
 /// The stations within a radius of each other, found on demand.
@@ -39,6 +40,26 @@ impl Nearby {
     /// Returns the place of a station.
     pub(super) fn spot(&self, directory: &Directory, place: usize) -> Spot {
         self.spots[place].at_altitude(directory.stations[place].station.altitude_m)
+    }
+
+    /// Tells quickly whether a station may be between two distances from one, both included. The
+    /// answer may be a wrong yes close to them.
+    pub(super) fn is_around(
+        &self,
+        place: usize,
+        (from_km, to_km): (f64, f64),
+    ) -> impl Fn(usize) -> bool + '_ {
+        // Along the straight line, with more than what rounding takes.
+        let line_km = |arc_km: f64| {
+            2.0 * EARTH_RADIUS_KM * libm::sin((arc_km / 2.0 / EARTH_RADIUS_KM).min(FRAC_PI_2))
+        };
+        let (least_km, most_km) = ((line_km(from_km) - 1e-3).max(0.0), line_km(to_km) + 1e-3);
+        let spot = self.spots[place];
+        move |other| {
+            let [x, y, z] = spot.towards(self.spots[other]);
+            let square = x * x + y * y + z * z;
+            (least_km * least_km..=most_km * most_km).contains(&square)
+        }
     }
 
     /// Returns the stations around one, as indices into the directory, nearest first.
@@ -142,6 +163,30 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_station_between_two_distances_is_passed_over() {
+        let directory = directory(300);
+        let nearby = Nearby::new(&directory, 20_000.0);
+        let place = |i: usize| directory.stations[i].station.coordinates;
+        let distance_km = |other| place(7).distance_km(place(other));
+        for (from_km, to_km) in [
+            (0.0, 1.0),
+            (distance_km(9), distance_km(9)),
+            (10.0, distance_km(200)),
+            (5.0, 30_000.0),
+        ] {
+            let is_around = nearby.is_around(7, (from_km, to_km));
+            let (mut yes, mut wrong) = (0, 0);
+            for other in 0..300 {
+                let is_between = (from_km..=to_km).contains(&distance_km(other));
+                assert!(is_around(other) || !is_between, "{other} at {}", distance_km(other));
+                yes += usize::from(is_between);
+                wrong += usize::from(is_around(other) && !is_between);
+            }
+            assert!(yes > 0 && wrong < 3, "{yes} and {wrong} for {from_km} to {to_km}");
         }
     }
 

@@ -207,6 +207,10 @@ impl Neighbourhood<'_> {
         near.clear();
         let (place, variable, ..) = due;
         let Some((_, reading)) = known.reading(due) else { return true };
+        // Without an altitude, the check cannot run, whatever is around.
+        if known.is_mute(place, variable) {
+            return true;
+        }
         let (_, rule) = known.variables[variable];
         let already = wanted.len();
         for (other, distance_km) in self.around_at(known, place, variable, reading.ts_ms) {

@@ -15,7 +15,7 @@ use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, View};
 use super::weather_table::{WEATHER, WEATHER_SLOT, Words};
 use crate::observation::{Batch, Qualifier, QualityCode, Reading, SeriesId, SeriesKey, StationId};
-use crate::store::{Receipt, StoreError, VerdictFn, Verdicts};
+use crate::store::{Directory, Receipt, StoreError, VerdictFn, Verdicts};
 
 /// How many runs of similar size are merged at once: each reading is then copied only a few times
 /// before it is sealed.
@@ -153,7 +153,7 @@ impl WriterState {
             self.catalogue.acknowledge(id);
             self.series = series;
             self.add_fresh(run, id);
-            self.publish();
+            self.publish_with(&seen.directory);
         }
         Ok(receipt)
     }
@@ -272,7 +272,13 @@ impl WriterState {
 
     /// Makes the state on disk visible to readers.
     pub(super) fn publish(&mut self) {
-        let known = &self.view.directory;
+        let known = Arc::clone(&self.view.directory);
+        self.publish_with(&known);
+    }
+
+    /// Makes the state on disk visible to readers. A directory of the present generation need not
+    /// be made again: it takes as long as there are stations.
+    fn publish_with(&mut self, known: &Arc<Directory>) {
         let directory = if known.generation == self.stations.generation
             && known.stations.len() == self.stations.len()
         {
