@@ -94,9 +94,3 @@ impl TileRoom {
 fn no_room(values: usize) -> JsError {
     JsError::new(&format!("no memory is left for a tile of {values} values"))
 }
-
-/// This module's memory.
-#[wasm_bindgen]
-pub fn linear_memory() -> JsValue {
-    wasm_bindgen::memory()
-}
