@@ -1,24 +1,58 @@
 //! One METAR or SPECI report, decoded.
 
-use mesonet::feed::metar::{Decoded, Metar};
+use std::sync::Arc;
+
+use mesonet::feed::metar::Decoded;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::error::refused;
+use crate::members::member;
 
-/// The report as JSON, its line of English, and its time if the time of receipt is known. See
-/// `mesonet.parse_metar`.
+/// A report, of which members are made as they are asked for.
+#[pyclass(frozen, module = "mesonet._mesonet")]
+struct MetarReport(Arc<Decoded>);
+
+#[pymethods]
+impl MetarReport {
+    /// The member that has a name in JSON: see `members.rs`; or `summary`, its line of English.
+    fn member<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        if name == "summary" {
+            return Ok(PyString::new(py, &self.0.to_string()).into_any());
+        }
+        member(py, &*self.0, name)
+    }
+
+    fn remarks(&self) -> MetarRemarks {
+        MetarRemarks(Arc::clone(&self.0))
+    }
+
+    /// The time in milliseconds since 1970, from any time within two weeks of its receipt.
+    fn time_ms(&self, received_ms: i64) -> i64 {
+        self.0.time_ms(received_ms)
+    }
+}
+
+/// The remarks of a report, likewise.
+#[pyclass(frozen, module = "mesonet._mesonet")]
+struct MetarRemarks(Arc<Decoded>);
+
+#[pymethods]
+impl MetarRemarks {
+    fn member<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        member(py, &self.0.remarks, name)
+    }
+}
+
+/// Decodes a report. See `mesonet.parse_metar`.
 #[pyfunction]
-#[pyo3(signature = (text, received_ms, /))]
-fn parse_metar(text: &str, received_ms: Option<i64>) -> PyResult<(String, String, Option<i64>)> {
-    let report = Decoded::parse(text).map_err(refused)?;
-    let ts_ms = match received_ms {
-        Some(received_ms) => Some(Metar::parse(text).map_err(refused)?.time_ms(received_ms)),
-        None => None,
-    };
-    let json = serde_json::to_string(&report).map_err(refused)?;
-    Ok((json, report.to_string(), ts_ms))
+#[pyo3(signature = (text, /))]
+fn parse_metar(text: &str) -> PyResult<MetarReport> {
+    Decoded::parse(text).map(|report| MetarReport(Arc::new(report))).map_err(refused)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<MetarRemarks>()?;
+    module.add_class::<MetarReport>()?;
     module.add_function(wrap_pyfunction!(parse_metar, module)?)
 }

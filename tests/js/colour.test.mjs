@@ -80,7 +80,8 @@ test("a caller's arrays take the values and the pixels, and are what comes back"
 });
 
 test("values in single precision are those of double precision, rounded once", () => {
-  for (const of of [encoding, { scale: 0.1, offset: -1e-9, nodata: 0 }, { scale: -3e37, offset: 1, nodata: 32767 }]) {
+  const others = [{ scale: 0.1, offset: -1e-9, nodata: 0 }, { scale: -3e37, offset: 1, nodata: 32767 }];
+  for (const of of [encoding, ...others]) {
     const wanted = Float32Array.from(decodeTile(long, of));
     const out = new Float32Array(wanted.length);
     assert.equal(decodeTile(long, of, { out }), out);
@@ -131,7 +132,10 @@ const refused = [
     "out must not share memory with the tile",
   ],
   [() => decodeTile(new Uint8Array(3), encoding, { out: kept }), "a tile is pairs of bytes; got 3 bytes"],
-  [() => decodeTile(new Uint8Array(4), { ...encoding, scale: 0 }, { out: kept }), "scale must be finite and not 0; got 0"],
+  [
+    () => decodeTile(new Uint8Array(4), { ...encoding, scale: 0 }, { out: kept }),
+    "scale must be finite and not 0; got 0",
+  ],
   [() => decodeTile(new Uint8Array(0), { ...encoding, offset: NaN }), "offset must be finite; got NaN"],
   [() => tileRoom(-1), "values must be an integer from 0 to 134217728; got -1"],
   [() => tileRoom(1.5), "values must be an integer from 0 to 134217728; got 1.5"],
@@ -163,7 +167,10 @@ const wrongClass = [
     () => decodeTile(new Uint8Array(4), encoding, { out: new Int16Array(2) }),
     "out must be a Float64Array or a Float32Array; got Int16Array",
   ],
-  [() => decodeTile(new Uint8Array(4), encoding, { out: [0, 0] }), "out must be a Float64Array or a Float32Array; got Array"],
+  [
+    () => decodeTile(new Uint8Array(4), encoding, { out: [0, 0] }),
+    "out must be a Float64Array or a Float32Array; got Array",
+  ],
   [() => decodeTile(new Uint8Array(4), encoding, null), "options must be an object; got null"],
   [() => decodeTile(new Uint8Array(2), encoding, { out: detached(new Float64Array(1)) }), `out ${lost}`],
   [

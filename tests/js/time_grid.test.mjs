@@ -109,7 +109,8 @@ test("nothing is written if an output is refused", () => {
   const out = { value: Float64Array.of(1, 1), ageMs: Float64Array.of(1, 1), reading: Int32Array.of(1) };
   const message = "out.reading must have 2 places, one for each series and position; got 1";
   const table = seriesTable(minutes(0), Float64Array.of(5), Uint32Array.of(0, 1));
-  assert.throws(() => table.resample({ startMs: 0, endMs: MINUTE, stepMinutes: 1, out }), { name: "MesonetError", message });
+  const call = () => table.resample({ startMs: 0, endMs: MINUTE, stepMinutes: 1, out });
+  assert.throws(call, { name: "MesonetError", message });
   assert.deepEqual([...out.value, ...out.ageMs], [1, 1, 1, 1]);
 });
 
@@ -277,7 +278,10 @@ const wrongClass = [
     () => resample(...one, { ...grid, out: { value: new Int32Array(2) } }),
     "out.value must be a Float64Array or a Float32Array; got Int32Array",
   ],
-  [() => resample(...one, { ...grid, out: { ageMs: new Int32Array(2) } }), "out.ageMs must be a Float64Array; got Int32Array"],
+  [
+    () => resample(...one, { ...grid, out: { ageMs: new Int32Array(2) } }),
+    "out.ageMs must be a Float64Array; got Int32Array",
+  ],
   [() => resample(...one, { ...grid, out: 1 }), "out must be an object; got number"],
   [() => resample(one[0], new Float32Array(1), grid), "value must be a Float64Array; got Float32Array"],
   [() => resample(...one, { ...grid, offsets: [0, 1] }), "offsets must be a Uint32Array; got Array"],

@@ -1,5 +1,6 @@
 """METAR reports decoded: every group typed, what is refused, and the sample beside its own columns."""
 
+import copy
 import csv
 import dataclasses
 import datetime
@@ -58,6 +59,47 @@ def test_a_report_is_a_value():
     assert told["time"] == "2019-12-31 23:54:00+00:00"
     assert told["remarks"]["lightning"][0]["kinds"] == ["IC", "CG"]
     assert list(told) == [field.name for field in dataclasses.fields(report)]
+
+
+def test_members_are_made_when_they_are_asked_for():
+    report = mesonet.parse_metar(REPORT)
+    wind, remarks = type(report).wind, type(report.remarks).peak_wind
+    with pytest.raises(AttributeError):
+        wind.__get__(report)  # the slot itself: nothing was made
+    assert report.wind is report.wind is wind.__get__(report)
+    with pytest.raises(AttributeError):
+        remarks.__get__(report.remarks)
+    assert report.remarks is report.remarks
+    assert report.remarks.peak_wind is remarks.__get__(report.remarks)
+    for of in (report, report.remarks):
+        with pytest.raises(AttributeError, match="object has no attribute 'winds'"):
+            of.winds
+
+
+def test_a_report_that_nobody_has_read_is_copied_and_compared_like_any_other():
+    whole = mesonet.parse_metar(REPORT, received="2020-01-01T00:01Z")
+    assert repr(whole).startswith("Metar(text='METAR KBUF 312354Z COR AUTO")
+    assert repr(whole).endswith("Z: " + whole.summary.split("Z: ", 1)[1] + "')")
+
+    def new():
+        return mesonet.parse_metar(REPORT, received="2020-01-01T00:01Z")
+
+    for copied in (copy.copy(new()), copy.deepcopy(new()), pickle.loads(pickle.dumps(new())), dataclasses.replace(new())):
+        assert copied == whole and repr(copied) == repr(whole) and hash(copied) == hash(whole)
+        assert copied.remarks == whole.remarks
+    assert dataclasses.replace(new(), kind=None).remarks == whole.remarks
+    assert new() != mesonet.parse_metar(REPORT) and new().remarks == mesonet.parse_metar(REPORT).remarks
+    match new():
+        case metar.Metar(station=station, wind=metar.Wind(speed=speed)):
+            assert (station, speed) == ("KBUF", 14)
+
+
+def test_members_are_those_that_the_report_has_in_json():
+    """A member whose name is written otherwise in Rust would be an error only when it is asked for."""
+    report = mesonet.parse_metar(REPORT)
+    for of in (report, report.remarks):
+        for field in dataclasses.fields(of):
+            assert getattr(of, field.name) is getattr(of, field.name)
 
 
 def test_the_readings_of_a_file_are_those_of_its_reports():

@@ -17,9 +17,8 @@ METAR KBUF day 31 23:54Z: wind from 210° at 14 kt, gusts 22 kt; visibility 10 m
 import dataclasses
 import datetime
 import json
-import typing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
@@ -40,6 +39,8 @@ from ._metar_remarks import (
     VariableSky,
     WeatherTime,
     WindShift,
+    _Lazy,
+    _lazy,
 )
 
 __all__ = [
@@ -190,7 +191,7 @@ class RunwayVisualRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Metar:
+class Metar(_Lazy):
     """Everything that a report says, with the unit in each name. Numbers are those of the report.
     Wind, visibility and altimeter setting come in several units; they are given in the unit of the
     report and in the unit of the service. What the report does not say is None.
@@ -274,9 +275,6 @@ class Metar:
         return told
 
 
-_T = TypeVar("_T")
-
-
 def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
     """Decodes one METAR or SPECI report, with or without its ``METAR`` and its closing ``=``.
 
@@ -297,34 +295,13 @@ def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
     if not isinstance(text, str):
         raise TypeError(f"a report is a text; got {type(text).__name__}")
     received_ms = None if received is None else instant_ms(received, "received")
-    told, summary, ts_ms = _mesonet.parse_metar(text, received_ms)
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    time = None if ts_ms is None else epoch + datetime.timedelta(milliseconds=ts_ms)
-    return _made(Metar, {**json.loads(told), "time": time, "summary": summary})
+    told = _mesonet.parse_metar(text)
+    report = _lazy(Metar, told)
+    time = None
+    if received_ms is not None:
+        time = _EPOCH + datetime.timedelta(milliseconds=told.time_ms(received_ms))
+    object.__setattr__(report, "time", time)
+    return report
 
 
-def _recipe(cls: type) -> list[tuple[str, Any]]:
-    """The names of the members in JSON, and the class of nested members."""
-    recipe = []
-    for name, hint in typing.get_type_hints(cls).items():
-        first, *rest = name.split("_")
-        nested = [of for of in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(of)]
-        recipe.append((first + "".join(word.capitalize() for word in rest), next(iter(nested), None)))
-    return recipe
-
-
-def _made(cls: type[_T], told: dict[str, Any]) -> _T:
-    members = []
-    for name, nested in _RECIPES[cls]:
-        value = told[name]
-        if isinstance(value, list):
-            value = tuple(_made(nested, one) if nested else one for one in value)
-        elif nested and value is not None:
-            value = _made(nested, value)
-        members.append(value)
-    return cls(*members)
-
-
-_RECIPES: dict[type, list[tuple[str, Any]]] = {
-    of: _recipe(of) for of in list(vars().values()) if isinstance(of, type) and dataclasses.is_dataclass(of)
-}
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

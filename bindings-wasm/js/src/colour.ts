@@ -103,7 +103,8 @@ export function colourFunctions(raw: Raw): ColourFunctions {
           const bytes = tileBytes(tile);
           const { out } = object(options, "options");
           const [of, places] = [table(), 4 * wholeValues(bytes)];
-          const pixels = output(out, "out", ["Uint8ClampedArray", "Uint8Array"], places, "four for each value of the tile");
+          const each = "four for each value of the tile";
+          const pixels = output(out, "out", ["Uint8ClampedArray", "Uint8Array"], places, each);
           inParts(bytes, pixels, 4, (room, count) => of.paint(room, count));
           return pixels as A;
         },

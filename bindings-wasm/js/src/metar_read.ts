@@ -38,11 +38,23 @@ const peakWind = (of: FlatReader): PeakWind => ({
   minute: of.number(),
 });
 const pressureTendency = (of: FlatReader): PressureTendency => ({ character: of.number(), changeHpa: of.number() });
-const windShift = (of: FlatReader): WindShift => ({ hour: of.numberOrNull(), minute: of.number(), frontalPassage: of.flag() });
+const windShift = (of: FlatReader): WindShift => ({
+  hour: of.numberOrNull(),
+  minute: of.number(),
+  frontalPassage: of.flag(),
+});
 const sectorVisibility = (of: FlatReader): SectorVisibility => ({ distanceMi: of.number(), place: of.text() });
 const metarCeiling = (of: FlatReader): MetarCeiling => ({ heightFt: of.number(), place: of.text() });
-const variableSky = (of: FlatReader): VariableSky => ({ cover: of.text(), otherCover: of.text(), baseFt: of.numberOrNull() });
-const obscuration = (of: FlatReader): Obscuration => ({ weather: of.text(), cover: of.text(), baseFt: of.numberOrNull() });
+const variableSky = (of: FlatReader): VariableSky => ({
+  cover: of.text(),
+  otherCover: of.text(),
+  baseFt: of.numberOrNull(),
+});
+const obscuration = (of: FlatReader): Obscuration => ({
+  weather: of.text(),
+  cover: of.text(),
+  baseFt: of.numberOrNull(),
+});
 const weatherTime = (of: FlatReader): WeatherTime => ({
   weather: of.text(),
   event: of.text(),
@@ -59,7 +71,11 @@ const phenomenon = (of: FlatReader): Phenomenon => ({
   place: of.text(),
   moving: of.textOrNull(),
 });
-const cloudTypes = (of: FlatReader): CloudTypes => ({ low: of.numberOrNull(), middle: of.numberOrNull(), high: of.numberOrNull() });
+const cloudTypes = (of: FlatReader): CloudTypes => ({
+  low: of.numberOrNull(),
+  middle: of.numberOrNull(),
+  high: of.numberOrNull(),
+});
 const cloudAmount = (of: FlatReader): CloudAmount => ({ what: of.text(), oktas: of.number() });
 const cloudLayer = (of: FlatReader): CloudLayer => ({ oktas: of.number(), what: of.text(), baseFt: of.number() });
 const metarRemarks = (of: FlatReader): MetarRemarks => ({
@@ -129,7 +145,10 @@ const metarVisibility = (of: FlatReader): MetarVisibility => ({
   bound: of.text(),
   distanceKm: of.number(),
 });
-const directionalVisibility = (of: FlatReader): DirectionalVisibility => ({ distanceM: of.number(), direction: of.text() });
+const directionalVisibility = (of: FlatReader): DirectionalVisibility => ({
+  distanceM: of.number(),
+  direction: of.text(),
+});
 const runwayVisualRange = (of: FlatReader): RunwayVisualRange => ({
   runway: of.text(),
   least: of.numberOrNull(),

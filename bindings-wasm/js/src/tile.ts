@@ -1,4 +1,15 @@
-import { apart, attached, className, float64Array, int16, isClass, number, object, output, outputClass } from "./check.js";
+import {
+  apart,
+  attached,
+  className,
+  float64Array,
+  int16,
+  isClass,
+  number,
+  object,
+  output,
+  outputClass,
+} from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { TileRoom as RawRoom } from "./generated/mesonet.js";
 import type { Raw } from "./raw.js";

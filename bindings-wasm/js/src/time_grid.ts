@@ -1,4 +1,16 @@
-import { array, attached, className, float64Array, integer, isClass, milliseconds, object, output, uint32, uint32Array } from "./check.js";
+import {
+  array,
+  attached,
+  className,
+  float64Array,
+  integer,
+  isClass,
+  milliseconds,
+  object,
+  output,
+  uint32,
+  uint32Array,
+} from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { Raw } from "./raw.js";
 import { type Resident, resident } from "./resident.js";

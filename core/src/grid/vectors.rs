@@ -44,7 +44,7 @@ fn parts_of(encoding: Encoding) -> Parts {
     Parts {
         scale: f64x2_splat(encoding.scale()),
         offset: f64x2_splat(encoding.offset()),
-        nodata: f64x2_splat(encoding.nodata() as f64),
+        nodata: f64x2_splat(encoding.nodata().into()),
         nan: f64x2_splat(f64::NAN),
     }
 }
