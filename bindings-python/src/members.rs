@@ -1,24 +1,24 @@
-//! The members of a structure as Python objects, one at a time: a report has a hundred, and a caller
-//! asks for few.
+//! The members of a structure as Python objects, one at a time: a report has thirty, and a caller asks
+//! for few.
 
 use std::fmt::{self, Display};
 
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::PyTuple;
 use serde::ser::{Error as _, Impossible, Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 /// The member of a structure that has a name in JSON; an error if there is none.
 ///
-/// Numbers, booleans, texts and `None` are themselves; lists are tuples, and structures are dictionaries
-/// by the names in JSON.
+/// Numbers, booleans, texts and `None` are themselves. Lists and structures are tuples, the latter of
+/// their members in the order in which they are declared.
 pub fn member<'py>(
     py: Python<'py>,
     of: &impl Serialize,
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    of.serialize(Object { py, only: Some(name) })?.get_item(name)
+    of.serialize(Object { py, only: Some(name) })?.get_item(0)
 }
 
 /// Makes one object.
@@ -29,16 +29,10 @@ struct Object<'py, 'n> {
     only: Option<&'n str>,
 }
 
-/// The elements of a list.
-struct Elements<'py, 'n> {
+/// The elements of a list, or the members of a structure.
+struct Parts<'py, 'n> {
     of: Object<'py, 'n>,
     made: Vec<Bound<'py, PyAny>>,
-}
-
-/// The members of a structure.
-struct Members<'py, 'n> {
-    of: Object<'py, 'n>,
-    made: Bound<'py, PyDict>,
 }
 
 /// An error of the interpreter on its way through serde.
@@ -94,12 +88,12 @@ type No<'py> = Impossible<Bound<'py, PyAny>, Refused>;
 impl<'py, 'n> Serializer for Object<'py, 'n> {
     type Ok = Bound<'py, PyAny>;
     type Error = Refused;
-    type SerializeSeq = Elements<'py, 'n>;
+    type SerializeSeq = Parts<'py, 'n>;
     type SerializeTuple = No<'py>;
     type SerializeTupleStruct = No<'py>;
     type SerializeTupleVariant = No<'py>;
     type SerializeMap = No<'py>;
-    type SerializeStruct = Members<'py, 'n>;
+    type SerializeStruct = Parts<'py, 'n>;
     type SerializeStructVariant = No<'py>;
 
     same!(
@@ -125,12 +119,12 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
         self.serialize_str(name)
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<Elements<'py, 'n>, Refused> {
-        Ok(Elements { of: self, made: Vec::with_capacity(length.unwrap_or_default()) })
+    fn serialize_seq(self, length: Option<usize>) -> Result<Parts<'py, 'n>, Refused> {
+        Ok(Parts { of: self, made: Vec::with_capacity(length.unwrap_or_default()) })
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'py, 'n>, Refused> {
-        Ok(Members { of: self, made: PyDict::new(self.py) })
+    fn serialize_struct(self, _: &'static str, length: usize) -> Result<Parts<'py, 'n>, Refused> {
+        Ok(Parts { of: self, made: Vec::with_capacity(length) })
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -164,21 +158,31 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
     );
 }
 
-impl<'py> SerializeSeq for Elements<'py, '_> {
-    type Ok = Bound<'py, PyAny>;
-    type Error = Refused;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
-        self.made.push(value.serialize(self.of)?);
+impl<'py> Parts<'py, '_> {
+    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+        self.made.push(value.serialize(Object { only: None, ..self.of })?);
         Ok(())
     }
 
-    fn end(self) -> Result<Self::Ok, Refused> {
+    fn tuple(self) -> Result<Bound<'py, PyAny>, Refused> {
         Ok(PyTuple::new(self.of.py, self.made)?.into_any())
     }
 }
 
-impl<'py> SerializeStruct for Members<'py, '_> {
+impl<'py> SerializeSeq for Parts<'py, '_> {
+    type Ok = Bound<'py, PyAny>;
+    type Error = Refused;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+        self.add(value)
+    }
+
+    fn end(self) -> Result<Self::Ok, Refused> {
+        self.tuple()
+    }
+}
+
+impl<'py> SerializeStruct for Parts<'py, '_> {
     type Ok = Bound<'py, PyAny>;
     type Error = Refused;
 
@@ -187,14 +191,10 @@ impl<'py> SerializeStruct for Members<'py, '_> {
         name: &'static str,
         value: &T,
     ) -> Result<(), Refused> {
-        if self.of.only.is_none_or(|only| only == name) {
-            let value = value.serialize(Object { only: None, ..self.of })?;
-            self.made.set_item(PyString::intern(self.of.py, name), value)?;
-        }
-        Ok(())
+        if self.of.only.is_none_or(|only| only == name) { self.add(value) } else { Ok(()) }
     }
 
     fn end(self) -> Result<Self::Ok, Refused> {
-        Ok(self.made.into_any())
+        self.tuple()
     }
 }

@@ -80,7 +80,6 @@ __all__ = [
     "TableColumns",
     "FEED_KINDS",
     "read_feed",
-    "MetarRemarks",
     "MetarReport",
     "parse_metar",
     "position_count",
@@ -152,13 +151,8 @@ class GribFile:
     def values(self, number: int, /) -> NDArray[np.float32]: ...
 
 @final
-class MetarRemarks:
-    def member(self, name: str) -> Any: ...
-
-@final
 class MetarReport:
     def member(self, name: str) -> Any: ...
-    def remarks(self) -> MetarRemarks: ...
     def time_ms(self, received_ms: int) -> int: ...
 
 @final

@@ -1,61 +1,6 @@
 """The remarks of a METAR, for :mod:`mesonet.metar`."""
 
-import dataclasses
-import functools
-import typing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
-
-_T = TypeVar("_T")
-
-
-class _Lazy:
-    """An immutable dataclass whose members are made when they are first asked for."""
-
-    __slots__ = ("_told",)
-
-    if TYPE_CHECKING:
-        _told: Any
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            """Comes to a member that was not made: its slot is empty."""
-            json_name, nested = _recipe(type(self)).get(name, (None, None))
-            if json_name is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            if nested is Remarks:
-                value = _lazy(Remarks, self._told.remarks())
-            else:
-                value = _made(nested, self._told.member(json_name))
-            object.__setattr__(self, name, value)
-            return value
-
-
-def _lazy(cls: type[_T], told: Any) -> _T:
-    """An object of a lazy class, from what gives its members by their names in JSON."""
-    made = object.__new__(cls)
-    object.__setattr__(made, "_told", told)
-    return made
-
-
-@functools.cache
-def _recipe(cls: type) -> dict[str, tuple[str, Any]]:
-    """The name in JSON of each member, and its class if it has members itself."""
-    recipe = {}
-    for name, hint in typing.get_type_hints(cls).items():
-        first, *rest = name.split("_")
-        nested = [of for of in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(of)]
-        recipe[name] = (first + "".join(word.capitalize() for word in rest), next(iter(nested), None))
-    return recipe
-
-
-def _made(cls: Any, told: Any) -> Any:
-    """A member, of a class if it has members itself, or a tuple of those."""
-    if cls is None or told is None:
-        return told
-    if isinstance(told, tuple):
-        return tuple(_made(cls, one) for one in told)
-    return cls(**{name: _made(nested, told[json_name]) for name, (json_name, nested) in _recipe(cls).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +185,7 @@ class PressureTendency:
 
 
 @dataclass(frozen=True, slots=True)
-class Remarks(_Lazy):
+class Remarks:
     """What the remarks of a report say, in the units of the code: inches, feet and statute miles,
     the millimetres of Canadian amounts, °C and hPa. An amount of 0 includes a trace.
     """

@@ -16,9 +16,11 @@ METAR KBUF day 31 23:54Z: wind from 210° at 14 kt, gusts 22 kt; visibility 10 m
 
 import dataclasses
 import datetime
+import functools
 import json
+import typing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
@@ -39,8 +41,6 @@ from ._metar_remarks import (
     VariableSky,
     WeatherTime,
     WindShift,
-    _Lazy,
-    _lazy,
 )
 
 __all__ = [
@@ -190,6 +190,32 @@ class RunwayVisualRange:
     """How it changes: ``up``, ``down`` or ``none``."""
 
 
+# As the dataclass itself does it: assignment is refused.
+_set = object.__setattr__
+
+
+class _Lazy:
+    """A dataclass with slots whose members are made when they are first asked for."""
+
+    __slots__ = ("_told",)
+
+    if TYPE_CHECKING:
+        _told: _mesonet.MetarReport
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """Comes to a member that was not made: its slot is empty."""
+            recipe = _RECIPE.get(name)
+            if recipe is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            json_name, nested = recipe
+            value = self._told.member(json_name)
+            if nested is not None:
+                value = _made(nested, value)
+            _set(self, name, value)
+            return value
+
+
 @dataclass(frozen=True, slots=True)
 class Metar(_Lazy):
     """Everything that a report says, with the unit in each name. Numbers are those of the report.
@@ -296,12 +322,55 @@ def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
         raise TypeError(f"a report is a text; got {type(text).__name__}")
     received_ms = None if received is None else instant_ms(received, "received")
     told = _mesonet.parse_metar(text)
-    report = _lazy(Metar, told)
+    report = object.__new__(Metar)
+    _set(report, "_told", told)
     time = None
     if received_ms is not None:
         time = _EPOCH + datetime.timedelta(milliseconds=told.time_ms(received_ms))
-    object.__setattr__(report, "time", time)
+    _set(report, "time", time)
     return report
 
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def _json_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _nested(hint: Any) -> tuple[Any, bool] | None:
+    """The class of a member that has members, and whether it is a tuple of those."""
+    for of in (hint, *typing.get_args(hint)):
+        if dataclasses.is_dataclass(of):
+            return of, typing.get_origin(hint) is tuple
+    return None
+
+
+@functools.cache
+def _nested_of(cls: type) -> tuple[tuple[int, tuple[Any, bool]], ...]:
+    """The members of a class that have members, by their places."""
+    hints = enumerate(typing.get_type_hints(cls).values())
+    return tuple((at, nested) for at, hint in hints if (nested := _nested(hint)))
+
+
+def _made(nested: tuple[Any, bool], told: Any) -> Any:
+    """A member that has members, or is a tuple of those, from what the report says."""
+    if not told:
+        return told
+    cls, is_tuple = nested
+    return tuple(_object(cls, one) for one in told) if is_tuple else _object(cls, told)
+
+
+def _object(cls: Any, told: tuple[Any, ...]) -> Any:
+    if cls is Phenomenon:
+        # In Rust the times and the distance of a tornado stand before the place.
+        what, began, ended, distance_mi, place, moving = told
+        told = (what, place, moving, began, ended, distance_mi)
+    members = list(told)
+    for at, nested in _nested_of(cls):
+        members[at] = _made(nested, members[at])
+    return cls(*members)
+
+
+_RECIPE = {name: (_json_name(name), _nested(hint)) for name, hint in typing.get_type_hints(Metar).items()}
