@@ -16,7 +16,6 @@ METAR KBUF day 31 23:54Z: wind from 210° at 14 kt, gusts 22 kt; visibility 10 m
 
 import dataclasses
 import datetime
-import functools
 import json
 import typing
 from dataclasses import dataclass
@@ -347,7 +346,6 @@ def _nested(hint: Any) -> tuple[Any, bool] | None:
     return None
 
 
-@functools.cache
 def _nested_of(cls: type) -> tuple[tuple[int, tuple[Any, bool]], ...]:
     """The members of a class that have members, by their places."""
     hints = enumerate(typing.get_type_hints(cls).values())
@@ -368,9 +366,12 @@ def _object(cls: Any, told: tuple[Any, ...]) -> Any:
         what, began, ended, distance_mi, place, moving = told
         told = (what, place, moving, began, ended, distance_mi)
     members = list(told)
-    for at, nested in _nested_of(cls):
+    for at, nested in _NESTED[cls]:
         members[at] = _made(nested, members[at])
     return cls(*members)
 
 
 _RECIPE = {name: (_json_name(name), _nested(hint)) for name, hint in typing.get_type_hints(Metar).items()}
+_NESTED: dict[type, tuple[tuple[int, tuple[Any, bool]], ...]] = {
+    of: _nested_of(of) for of in list(vars().values()) if isinstance(of, type) and dataclasses.is_dataclass(of)
+}
