@@ -140,28 +140,35 @@ def as_of():
     )
 
 
-def metar():
-    """Real reports of the bundled sample to a table of readings; the other only parses."""
+def metar_rows():
+    """The head and the last 10,000 reports of the bundled sample, which are real."""
     with gzip.open(METARS, "rt") as file:
         rows = list(csv.reader(file))
-    head, rows = rows[0], rows[-10_000:]
+    return rows[0], rows[-10_000:]
+
+
+def python_metar(rows):
+    """The reports as python-metar reads them; None for those that it refuses."""
+    month, year = int(rows[0][2][5:7]), int(rows[0][2][:4])
+    read = []
+    for raw, *_ in rows:
+        try:
+            read.append(Metar(raw, month=month, year=year, strict=False))
+        except ParserError:
+            read.append(None)
+    return read
+
+
+def metar():
+    """Real reports to a table of readings; the other only parses."""
+    head, rows = metar_rows()
     text = io.StringIO()
     csv.writer(text).writerows([head, *rows])
     content = text.getvalue().encode()
-    # Both read all groups and remarks; errors of single reports are left out by both.
-    month, year = int(rows[0][2][5:7]), int(rows[0][2][:4])
 
+    # Both read all groups and remarks; errors of single reports are left out by both.
     def ours():
         return mesonet.read_feed(content, received="2024-08-03T22:00Z")
-
-    def theirs():
-        read = []
-        for raw, *_ in rows:
-            try:
-                read.append(Metar(raw, month=month, year=year, strict=False))
-            except ParserError:
-                read.append(None)
-        return read
 
     def agree(feed, reports):
         frame = feed.to_pandas()
@@ -176,7 +183,34 @@ def metar():
         assert compared > 9_000, compared
         return f"{compared:,} of {len(rows):,} temperatures equal"
 
+    theirs = lambda: python_metar(rows)
     yield row("METAR to Arrow", "python-metar (parsing only)", 40, ours, theirs, agree, "10,000 reports")
+
+
+def metar_objects():
+    """Real reports as objects, each asked for one member."""
+    _, rows = metar_rows()
+
+    def ours():
+        read = []
+        for raw, *_ in rows:
+            try:
+                read.append(mesonet.parse_metar(raw).temperature_c)
+            except mesonet.MesonetError:
+                read.append(None)
+        return read
+
+    def agree(temperatures, reports):
+        both = [
+            abs(ours - report.temp.value("C")) < 0.051
+            for ours, report in zip(temperatures, reports, strict=True)
+            if ours is not None and report is not None and report.temp is not None
+        ]
+        assert sum(both) > 9_000, sum(both)
+        return f"{sum(both):,} of {len(rows):,} temperatures equal"
+
+    theirs = lambda: python_metar(rows)
+    yield row("METAR to objects", "python-metar", 10, ours, theirs, agree, "10,000 reports")
 
 
 def unit_conversion():
@@ -316,7 +350,7 @@ def main():
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
-    for group in (as_of, metar, unit_conversion, derived, tile, grib):
+    for group in (as_of, metar, metar_objects, unit_conversion, derived, tile, grib):
         for one in group():
             rows.append(one)
             print(table([one]).splitlines()[-1], flush=True)

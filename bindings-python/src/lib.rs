@@ -12,6 +12,7 @@ mod error;
 mod feed;
 mod grib;
 mod grid;
+mod members;
 mod metar;
 mod quality;
 mod record;

@@ -20,6 +20,8 @@ mod colour;
 mod crosswalk;
 #[cfg(feature = "values")]
 mod derived;
+#[cfg(any(feature = "metar", feature = "report"))]
+mod flat;
 #[cfg(feature = "grids")]
 mod grid;
 #[cfg(feature = "metar")]
@@ -36,3 +38,10 @@ mod time_grid;
 mod unit;
 #[cfg(feature = "values")]
 mod wind;
+
+/// This module's memory.
+#[cfg(any(feature = "metar", feature = "report", feature = "values"))]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn linear_memory() -> wasm_bindgen::JsValue {
+    wasm_bindgen::memory()
+}

@@ -1,6 +1,6 @@
 //! METAR and SPECI reports: one with all its groups, and files of them as columns of readings.
 
-use mesonet::feed::metar::{Decoded, Metar};
+use mesonet::feed::metar::Decoded;
 use mesonet::feed::{
     FileContext, Kind, MetarItem, ReadingColumns, ReportRow, Summary, metar_feed_report,
     read_awc_csv, read_awc_xml, read_bulletins,
@@ -9,17 +9,31 @@ use mesonet::observation::Qualifier;
 use mesonet::{IntervalType, LonLat, Variable};
 use wasm_bindgen::prelude::*;
 
-/// The report as JSON, and its line of English.
-#[wasm_bindgen]
-pub fn parse_metar(text: &str) -> Result<Vec<String>, JsError> {
-    let report = Decoded::parse(text)?;
-    Ok(vec![serde_json::to_string(&report)?, report.to_string()])
-}
+use crate::flat::Flat;
 
-/// The time of a report, from any time within two weeks of its receipt.
+/// Reads reports.
 #[wasm_bindgen]
-pub fn metar_ts_ms(text: &str, received_ms: f64) -> Result<f64, JsError> {
-    Ok(Metar::parse(text)?.time_ms(received_ms as i64) as f64)
+#[derive(Default)]
+pub struct MetarReader(Flat);
+
+#[wasm_bindgen]
+impl MetarReader {
+    /// A reader for any number of reports.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The address of the groups of a report, its time and its line of English: see `flat.rs`. The
+    /// time follows from any time within two weeks of its receipt, and is NaN without.
+    pub fn read(&mut self, text: &str, received_ms: f64) -> Result<usize, JsError> {
+        let report = Decoded::parse(text)?;
+        let received_ms = Some(received_ms).filter(|ms| !ms.is_nan());
+        self.0.set(&report)?;
+        self.0.add(received_ms.map_or(f64::NAN, |ms| report.time_ms(ms as i64) as f64));
+        self.0.add_text(&report)?;
+        Ok(self.0.address())
+    }
 }
 
 /// The readings of a file of reports, a column for each method.

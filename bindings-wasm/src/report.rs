@@ -4,8 +4,24 @@
 use mesonet::feed::metar::Decoded;
 use wasm_bindgen::prelude::*;
 
-/// The report as JSON.
+use crate::flat::Flat;
+
+/// Reads reports.
 #[wasm_bindgen]
-pub fn metar_groups(text: &str) -> Result<String, JsError> {
-    Ok(serde_json::to_string(&Decoded::parse(text)?)?)
+#[derive(Default)]
+pub struct MetarReader(Flat);
+
+#[wasm_bindgen]
+impl MetarReader {
+    /// A reader for any number of reports.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The address of the groups of a report: see `flat.rs`.
+    pub fn read(&mut self, text: &str) -> Result<usize, JsError> {
+        self.0.set(&Decoded::parse(text)?)?;
+        Ok(self.0.address())
+    }
 }

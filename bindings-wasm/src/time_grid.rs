@@ -1,9 +1,9 @@
 //! The time grid. Times are whole milliseconds since 1970.
 
 use mesonet::query::{
-    Caps, GridCells, LimitedBy, Pick, Positions, RaggedColumns, pick_series, plan_time_grid,
-    resample,
+    Caps, LimitedBy, Pick, Positions, RaggedColumns, for_each_cell, pick_series, plan_time_grid,
 };
+use mesonet::time::MINUTE_MS;
 use mesonet::{ClosedWindow, Step};
 use wasm_bindgen::prelude::*;
 
@@ -25,12 +25,21 @@ fn room<T: Clone>(cells: u64, empty: T) -> Result<Vec<T>, JsError> {
     Ok(room)
 }
 
+/// Added to a number up to half of it, this leaves its whole part in the low bits.
+const WHOLE: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
+/// 70,000 years.
+const NEAR: f64 = 2_251_799_813_685_248.0; // 2⁵¹
+
 /// Whole milliseconds in the same memory.
 fn milliseconds(ts_ms: Vec<f64>, what: &str) -> Result<Vec<i64>, JsError> {
-    // The loop has no branch. The wrong reading is looked for only if there is one.
+    // Neither loop has a branch or a conversion, which takes engines longer than anything else here.
+    let is_near = |&ms: &f64| (ms + WHOLE) - WHOLE == ms && ms.abs() <= NEAR;
+    if ts_ms.iter().fold(true, |near, ms| near & is_near(ms)) {
+        let bits = WHOLE.to_bits() as i64;
+        return Ok(ts_ms.into_iter().map(|ms| (ms + WHOLE).to_bits() as i64 - bits).collect());
+    }
     let is_whole = |&ms: &f64| (ms as i64) as f64 == ms && ms.abs() <= MAX_SAFE;
-    if !ts_ms.iter().fold(true, |whole, ms| whole & is_whole(ms)) {
-        let reading = ts_ms.iter().position(|ms| !is_whole(ms)).unwrap_or_default();
+    if let Some(reading) = ts_ms.iter().position(|ms| !is_whole(ms)) {
         let message =
             format!("{what} must be whole milliseconds; reading {reading} is {}", ts_ms[reading]);
         return Err(JsError::new(&message));
@@ -84,64 +93,81 @@ pub fn plan_grid(
     Ok(told)
 }
 
-/// The readings of many series in this module's memory.
+/// The readings of many series in this module's memory, and room for some cells of their grids, which
+/// JavaScript reads in place.
 #[wasm_bindgen]
-pub struct SeriesTable(RaggedColumns);
+pub struct SeriesTable {
+    columns: RaggedColumns,
+    value: Vec<f64>,
+    age_ms: Vec<f64>,
+    reading: Vec<i32>,
+}
 
 #[wasm_bindgen]
 impl SeriesTable {
     /// Takes the columns of the series, one after the other.
     #[wasm_bindgen(constructor)]
     pub fn new(ts_ms: Vec<f64>, value: Vec<f64>, offsets: &[u32]) -> Result<Self, JsError> {
-        let offsets = offsets.iter().map(|&offset| offset.into()).collect();
-        Ok(Self(RaggedColumns::new(milliseconds(ts_ms, "tsMs")?, value, offsets)?))
+        Self::of(milliseconds(ts_ms, "tsMs")?, value, offsets)
     }
 
-    /// The cells of a grid, series after series.
+    /// The same with times in whole minutes.
+    pub fn of_minutes(ts: &[i32], value: Vec<f64>, offsets: &[u32]) -> Result<Self, JsError> {
+        Self::of(ts.iter().map(|&minute| i64::from(minute) * MINUTE_MS).collect(), value, offsets)
+    }
+
+    /// Fills the room with the cells of a grid of a range of the series.
+    #[allow(clippy::too_many_arguments, reason = "the interface is flat")]
     pub fn resample(
-        &self,
+        &mut self,
+        first: usize,
+        end: usize,
         start_ms: f64,
         end_ms: f64,
         step: f64,
         max_age_ms: Option<f64>,
-    ) -> Result<Cells, JsError> {
+    ) -> Result<(), JsError> {
         let positions = positions(start_ms, end_ms, step)?;
-        let series = self.0.series();
+        let series = self.columns.series().part(first..end);
         let cells = positions.len().saturating_mul(series.len() as u64);
-        let mut value = room(cells, f64::NAN)?;
-        let (mut age_ms, mut reading) = (room(cells, 0)?, room(cells, 0)?);
-        let mut filled =
-            GridCells { value: &mut value, age_ms: &mut age_ms, reading: &mut reading };
-        resample(&series, positions, max_age_ms.map(|ms| ms as i64), &mut filled)?;
-        Ok(Cells { value, age_ms, reading })
+        if (self.value.len() as u64) < cells {
+            self.value = room(cells, 0.0)?;
+            self.age_ms = room(cells, 0.0)?;
+            self.reading = room(cells, 0)?;
+        }
+        let (value, age_ms, reading) =
+            (&mut self.value[..], &mut self.age_ms[..], &mut self.reading[..]);
+        let max_age_ms = max_age_ms.map(|ms| ms as i64);
+        for_each_cell(&series, positions, max_age_ms, move |cell, found| {
+            (value[cell], age_ms[cell], reading[cell]) = match found {
+                Some(found) => (found.value, found.age_ms as f64, found.reading as i32),
+                None => (f64::NAN, f64::NAN, -1),
+            };
+        });
+        Ok(())
+    }
+
+    /// The address of the values; NaN where there is none.
+    pub fn value_at(&self) -> usize {
+        self.value.as_ptr() as usize
+    }
+
+    /// The address of the ages; NaN where there is no reading.
+    pub fn age_ms_at(&self) -> usize {
+        self.age_ms.as_ptr() as usize
+    }
+
+    /// The address of the indices of the readings; -1 where there is none.
+    pub fn reading_at(&self) -> usize {
+        self.reading.as_ptr() as usize
     }
 }
 
-/// The cells of a grid; each column can be taken once.
-#[wasm_bindgen]
-pub struct Cells {
-    value: Vec<f64>,
-    age_ms: Vec<i64>,
-    reading: Vec<i64>,
-}
-
-#[wasm_bindgen]
-impl Cells {
-    /// The values; NaN where there is none.
-    pub fn value(&mut self) -> Vec<f64> {
-        std::mem::take(&mut self.value)
-    }
-
-    /// The ages; NaN where there is no reading.
-    pub fn age_ms(&mut self) -> Vec<f64> {
-        let age_ms = std::mem::take(&mut self.age_ms).into_iter();
-        let number = |age_ms| if age_ms == GridCells::NO_AGE { f64::NAN } else { age_ms as f64 };
-        age_ms.map(number).collect()
-    }
-
-    /// The indices of the readings; -1 where there is none.
-    pub fn reading(&mut self) -> Vec<i32> {
-        std::mem::take(&mut self.reading).into_iter().map(|reading| reading as i32).collect()
+impl SeriesTable {
+    fn of(ts_ms: Vec<i64>, value: Vec<f64>, offsets: &[u32]) -> Result<Self, JsError> {
+        let offsets = offsets.iter().map(|&offset| offset.into()).collect();
+        let columns = RaggedColumns::new(ts_ms, value, offsets)?;
+        Ok(Self { columns, value: Vec::new(), age_ms: Vec::new(), reading: Vec::new() })
     }
 }
 

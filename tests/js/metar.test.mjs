@@ -46,6 +46,25 @@ test("a report has its groups and remarks, and names what is not understood", ()
   assert.equal(parseMetar(BUF).tsMs, null);
 });
 
+test("each report is its own, whatever its letters are, and however much memory the module has taken", () => {
+  const first = parseMetar(BUF);
+  readMetars(Buffer.concat(Array.from({ length: 8 }, () => table)));
+  // Two letters of more than one byte, of which the second has two units of UTF-16, and none at all.
+  const other = parseMetar("KBUF 312354Z 21014KT RMK é𝄞 FROIN AO2");
+  assert.deepEqual(other.notUnderstood, ["é𝄞", "FROIN"]);
+  assert.equal(other.remarks.automatedStation, "AO2");
+  assert.match(other.summary, /^KBUF day 31 23:54Z: wind from 210° at 14 kt$/);
+  assert.deepEqual(parseMetar(BUF), first);
+  assert.deepEqual([first.clouds.length, other.clouds], [2, []]);
+  assert.notEqual(other.clouds, parseMetar("KBUF 312354Z").clouds);
+});
+
+test("a text that is refused leaves nothing behind", () => {
+  const before = parseMetar(BUF);
+  assert.throws(() => parseMetar("KBUF 322354Z"), { name: "MesonetError", message: /^"322354Z" is not the time/ });
+  assert.deepEqual(parseMetar(BUF), before);
+});
+
 /** The names of an interface's members in a file of types. */
 async function membersOf(file, name) {
   const path = fileURLToPath(new URL(`../../bindings-wasm/js/dist/${file}.d.ts`, import.meta.url));

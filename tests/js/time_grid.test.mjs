@@ -57,6 +57,63 @@ test("each position has the latest reading at or before it, of each series its o
   assert.deepEqual(first.value, wanted.value.slice(0, 3));
 });
 
+test("times may be whole minutes", () => {
+  const [ts, value, offsets] = [Int32Array.of(5, 12, -2), Float64Array.of(20.5, 21, 3), Uint32Array.of(0, 2, 3)];
+  const grid = { startMs: -5 * MINUTE, endMs: 20 * MINUTE, stepMinutes: 10 };
+  const wanted = resample(minutes(...ts), value, { ...grid, offsets });
+  assert.deepEqual(resample(ts, value, { ...grid, offsets }), wanted);
+  assert.deepEqual(seriesTable(ts, value, offsets).resample(grid), wanted);
+  assert.deepEqual(resample(ts.subarray(0, 2), value.subarray(0, 2), grid).reading, wanted.reading.subarray(0, 4));
+});
+
+test("a caller's arrays take the cells, however many", () => {
+  // More cells than are filled at once, and series of all lengths, some with more readings than positions.
+  const lengths = Array.from({ length: 9000 }, (_, which) => (which % 100 === 0 ? 200 : (which * 7) % 40));
+  const offsets = new Uint32Array(lengths.length + 1);
+  lengths.forEach((length, which) => (offsets[which + 1] = offsets[which] + length));
+  const ts = new Int32Array(offsets.at(-1));
+  lengths.forEach((length, which) => {
+    for (let at = 0; at < length; at += 1) {
+      ts[offsets[which] + at] = at * (1 + (which % 5)) - 3;
+    }
+  });
+  const value = Float64Array.from(ts, (_, at) => at / 3);
+  const grid = { startMs: 0, endMs: 30 * MINUTE, stepMinutes: 15, maxAgeMs: 20 * MINUTE };
+  const wanted = { value: [], ageMs: [], reading: [] };
+  lengths.forEach((_, which) => {
+    for (const at of [0, 15, 30]) {
+      let found = -1;
+      for (let reading = offsets[which]; reading < offsets[which + 1] && ts[reading] <= at; reading += 1) {
+        found = reading;
+      }
+      found = found >= 0 && at - ts[found] <= 20 ? found : -1;
+      wanted.reading.push(found);
+      wanted.value.push(found < 0 ? NaN : value[found]);
+      wanted.ageMs.push(found < 0 ? NaN : (at - ts[found]) * MINUTE);
+    }
+  });
+  const cells = 3 * lengths.length;
+  const out = { value: new Float64Array(cells), ageMs: new Float64Array(cells), reading: new Int32Array(cells) };
+  const table = seriesTable(ts, value, offsets);
+  const filled = table.resample({ ...grid, out });
+  for (const column of ["value", "ageMs", "reading"]) {
+    assert.equal(filled[column], out[column]);
+    assert.deepEqual([...out[column]], wanted[column]);
+  }
+  assert.deepEqual(table.resample(grid), filled, "without arrays they are made");
+  const single = table.resample({ ...grid, out: { value: new Float32Array(cells) } });
+  assert.deepEqual(single, { ...filled, value: Float32Array.from(wanted.value) });
+});
+
+test("nothing is written if an output is refused", () => {
+  const out = { value: Float64Array.of(1, 1), ageMs: Float64Array.of(1, 1), reading: Int32Array.of(1) };
+  const message = "out.reading must have 2 places, one for each series and position; got 1";
+  const table = seriesTable(minutes(0), Float64Array.of(5), Uint32Array.of(0, 1));
+  const call = () => table.resample({ startMs: 0, endMs: MINUTE, stepMinutes: 1, out });
+  assert.throws(call, { name: "MesonetError", message });
+  assert.deepEqual([...out.value, ...out.ageMs], [1, 1, 1, 1]);
+});
+
 test("a reading without a value fills its position; no series gives no cells", () => {
   const grid = { startMs: 0, endMs: MINUTE, stepMinutes: 1 };
   const { value, reading } = resample(minutes(0), Float64Array.of(NaN), grid);
@@ -213,7 +270,19 @@ const wrongClass = [
   [() => planGrid(), "options must be an object; got undefined"],
   [() => planGrid({ ...grid, startMs: 0n }), "startMs must be a number; got bigint"],
   [() => planGrid({ ...grid, endMs: "1970-01-02" }), "endMs must be a number; got string"],
-  [() => resample(new BigInt64Array(1), one[1], grid), "tsMs must be a Float64Array; got BigInt64Array"],
+  [
+    () => resample(new BigInt64Array(1), one[1], grid),
+    "ts must be a Float64Array of milliseconds or an Int32Array of minutes; got BigInt64Array",
+  ],
+  [
+    () => resample(...one, { ...grid, out: { value: new Int32Array(2) } }),
+    "out.value must be a Float64Array or a Float32Array; got Int32Array",
+  ],
+  [
+    () => resample(...one, { ...grid, out: { ageMs: new Int32Array(2) } }),
+    "out.ageMs must be a Float64Array; got Int32Array",
+  ],
+  [() => resample(...one, { ...grid, out: 1 }), "out must be an object; got number"],
   [() => resample(one[0], new Float32Array(1), grid), "value must be a Float64Array; got Float32Array"],
   [() => resample(...one, { ...grid, offsets: [0, 1] }), "offsets must be a Uint32Array; got Array"],
   [() => resample(...one, { ...grid, offsets: Int32Array.of(0, 1) }), "offsets must be a Uint32Array; got Int32Array"],

@@ -1,5 +1,6 @@
 """METAR reports decoded: every group typed, what is refused, and the sample beside its own columns."""
 
+import copy
 import csv
 import dataclasses
 import datetime
@@ -58,6 +59,57 @@ def test_a_report_is_a_value():
     assert told["time"] == "2019-12-31 23:54:00+00:00"
     assert told["remarks"]["lightning"][0]["kinds"] == ["IC", "CG"]
     assert list(told) == [field.name for field in dataclasses.fields(report)]
+
+
+def test_members_are_made_when_they_are_asked_for():
+    report = mesonet.parse_metar(REPORT)
+    for name in ("wind", "remarks", "summary", "clouds"):
+        slot = getattr(metar.Metar, name)
+        with pytest.raises(AttributeError):
+            slot.__get__(report)  # the slot itself: nothing was made
+        assert getattr(report, name) is getattr(report, name) is slot.__get__(report)
+    with pytest.raises(AttributeError, match="'Metar' object has no attribute 'winds'"):
+        report.winds
+
+
+def test_a_report_that_nobody_has_read_is_copied_and_compared_like_any_other():
+    whole = mesonet.parse_metar(REPORT, received="2020-01-01T00:01Z")
+    assert repr(whole).startswith("Metar(text='METAR KBUF 312354Z COR AUTO")
+    assert repr(whole).endswith("Z: " + whole.summary.split("Z: ", 1)[1] + "')")
+
+    def new():
+        return mesonet.parse_metar(REPORT, received="2020-01-01T00:01Z")
+
+    for copied in (copy.copy(new()), copy.deepcopy(new()), pickle.loads(pickle.dumps(new())), dataclasses.replace(new())):
+        assert copied == whole and repr(copied) == repr(whole) and hash(copied) == hash(whole)
+        assert copied.remarks == whole.remarks
+    assert dataclasses.replace(new(), kind=None).remarks == whole.remarks
+    assert new() != mesonet.parse_metar(REPORT) and new().remarks == mesonet.parse_metar(REPORT).remarks
+    match new():
+        case metar.Metar(station=station, wind=metar.Wind(speed=speed)):
+            assert (station, speed) == ("KBUF", 14)
+
+
+def test_a_member_of_a_class_is_an_object_of_it():
+    """Members are told by their places in Rust, which must be those of the classes."""
+    text = (
+        "METAR EGLL 312354Z 21014KT 5000 1200SW SCT025 A2973 RMK AO2 VIS 3/4V1 1/2 VIS NE 2 1/2 CIG 002 RWY11 "
+        "BKN014 V OVC FU BKN020 TORNADO B13E25 6 NE MOV E 8/6// SC5 1CU030 56012"
+    )
+    report = mesonet.parse_metar(text)
+    remarks = report.remarks
+    assert report.directional_visibilities == (metar.DirectionalVisibility(1200, "SW"),)
+    assert remarks.variable_visibility_mi == metar.Range(0.75, 1.5)
+    assert remarks.sector_visibilities == (metar.SectorVisibility(2.5, "NE"),)
+    assert remarks.ceilings == (metar.Ceiling(200, "RWY11"),)
+    assert remarks.variable_sky == (metar.VariableSky("BKN", "OVC", 1400),)
+    assert remarks.obscurations == (metar.Obscuration("FU", "BKN", 2000),)
+    began, ended = metar.ClockTime(None, 13), metar.ClockTime(None, 25)
+    assert remarks.phenomena == (metar.Phenomenon("TORNADO", "NE", "E", began, ended, 6.0),)
+    assert remarks.cloud_types == metar.CloudTypes(6, None, None)
+    assert remarks.cloud_amounts == (metar.CloudAmount("SC", 5),)
+    assert remarks.cloud_layers == (metar.CloudLayer(1, "CU", 3000),)
+    assert remarks.pressure_tendency == metar.PressureTendency(6, -1.2)
 
 
 def test_the_readings_of_a_file_are_those_of_its_reports():

@@ -19,7 +19,7 @@ import datetime
 import json
 import typing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
@@ -189,8 +189,34 @@ class RunwayVisualRange:
     """How it changes: ``up``, ``down`` or ``none``."""
 
 
+# As the dataclass itself does it: assignment is refused.
+_set = object.__setattr__
+
+
+class _Lazy:
+    """A dataclass with slots whose members are made when they are first asked for."""
+
+    __slots__ = ("_told",)
+
+    if TYPE_CHECKING:
+        _told: _mesonet.MetarReport
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """Comes to a member that was not made: its slot is empty."""
+            recipe = _RECIPE.get(name)
+            if recipe is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            json_name, nested = recipe
+            value = self._told.member(json_name)
+            if nested is not None:
+                value = _made(nested, value)
+            _set(self, name, value)
+            return value
+
+
 @dataclass(frozen=True, slots=True)
-class Metar:
+class Metar(_Lazy):
     """Everything that a report says, with the unit in each name. Numbers are those of the report.
     Wind, visibility and altimeter setting come in several units; they are given in the unit of the
     report and in the unit of the service. What the report does not say is None.
@@ -274,9 +300,6 @@ class Metar:
         return told
 
 
-_T = TypeVar("_T")
-
-
 def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
     """Decodes one METAR or SPECI report, with or without its ``METAR`` and its closing ``=``.
 
@@ -297,34 +320,58 @@ def parse_metar(text: str, *, received: Instant | None = None) -> Metar:
     if not isinstance(text, str):
         raise TypeError(f"a report is a text; got {type(text).__name__}")
     received_ms = None if received is None else instant_ms(received, "received")
-    told, summary, ts_ms = _mesonet.parse_metar(text, received_ms)
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    time = None if ts_ms is None else epoch + datetime.timedelta(milliseconds=ts_ms)
-    return _made(Metar, {**json.loads(told), "time": time, "summary": summary})
+    told = _mesonet.parse_metar(text)
+    report = object.__new__(Metar)
+    _set(report, "_told", told)
+    time = None
+    if received_ms is not None:
+        time = _EPOCH + datetime.timedelta(milliseconds=told.time_ms(received_ms))
+    _set(report, "time", time)
+    return report
 
 
-def _recipe(cls: type) -> list[tuple[str, Any]]:
-    """The names of the members in JSON, and the class of nested members."""
-    recipe = []
-    for name, hint in typing.get_type_hints(cls).items():
-        first, *rest = name.split("_")
-        nested = [of for of in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(of)]
-        recipe.append((first + "".join(word.capitalize() for word in rest), next(iter(nested), None)))
-    return recipe
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-def _made(cls: type[_T], told: dict[str, Any]) -> _T:
-    members = []
-    for name, nested in _RECIPES[cls]:
-        value = told[name]
-        if isinstance(value, list):
-            value = tuple(_made(nested, one) if nested else one for one in value)
-        elif nested and value is not None:
-            value = _made(nested, value)
-        members.append(value)
+def _json_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _nested(hint: Any) -> tuple[Any, bool] | None:
+    """The class of a member that has members, and whether it is a tuple of those."""
+    for of in (hint, *typing.get_args(hint)):
+        if dataclasses.is_dataclass(of):
+            return of, typing.get_origin(hint) is tuple
+    return None
+
+
+def _nested_of(cls: type) -> tuple[tuple[int, tuple[Any, bool]], ...]:
+    """The members of a class that have members, by their places."""
+    hints = enumerate(typing.get_type_hints(cls).values())
+    return tuple((at, nested) for at, hint in hints if (nested := _nested(hint)))
+
+
+def _made(nested: tuple[Any, bool], told: Any) -> Any:
+    """A member that has members, or is a tuple of those, from what the report says."""
+    if not told:
+        return told
+    cls, is_tuple = nested
+    return tuple(_object(cls, one) for one in told) if is_tuple else _object(cls, told)
+
+
+def _object(cls: Any, told: tuple[Any, ...]) -> Any:
+    if cls is Phenomenon:
+        # In Rust the times and the distance of a tornado stand before the place.
+        what, began, ended, distance_mi, place, moving = told
+        told = (what, place, moving, began, ended, distance_mi)
+    members = list(told)
+    for at, nested in _NESTED[cls]:
+        members[at] = _made(nested, members[at])
     return cls(*members)
 
 
-_RECIPES: dict[type, list[tuple[str, Any]]] = {
-    of: _recipe(of) for of in list(vars().values()) if isinstance(of, type) and dataclasses.is_dataclass(of)
+_RECIPE = {name: (_json_name(name), _nested(hint)) for name, hint in typing.get_type_hints(Metar).items()}
+_NESTED: dict[type, tuple[tuple[int, tuple[Any, bool]], ...]] = {
+    of: _nested_of(of) for of in list(vars().values()) if isinstance(of, type) and dataclasses.is_dataclass(of)
 }

@@ -32,9 +32,8 @@ function tileOf(values) {
   return new Uint8Array(raw.buffer);
 }
 
-function decodeLoop(bytes, { scale, offset, nodata }) {
+function decodeLoop(bytes, { scale, offset, nodata }, values = new Float64Array(bytes.length / 2)) {
   const raw = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
-  const values = new Float64Array(raw.length);
   for (let at = 0; at < raw.length; at += 1) {
     values[at] = raw[at] === nodata ? NaN : raw[at] * scale + offset;
   }
@@ -71,20 +70,23 @@ function paintLoop(bytes, { scale, offset, nodata }) {
 }
 
 /** The same by a table of the colours of all integers, as one writes it for speed. */
-function paintTable(bytes, table) {
+function paintTable(bytes, table, pixels = new Uint32Array(bytes.length / 2)) {
   const raw = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
-  const pixels = new Uint32Array(raw.length);
   for (let at = 0; at < raw.length; at += 1) {
     pixels[at] = table[raw[at]];
   }
   return new Uint8ClampedArray(pixels.buffer);
 }
 
-function asOfLoop(tsMs, value, offsets, grid) {
+/** Arrays for the cells of a grid. */
+const cellsOf = (cells) => ({
+  ...{ value: new Float64Array(cells), ageMs: new Float64Array(cells), reading: new Int32Array(cells) },
+});
+
+function asOfLoop(tsMs, value, offsets, grid, kept) {
   const series = offsets.length - 1;
   const positions = Math.ceil((grid.endMs - grid.startMs) / (grid.stepMinutes * 60_000)) + 1;
-  const cells = series * positions;
-  const filled = { value: new Float64Array(cells), ageMs: new Float64Array(cells), reading: new Int32Array(cells) };
+  const filled = kept ?? cellsOf(series * positions);
   for (let which = 0; which < series; which += 1) {
     for (let position = 0; position < positions; position += 1) {
       const at = Math.min(grid.startMs + position * grid.stepMinutes * 60_000, grid.endMs);
@@ -132,18 +134,32 @@ export function measure(mesonet) {
     same(colours.paint(bytes), room.paint(colours), "room.paint");
     same(decodeTile(bytes, encoding), decodeLoop(bytes, encoding), "decode");
     same(decodeLoop(bytes, encoding), room.decode(encoding), "room.decode");
+    const [double, single] = [new Float64Array(values), new Float32Array(values)];
+    const [pixels, words] = [new Uint8ClampedArray(4 * values), new Uint32Array(values)];
+    same(decodeTile(bytes, encoding, { out: single }), decodeLoop(bytes, encoding, new Float32Array(values)), "single");
+    same(single, room.decodeFloat32(encoding), "room.decodeFloat32");
     rows.push({
       what: `bytes to RGBA, ${side} × ${side}`,
       loop: least(runs, () => paintLoop(bytes, encoding)),
       table: least(runs, () => paintTable(bytes, table)),
+      keptLoop: least(runs, () => paintTable(bytes, table, words)),
       package: least(runs, () => colours.paint(bytes)),
+      kept: least(runs, () => colours.paint(bytes, { out: pixels })),
       resident: least(runs, () => room.paint(colours)),
     });
     rows.push({
       what: `bytes to values, ${side} × ${side}`,
       loop: least(runs, () => decodeLoop(bytes, encoding)),
+      keptLoop: least(runs, () => decodeLoop(bytes, encoding, double)),
       package: least(runs, () => decodeTile(bytes, encoding)),
+      kept: least(runs, () => decodeTile(bytes, encoding, { out: double })),
       resident: least(runs, () => room.decode(encoding)),
+    });
+    rows.push({
+      what: `bytes to single precision, ${side} × ${side}`,
+      keptLoop: least(runs, () => decodeLoop(bytes, encoding, single)),
+      kept: least(runs, () => decodeTile(bytes, encoding, { out: single })),
+      resident: least(runs, () => room.decodeFloat32(encoding)),
     });
     room.free();
   }
@@ -170,11 +186,21 @@ export function measure(mesonet) {
     same(once()[key], wanted[key], key);
     same(table.resample(grid)[key], wanted[key], key);
   }
+  const out = cellsOf(series * 10);
+  const minutes = Int32Array.from(tsMs, (ms) => Math.floor(ms / minute));
+  const inMinutes = Float64Array.from(minutes, (at) => at * minute);
+  same(resample(minutes, value, { ...grid, offsets }).value, asOfLoop(inMinutes, value, offsets, grid).value, "minutes");
   rows.push({
     what: `as-of grid, ${series} × ${readings} × 10`,
     loop: least(10, () => asOfLoop(tsMs, value, offsets, grid)),
+    keptLoop: least(10, () => asOfLoop(tsMs, value, offsets, grid, out)),
     package: least(10, once),
-    resident: least(10, () => table.resample(grid)),
+    kept: least(10, () => resample(tsMs, value, { ...grid, offsets, out })),
+    resident: least(10, () => table.resample({ ...grid, out })),
+  });
+  rows.push({
+    what: "the same, times in minutes",
+    kept: least(10, () => resample(minutes, value, { ...grid, offsets, out })),
   });
   table.free();
   return rows;
@@ -235,7 +261,10 @@ function table(rows, columns) {
 
 /** Both tables. */
 export function markdown(engine, rows, ofPool, workers) {
-  const ways = { loop: "loop in JavaScript", table: "with a table", package: "package", resident: "package, resident" };
+  const ways = {
+    ...{ loop: "loop in JavaScript", table: "with a table", keptLoop: "the faster, kept array" },
+    ...{ package: "package", kept: "package, kept array", resident: "package, resident" },
+  };
   const threads = { here: "this thread", pool: `pool of ${workers}`, busy: "to give the tasks" };
   return `${engine}:\n\n${table(rows, ways)}\n\n${table(ofPool, threads)}`;
 }

@@ -7,7 +7,9 @@ interface Classes {
   Float32Array: Float32Array;
   Float64Array: Float64Array;
   Int16Array: Int16Array;
+  Int32Array: Int32Array;
   Uint8Array: Uint8Array;
+  Uint8ClampedArray: Uint8ClampedArray;
   Uint32Array: Uint32Array;
 }
 
@@ -101,6 +103,58 @@ export function uint32Array(value: unknown, what: string): Uint32Array {
     throw new TypeError(`${what} must be a Uint32Array; got ${className(value)}`);
   }
   return attached(value, what);
+}
+
+/** The classes of outputs. */
+const OUTPUTS = { Float32Array, Float64Array, Int32Array, Uint8Array, Uint8ClampedArray };
+type Outputs = Pick<Classes, keyof typeof OUTPUTS>;
+
+/** The class of an output, in this frame. */
+export function outputClass(output: Outputs[keyof Outputs]): (typeof OUTPUTS)[keyof Outputs] {
+  return OUTPUTS[className(output) as keyof Outputs];
+}
+
+/**
+ * The output that the caller gives, checked, or a new array of the first of the classes. `each` says
+ * in a message what the places of the output are for.
+ */
+export function output<K extends keyof Outputs>(
+  given: unknown,
+  what: string,
+  classes: readonly K[],
+  length: number,
+  each: string,
+): Outputs[K] {
+  if (given === undefined || given === null) {
+    return made(classes[0]!, length);
+  }
+  if (!classes.some((name) => isClass(given, name))) {
+    throw new TypeError(`${what} must be a ${classes.join(" or a ")}; got ${className(given)}`);
+  }
+  const array = attached(given as Outputs[K], what);
+  if (array.length !== length) {
+    throw new MesonetError(`${what} must have ${length} places, ${each}; got ${array.length}`);
+  }
+  return array;
+}
+
+function made<K extends keyof Outputs>(name: K, length: number): Outputs[K] {
+  try {
+    return new OUTPUTS[name](length) as Outputs[K];
+  } catch {
+    throw new MesonetError(`no memory is left for ${length} values`);
+  }
+}
+
+/** Refuses an output that shares memory with an input, which would be overwritten while it is read. */
+export function apart(out: ArrayBufferView, input: ArrayBufferView, what: string): void {
+  const isApart =
+    out.buffer !== input.buffer ||
+    out.byteOffset + out.byteLength <= input.byteOffset ||
+    input.byteOffset + input.byteLength <= out.byteOffset;
+  if (!isApart) {
+    throw new MesonetError(`out must not share memory with the ${what}`);
+  }
 }
 
 /** A number, NaN and infinities included, or a TypeError. */

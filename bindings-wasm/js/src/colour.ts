@@ -1,9 +1,9 @@
-import { array, className, float64Array, integer, number, object, tileBytes } from "./check.js";
+import { array, className, float64Array, integer, number, object, output, tileBytes } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { TileColours as RawColours } from "./generated/mesonet.js";
 import type { Raw } from "./raw.js";
 import { type Resident, resident } from "./resident.js";
-import { type Encoding, encodingParts } from "./tile.js";
+import { type Encoding, type OutOptions, encodingParts, partsOf, wholeValues } from "./tile.js";
 
 /** The colour of one value of a scale. */
 export interface ColourStop {
@@ -19,10 +19,18 @@ export interface TileColours extends Resident {
    * The pixels of a tile, row by row: red, green, blue and opacity, for `new ImageData(pixels, 256)`.
    * Transparent where there is no value.
    *
+   * @example
+   * const image = context.createImageData(256, 256);
+   * colours.paint(tile, { out: image.data });
+   *
    * @param tile Bytes from the service: 16-bit little-endian integers.
-   * @throws {MesonetError} for an odd number of bytes.
+   * @param options `out`: an array with four places for each value; a new one by default.
+   * @throws {MesonetError} for an odd number of bytes, or an output of another length.
    */
-  paint(tile: Uint8Array | ArrayBuffer): Uint8ClampedArray<ArrayBuffer>;
+  paint<A extends Uint8ClampedArray | Uint8Array = Uint8ClampedArray<ArrayBuffer>>(
+    tile: Uint8Array | ArrayBuffer,
+    options?: OutOptions<A>,
+  ): A;
 }
 
 /**
@@ -41,6 +49,8 @@ export interface TileRoom extends Resident {
    * @throws {MesonetError} for an invalid encoding.
    */
   decode(encoding: Encoding): Float64Array<ArrayBuffer>;
+  /** The same in single precision: each value is computed as by `decode`, and then rounded. */
+  decodeFloat32(encoding: Encoding): Float32Array<ArrayBuffer>;
   /** The pixels of the bytes. */
   paint(colours: TileColours): Uint8ClampedArray<ArrayBuffer>;
 }
@@ -78,6 +88,7 @@ export interface ColourFunctions {
 const tables = new WeakMap<object, () => RawColours>();
 
 export function colourFunctions(raw: Raw): ColourFunctions {
+  const inParts = partsOf(raw);
   return {
     colours(values, stops) {
       const [given, scale] = [float64Array(values, "values"), scaleOf(stops)];
@@ -88,9 +99,14 @@ export function colourFunctions(raw: Raw): ColourFunctions {
       const made = refusing(() => new raw.TileColours(...parts, ...scale));
       const [table, freeing] = resident(made, "this table of colours");
       const colours = Object.freeze({
-        paint(tile: unknown) {
+        paint<A>(tile: unknown, options: OutOptions<A> = {}) {
           const bytes = tileBytes(tile);
-          return clamped(refusing(() => table().paint(bytes)));
+          const { out } = object(options, "options");
+          const [of, places] = [table(), 4 * wholeValues(bytes)];
+          const each = "four for each value of the tile";
+          const pixels = output(out, "out", ["Uint8ClampedArray", "Uint8Array"], places, each);
+          inParts(bytes, pixels, 4, (room, count) => of.paint(room, count));
+          return pixels as A;
         },
         ...freeing,
       });
@@ -109,16 +125,21 @@ export function colourFunctions(raw: Raw): ColourFunctions {
         },
         decode(encoding: Encoding) {
           const parts = encodingParts(encoding);
-          refusing(() => room().decode(...parts));
-          return new Float64Array(buffer(), room().values_at(), length);
+          const address = refusing(() => room().decode(length, ...parts));
+          return new Float64Array(buffer(), address, length);
+        },
+        decodeFloat32(encoding: Encoding) {
+          const parts = encodingParts(encoding);
+          const address = refusing(() => room().decode_f32(length, ...parts));
+          return new Float32Array(buffer(), address, length);
         },
         paint(colours: TileColours) {
           const table = tables.get(object(colours, "colours"));
           if (table === undefined) {
             throw new TypeError(`colours must be made by tileColours; got ${className(colours)}`);
           }
-          refusing(() => table().paint_room(room()));
-          return new Uint8ClampedArray(buffer(), room().rgba_at(), 4 * length);
+          const address = refusing(() => table().paint(room(), length));
+          return new Uint8ClampedArray(buffer(), address, 4 * length);
         },
         ...freeing,
       });

@@ -1,5 +1,7 @@
 import { milliseconds, object, text } from "./check.js";
 import { refusing } from "./error.js";
+import { FlatReader } from "./flat.js";
+import { metarReport } from "./metar_read.js";
 import type { MetarRemarks } from "./metar_remarks.js";
 
 /** The flat module with the reports. */
@@ -204,16 +206,14 @@ export interface MetarReportFunctions {
 }
 
 export function metarReportFunctions(raw: Raw): MetarReportFunctions {
+  const [reader, flat] = [new raw.MetarReader(), new FlatReader(raw)];
   return {
     parseMetar(report, options = {}) {
       const given = text(report, "text");
       const { receivedMs } = object(options, "options");
-      const received = receivedMs === undefined ? null : milliseconds(receivedMs, "receivedMs");
-      return refusing(() => {
-        const [json, summary] = raw.parse_metar(given) as [string, string];
-        const tsMs = received === null ? null : raw.metar_ts_ms(given, received);
-        return { ...(JSON.parse(json) as MetarGroups), tsMs, summary };
-      });
+      const received = receivedMs === undefined ? NaN : milliseconds(receivedMs, "receivedMs");
+      flat.start(refusing(() => reader.read(given, received)));
+      return metarReport(flat);
     },
   };
 }

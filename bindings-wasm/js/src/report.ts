@@ -8,8 +8,10 @@
  */
 import { text } from "./check.js";
 import { refusing } from "./error.js";
+import { FlatReader } from "./flat.js";
 import init, * as raw from "./generated/report.js";
 import { type Source, once } from "./load.js";
+import { metarGroups } from "./metar_read.js";
 import type { MetarGroups } from "./metar_report.js";
 
 export { MesonetError } from "./error.js";
@@ -30,10 +32,12 @@ export interface ReportFunctions {
 
 const loaded = /* @__PURE__ */ once(async (source): Promise<ReportFunctions> => {
   await init({ module_or_path: source });
+  const [reader, flat] = [new raw.MetarReader(), new FlatReader(raw)];
   return {
     parseMetar(report) {
       const given = text(report, "text");
-      return refusing(() => JSON.parse(raw.metar_groups(given)) as MetarGroups);
+      flat.start(refusing(() => reader.read(given)));
+      return metarGroups(flat);
     },
   };
 });

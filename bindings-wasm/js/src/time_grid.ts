@@ -1,4 +1,16 @@
-import { array, float64Array, integer, milliseconds, object, uint32, uint32Array } from "./check.js";
+import {
+  array,
+  attached,
+  className,
+  float64Array,
+  integer,
+  isClass,
+  milliseconds,
+  object,
+  output,
+  uint32,
+  uint32Array,
+} from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { Raw } from "./raw.js";
 import { type Resident, resident } from "./resident.js";
@@ -45,24 +57,33 @@ export interface TimeGrid {
   coarsening?: Coarsening;
 }
 
-/** Readings on a grid: arrays with all positions of the first series, then of the second, and so on. */
-export interface Resampled extends TimeGrid {
+/** Arrays with all positions of the first series, then of the second, and so on. */
+export interface GridCells<V extends Float64Array | Float32Array = Float64Array> {
   /** Values; NaN where there is no reading. */
-  value: Float64Array;
+  value: V;
   /** Age of each reading at its position in milliseconds; NaN where there is no reading. */
   ageMs: Float64Array;
   /** Index of each reading in the columns given; -1 where there is no reading. */
   reading: Int32Array;
 }
 
+/** Readings on a grid. */
+export interface Resampled<V extends Float64Array | Float32Array = Float64Array> extends TimeGrid, GridCells<V> {}
+
 /** How to resample. */
-export interface ResampleOptions extends Grid {
+export interface ResampleOptions<V extends Float64Array | Float32Array = Float64Array> extends Grid {
   /**
    * The greatest age of a reading that fills a position, in whole milliseconds. By default any age.
    */
   readonly maxAgeMs?: number | undefined;
   /** If given, the step is made coarser to fit these. */
   readonly caps?: Caps | undefined;
+  /**
+   * Arrays with a place for each series and position, whose content is replaced and which are then part
+   * of the result; those that are left out are made. In a `Float32Array` values are rounded. Nothing is
+   * written if anything is refused.
+   */
+  readonly out?: Partial<GridCells<V>> | undefined;
 }
 
 /** The series that fill the positions of a grid. */
@@ -81,7 +102,7 @@ export interface SeriesTable extends Resident {
   /** The number of series. */
   readonly series: number;
   /** See {@link TimeGridFunctions.resample}. */
-  resample(options: ResampleOptions): Resampled;
+  resample<V extends Float64Array | Float32Array = Float64Array>(options: ResampleOptions<V>): Resampled<V>;
 }
 
 /** The time grid of the service. */
@@ -100,24 +121,26 @@ export interface TimeGridFunctions {
    * The latest reading at or before each position of a grid. A reading whose value is NaN fills its
    * position like any other.
    *
-   * @param tsMs Times in whole milliseconds since 1970, ascending within a series.
+   * @param ts Times, ascending within a series: whole milliseconds since 1970 in a `Float64Array`, or
+   * whole minutes since 1970 in an `Int32Array`.
    * @param value Their values.
    * @param options The grid. With `offsets`, series i has the readings from `offsets[i]` up to
    * `offsets[i + 1]`, as in Arrow's lists. Without `offsets`, all readings are one series.
    * @throws {MesonetError} for columns of different lengths, times that descend or are not whole
-   * milliseconds, offsets that do not ascend from 0 to the number of readings, and an invalid grid.
+   * milliseconds, offsets that do not ascend from 0 to the number of readings, an invalid grid, and
+   * outputs of another length.
    */
-  resample(
-    tsMs: Float64Array,
+  resample<V extends Float64Array | Float32Array = Float64Array>(
+    ts: Float64Array | Int32Array,
     value: Float64Array,
-    options: ResampleOptions & { readonly offsets?: Uint32Array | undefined },
-  ): Resampled;
+    options: ResampleOptions<V> & { readonly offsets?: Uint32Array | undefined },
+  ): Resampled<V>;
   /**
    * Keeps the readings of many series in the memory of WebAssembly.
    *
    * @throws {MesonetError} like `resample`, for the columns.
    */
-  seriesTable(tsMs: Float64Array, value: Float64Array, offsets: Uint32Array): SeriesTable;
+  seriesTable(ts: Float64Array | Int32Array, value: Float64Array, offsets: Uint32Array): SeriesTable;
   /**
    * Chooses which of several series of one variable fills each position of a grid, as the service
    * does. The first series whose newest reading is at most 90 minutes old wins. If there is none,
@@ -163,33 +186,39 @@ export function timeGridFunctions(raw: Raw): TimeGridFunctions {
     return { grid, coarsening };
   };
 
-  const kept = (tsMs: unknown, value: unknown, offsets: Uint32Array) => {
-    const [times, values] = [float64Array(tsMs, "tsMs"), float64Array(value, "value")];
-    const made = refusing(() => new raw.SeriesTable(times, values, offsets));
+  const memory = raw.linear_memory() as WebAssembly.Memory;
+
+  const kept = (ts: unknown, value: unknown, offsets: Uint32Array) => {
+    const [times, values] = [timesOf(ts), float64Array(value, "value")];
+    const made = refusing(() =>
+      isClass(times, "Int32Array")
+        ? raw.SeriesTable.of_minutes(times, values, offsets)
+        : new raw.SeriesTable(times, values, offsets),
+    );
     const [table, freeing] = resident(made, "this table of series");
     const series = offsets.length - 1;
     const resample = (options: unknown): Resampled => {
-      const given = object(options, "options");
+      const [of, given] = [table(), object(options, "options")];
       const maxAgeMs = maxAge(given["maxAgeMs"]);
       const { grid, coarsening }: ReturnType<typeof planned> =
         (given["caps"] ?? undefined) === undefined
           ? { grid: gridParts(given) }
           : planned(given, series, 1);
-      const filled = refusing(() => table().resample(...grid, maxAgeMs));
-      try {
-        return {
-          stepMinutes: grid[2],
-          tsMs: raw.grid_positions(...grid),
-          value: filled.value(),
-          ageMs: filled.age_ms(),
-          reading: filled.reading(),
-          ...(coarsening && { coarsening }),
-        };
-      } finally {
-        filled.free();
+      const tsMs = refusing(() => raw.grid_positions(...grid));
+      const cells = cellsOf(given["out"], series * tsMs.length);
+      const part = Math.max(1, Math.floor(PART / tsMs.length));
+      for (let first = 0; first < series; first += part) {
+        const end = Math.min(first + part, series);
+        refusing(() => of.resample(first, end, ...grid, maxAgeMs));
+        const [at, length] = [first * tsMs.length, (end - first) * tsMs.length];
+        cells.value.set(new Float64Array(memory.buffer, of.value_at(), length), at);
+        cells.ageMs.set(new Float64Array(memory.buffer, of.age_ms_at(), length), at);
+        cells.reading.set(new Int32Array(memory.buffer, of.reading_at(), length), at);
       }
+      return { stepMinutes: grid[2], tsMs, ...cells, ...(coarsening && { coarsening }) };
     };
-    return { series, resample, ...freeing };
+    // The class of the values is that of the output.
+    return { series, resample: resample as SeriesTable["resample"], ...freeing };
   };
 
   return {
@@ -200,21 +229,21 @@ export function timeGridFunctions(raw: Raw): TimeGridFunctions {
       const tsMs = refusing(() => raw.grid_positions(...grid));
       return { stepMinutes: grid[2], tsMs, ...(coarsening && { coarsening }) };
     },
-    resample(tsMs, value, options) {
+    resample(ts, value, options) {
       const { offsets } = object(options, "options");
       const bounds =
         offsets === undefined || offsets === null
-          ? Uint32Array.of(0, float64Array(tsMs, "tsMs").length)
+          ? Uint32Array.of(0, timesOf(ts).length)
           : uint32Array(offsets, "offsets");
-      const table = kept(tsMs, value, bounds);
+      const table = kept(ts, value, bounds);
       try {
         return table.resample(options);
       } finally {
         table.free();
       }
     },
-    seriesTable(tsMs, value, offsets) {
-      return Object.freeze(kept(tsMs, value, uint32Array(offsets, "offsets")));
+    seriesTable(ts, value, offsets) {
+      return Object.freeze(kept(ts, value, uint32Array(offsets, "offsets")));
     },
     pickSeries(candidates, options) {
       const given = object(options, "options");
@@ -230,6 +259,30 @@ export function timeGridFunctions(raw: Raw): TimeGridFunctions {
       const middle = both.length / 2;
       return { series: both.slice(0, middle), reading: both.slice(middle) };
     },
+  };
+}
+
+/** How many cells are filled at once: they stay in the caches of the processor until they are copied. */
+const PART = 2 ** 14;
+
+/** Milliseconds, or minutes. */
+export function timesOf(ts: unknown): Float64Array | Int32Array {
+  if (isClass(ts, "Int32Array") || isClass(ts, "Float64Array")) {
+    return attached(ts, "ts");
+  }
+  throw new TypeError(
+    `ts must be a Float64Array of milliseconds or an Int32Array of minutes; got ${className(ts)}`,
+  );
+}
+
+/** The arrays for the cells of a grid: the caller's, or new ones. */
+function cellsOf(out: unknown, cells: number): GridCells {
+  const { value, ageMs, reading } = object(out ?? {}, "out");
+  const each = "one for each series and position";
+  return {
+    value: output(value, "out.value", ["Float64Array", "Float32Array"], cells, each) as Float64Array,
+    ageMs: output(ageMs, "out.ageMs", ["Float64Array"], cells, each),
+    reading: output(reading, "out.reading", ["Int32Array"], cells, each),
   };
 }
 

@@ -13,11 +13,12 @@ export type {
 export type { Mesonet } from "./mesonet.js";
 export type { Codes } from "./quality.js";
 export type { Resident } from "./resident.js";
-export type { Encoding } from "./tile.js";
+export type { Encoding, OutOptions } from "./tile.js";
 export type {
   Caps,
   Coarsening,
   Grid,
+  GridCells,
   Picks,
   ResampleOptions,
   Resampled,

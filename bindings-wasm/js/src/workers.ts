@@ -14,7 +14,7 @@ import type { Cell, GridDefinition, Position } from "./grid.js";
 import type { Source } from "./load.js";
 import type { Resident } from "./resident.js";
 import { type Encoding, encodingParts } from "./tile.js";
-import type { ResampleOptions, Resampled } from "./time_grid.js";
+import { type ResampleOptions, type Resampled, timesOf } from "./time_grid.js";
 import type { Rotation } from "./wind.js";
 
 export { MesonetError } from "./error.js";
@@ -90,11 +90,11 @@ export interface WorkerPool extends Pick<Resident, typeof Symbol.dispose> {
     stops: readonly ColourStop[],
     options?: TaskOptions,
   ): Promise<Uint8ClampedArray<ArrayBuffer>>;
-  /** See `resample` of `mesonet`. */
+  /** See `resample` of `mesonet`; the results are new arrays. */
   resample(
-    tsMs: Float64Array,
+    ts: Float64Array | Int32Array,
     value: Float64Array,
-    grid: ResampleOptions & { readonly offsets?: Uint32Array | undefined },
+    grid: Omit<ResampleOptions, "out"> & { readonly offsets?: Uint32Array | undefined },
     options?: TaskOptions,
   ): Promise<Resampled>;
   /** Fractional rows and columns of places on a model's grid: see `nativeGrid` of `mesonet/grids`. */
@@ -314,9 +314,9 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
         const plain = Array.from(values, (value, at) => ({ value, rgba: [...rgba.subarray(4 * at, 4 * at + 4)] }));
         return [take(bytes), { scale, offset, nodata }, plain];
       }),
-    resample: (tsMs, value, grid, options = {}) =>
+    resample: (ts, value, grid, options = {}) =>
       ask("mesonet", "resample", options, (take) => {
-        const [times, values] = [float64Array(tsMs, "tsMs"), float64Array(value, "value")];
+        const [times, values] = [timesOf(ts), float64Array(value, "value")];
         const { startMs, endMs, stepMinutes, maxAgeMs, caps, offsets } = object(grid, "grid");
         const isOne = (offsets ?? undefined) === undefined;
         const bounds = isOne ? undefined : uint32Array(offsets, "offsets");
@@ -337,7 +337,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
 }
 
 /** An array that a task takes. */
-type Taken = Float64Array | Uint8Array | Uint32Array;
+type Taken = Float64Array | Int32Array | Uint8Array | Uint32Array;
 
 /** The array in a buffer of its own: moved if that is allowed and possible, otherwise copied. */
 function taken<A extends Taken>(array: A, isMoved: boolean): A {
@@ -348,7 +348,7 @@ function taken<A extends Taken>(array: A, isMoved: boolean): A {
   // A clone of a part of a buffer would contain the whole buffer.
   const copy = new Uint8Array(byteLength);
   copy.set(new Uint8Array(buffer, byteOffset, byteLength));
-  const Class = { Float64Array, Uint32Array, Uint8Array }[className(array) as "Uint8Array"];
+  const Class = { Float64Array, Int32Array, Uint32Array, Uint8Array }[className(array) as "Uint8Array"];
   return new Class(copy.buffer) as A;
 }
 

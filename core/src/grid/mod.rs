@@ -13,7 +13,7 @@
 //! | Rows and columns on any of these, or of latitudes and longitudes | `native.rs`, `definition.rs` |
 //! | The rotation of winds, and the order of cells against another grid | `wind_turns.rs`, `turns.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
-//! | Packed values, their colours | `packing.rs`, `colour.rs` |
+//! | Packed values, their colours | `packing.rs` (in WebAssembly `vectors.rs`), `colour.rs` |
 //! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
@@ -39,6 +39,8 @@ mod rotation;
 mod spheroid;
 mod tile;
 mod turns;
+#[cfg(target_arch = "wasm32")]
+mod vectors;
 mod wind_turns;
 
 pub use self::colour::{ColourError, ColourScale, Rgba, TileColours};

@@ -182,22 +182,29 @@ impl Encoding {
     /// # Ok::<(), mesonet::grid::EncodingError>(())
     /// ```
     pub fn decode_bytes_into(self, bytes: &[u8], values: &mut [f64]) -> Result<(), EncodingError> {
-        let (pairs, []) = bytes.as_chunks::<2>() else {
-            return Err(EncodingError::OddBytes(bytes.len()));
-        };
-        if pairs.len() != values.len() {
-            return Err(EncodingError::Length { values: pairs.len(), room: values.len() });
-        }
-        // The bytes pass through a block on the stack, so that the vector loop below serves both
-        // forms.
-        let mut block = [0_i16; 512];
-        for (pairs, values) in pairs.chunks(512).zip(values.chunks_mut(512)) {
-            let raw = &mut block[..pairs.len()];
-            for (raw, &pair) in raw.iter_mut().zip(pairs) {
-                *raw = i16::from_le_bytes(pair);
-            }
-            decode_all(self, raw, values);
-        }
+        decode_pairs(self, pairs_of(bytes, values.len())?, values);
+        Ok(())
+    }
+
+    /// Decodes a tile from its transmitted form into single precision: each value is computed as by
+    /// [`decode_bytes_into`](Self::decode_bytes_into), and then rounded.
+    ///
+    /// # Errors
+    /// Those of [`decode_bytes_into`](Self::decode_bytes_into).
+    ///
+    /// ```
+    /// use mesonet::grid::Encoding;
+    /// let mut values = [0.0_f32; 2];
+    /// Encoding::new(0.1, 0.0, i16::MIN)?.decode_bytes_into_f32(&[5, 0, 0, 1], &mut values)?;
+    /// assert_eq!(values, [0.5, 25.6]);
+    /// # Ok::<(), mesonet::grid::EncodingError>(())
+    /// ```
+    pub fn decode_bytes_into_f32(
+        self,
+        bytes: &[u8],
+        values: &mut [f32],
+    ) -> Result<(), EncodingError> {
+        decode_pairs_f32(self, pairs_of(bytes, values.len())?, values);
         Ok(())
     }
 
@@ -257,6 +264,46 @@ impl PackingLoss {
 #[inline]
 fn rounded(value: f64) -> f64 {
     if cfg!(target_arch = "wasm32") { libm::round(value) } else { value.round() }
+}
+
+/// The integers of a tile's bytes, of which there must be one for each place of the output.
+fn pairs_of(bytes: &[u8], room: usize) -> Result<&[[u8; 2]], EncodingError> {
+    let (pairs, []) = bytes.as_chunks::<2>() else {
+        return Err(EncodingError::OddBytes(bytes.len()));
+    };
+    let values = pairs.len();
+    if values == room { Ok(pairs) } else { Err(EncodingError::Length { values, room }) }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn decode_pairs(encoding: Encoding, pairs: &[[u8; 2]], values: &mut [f64]) {
+    // The bytes pass through a block on the stack, so that the vector loop below serves both forms.
+    let mut block = [0_i16; 512];
+    for (pairs, values) in pairs.chunks(512).zip(values.chunks_mut(512)) {
+        let raw = &mut block[..pairs.len()];
+        for (raw, &pair) in raw.iter_mut().zip(pairs) {
+            *raw = i16::from_le_bytes(pair);
+        }
+        decode_all(encoding, raw, values);
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+fn decode_pairs(encoding: Encoding, pairs: &[[u8; 2]], values: &mut [f64]) {
+    let done = super::vectors::decode(encoding, pairs, values);
+    for (value, &pair) in values[done..].iter_mut().zip(&pairs[done..]) {
+        *value = encoding.decode(i16::from_le_bytes(pair));
+    }
+}
+
+fn decode_pairs_f32(encoding: Encoding, pairs: &[[u8; 2]], values: &mut [f32]) {
+    #[cfg(target_arch = "wasm32")]
+    let done = super::vectors::decode_f32(encoding, pairs, values);
+    #[cfg(not(target_arch = "wasm32"))]
+    let done = 0;
+    for (value, &pair) in values[done..].iter_mut().zip(&pairs[done..]) {
+        *value = encoding.decode(i16::from_le_bytes(pair)) as f32;
+    }
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]

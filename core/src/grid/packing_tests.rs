@@ -25,6 +25,12 @@ fn nonsense_is_refused_with_what_was_got() {
         "a tile is pairs of bytes; got 3 bytes"
     );
     assert_eq!(values, [7.0; 2]);
+    let mut single = [7.0_f32; 2];
+    assert_eq!(
+        plain.decode_bytes_into_f32(&[1, 2], &mut single).unwrap_err().to_string(),
+        "1 values were given room for 2; the output must have the same length"
+    );
+    assert_eq!(single, [7.0; 2]);
 }
 
 #[test]
@@ -67,9 +73,12 @@ proptest! {
         let bytes: Vec<u8> = raw.iter().flat_map(|raw| raw.to_le_bytes()).collect();
         let mut from_bytes = vec![0.0; raw.len()];
         encoding.decode_bytes_into(&bytes, &mut from_bytes).unwrap();
-        for ((&raw, value), from_bytes) in raw.iter().zip(values).zip(from_bytes) {
+        let mut single = vec![0.0_f32; raw.len()];
+        encoding.decode_bytes_into_f32(&bytes, &mut single).unwrap();
+        for (((&raw, value), from_bytes), single) in raw.iter().zip(values).zip(from_bytes).zip(single) {
             prop_assert_eq!(value.to_bits(), encoding.decode(raw).to_bits());
             prop_assert_eq!(from_bytes.to_bits(), value.to_bits());
+            prop_assert_eq!(single.to_bits(), (value as f32).to_bits());
         }
     }
 }

@@ -26,7 +26,9 @@ pub use self::detail::{
 };
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
-pub use self::resample::{GridCells, Ragged, RaggedColumns, RaggedError, resample};
+pub use self::resample::{
+    CellReading, GridCells, Ragged, RaggedColumns, RaggedError, for_each_cell, resample,
+};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,

@@ -120,6 +120,22 @@ impl<'a> Ragged<'a> {
         self.offsets.len() - 1
     }
 
+    /// Returns the series of a range of indices, with the readings in the same places.
+    ///
+    /// # Panics
+    /// If the range ends behind the last series.
+    ///
+    /// ```
+    /// use mesonet::query::Ragged;
+    /// let series = Ragged::new(&[0, 60_000, 0], &[1.0, 2.0, 3.0], &[0, 2, 3])?;
+    /// assert_eq!(series.part(1..2).len(), 1);
+    /// # Ok::<(), mesonet::query::RaggedError>(())
+    /// ```
+    #[must_use]
+    pub fn part(&self, series: std::ops::Range<usize>) -> Self {
+        Self { offsets: &self.offsets[series.start..=series.end], ..*self }
+    }
+
     fn iter(&self) -> impl Iterator<Item = (&'a [i64], &'a [f64])> + use<'a> {
         let (ts_ms, value) = (self.ts_ms, self.value);
         self.offsets.windows(2).map(move |pair| {
@@ -221,21 +237,77 @@ pub fn resample(
             return Err(TimeGridLengthError { positions: wanted, room });
         }
     }
+    let mut places = value.iter_mut().zip(&mut **age_ms).zip(&mut **reading);
+    for_each_cell(series, positions, max_age_ms, |_, found| {
+        let Some(((value, age_ms), reading)) = places.next() else { return };
+        (*value, *age_ms, *reading) = match found {
+            Some(found) => (found.value, found.age_ms, found.reading as i64),
+            None => (f64::NAN, GridCells::NO_AGE, -1),
+        };
+    });
+    Ok(())
+}
+
+/// The reading of a cell.
+///
+/// ```
+/// use mesonet::query::CellReading;
+/// let _ = CellReading { value: 20.5, age_ms: 0, reading: 0 };
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellReading {
+    /// Its value.
+    pub value: f64,
+    /// How old it is at the position, in milliseconds.
+    pub age_ms: i64,
+    /// Its index in the columns of all series.
+    pub reading: usize,
+}
+
+/// Visits the cells of a grid, series after series, with their indices and the readings that
+/// [`resample`] fills them with: for outputs of other types than those of [`GridCells`].
+///
+/// ```
+/// use mesonet::query::{Positions, Ragged, for_each_cell};
+/// use mesonet::{ClosedWindow, Step, time::MINUTE_MS};
+/// let positions = Positions::new(ClosedWindow::new(0, 20 * MINUTE_MS)?, Step::from_minutes(10)?);
+/// let series = Ragged::new(&[5 * MINUTE_MS], &[20.5], &[0, 1])?;
+/// let mut ages_min = [f32::NAN; 3];
+/// for_each_cell(&series, positions, None, |cell, found| {
+///     if let Some(found) = found {
+///         ages_min[cell] = (found.age_ms / MINUTE_MS) as f32;
+///     }
+/// });
+/// assert!(ages_min[0].is_nan());
+/// assert_eq!(ages_min[1..], [5.0, 15.0]);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+pub fn for_each_cell(
+    series: &Ragged<'_>,
+    positions: Positions,
+    max_age_ms: Option<i64>,
+    mut visit: impl FnMut(usize, Option<CellReading>),
+) {
     let max_age_ms = max_age_ms.unwrap_or(i64::MAX);
-    let of_cells = value.iter_mut().zip(&mut **age_ms).zip(&mut **reading);
-    let mut places = of_cells.map(|((value, age_ms), reading)| (value, age_ms, reading));
+    let walks = positions.walks();
+    let (start_ms, end_ms, step_ms) = positions.parts();
+    let last = positions.len() - 1;
+    let mut cell = 0;
     for ((ts_ms, values), &begin) in series.iter().zip(series.offsets) {
-        let mut walk = positions.walk(ts_ms);
-        for (at_ms, (value, age_ms, reading)) in positions.iter().zip(&mut places) {
-            let found = walk.to(at_ms).checked_sub(1);
-            let found = found.map(|index| (index, at_ms.saturating_sub(ts_ms[index])));
-            (*value, *age_ms, *reading) = match found.filter(|&(_, age_ms)| age_ms <= max_age_ms) {
-                Some((index, age_ms)) => (values[index], age_ms, begin + index as i64),
-                None => (f64::NAN, GridCells::NO_AGE, -1),
-            };
+        let mut walk = walks.of(ts_ms);
+        // In place of the positions' iterator, whose steps are calls where a module goes for size.
+        let mut inner_ms = start_ms;
+        for position in 0..=last {
+            let at_ms = if position == last { end_ms } else { inner_ms };
+            inner_ms = inner_ms.wrapping_add(step_ms);
+            let found = walk.to(at_ms).checked_sub(1).map(|index| {
+                let age_ms = at_ms.saturating_sub(ts_ms[index]);
+                CellReading { value: values[index], age_ms, reading: begin as usize + index }
+            });
+            visit(cell, found.filter(|found| found.age_ms <= max_age_ms));
+            cell += 1;
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Works on slices and the caller's buffers: nothing here allocates.
 
-use super::walk::PassedCounts;
+use super::walk::{PassedCounts, Walks};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step};
 
 /// How far before the start of a grid a reading may lie and still fill its first cells.
@@ -78,7 +78,17 @@ impl Positions {
 
     /// Begins a walk through ascending instants along the positions.
     pub(super) fn walk(self, ts_ms: &[i64]) -> PassedCounts<'_> {
-        PassedCounts::new(ts_ms, [self.start_ms, self.end_ms], self.len())
+        self.walks().of(ts_ms)
+    }
+
+    /// The walks through the instants of many series.
+    pub(super) fn walks(self) -> Walks {
+        Walks::new([self.start_ms, self.end_ms], self.len())
+    }
+
+    /// The start, the end and the step.
+    pub(super) fn parts(self) -> (i64, i64, i64) {
+        (self.start_ms, self.end_ms, self.step_ms)
     }
 
     /// Returns all positions in ascending order, in milliseconds since 1970.

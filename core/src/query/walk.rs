@@ -12,7 +12,7 @@ pub(super) struct PassedCounts<'a> {
 /// How the next position is reached. Each way is the fastest where it is used; all give the same
 /// result.
 enum Stride {
-    /// Instant by instant: a position passes one or two, if any.
+    /// Instant by instant: a position passes few, if any.
     Single,
     /// By blocks of instants, then by a search: a position passes several.
     Block,
@@ -20,29 +20,43 @@ enum Stride {
     Search,
 }
 
+/// Up to so many instants for a position are passed one by one. In WebAssembly blocks of them are not
+/// faster: the processor runs ahead of a branch, and waits for a count.
+const FEW: u64 = if cfg!(target_arch = "wasm32") { 16 } else { 2 };
 /// How many instants are compared at once.
 const BLOCK: usize = 8;
 /// If this many instants do not suffice, a search follows.
 const MOST_IN_BLOCKS: usize = 32;
 
-impl<'a> PassedCounts<'a> {
-    /// Takes ascending instants, and the first, the last and the number of the positions for which
-    /// they will be counted.
-    pub(super) fn new(ts_ms: &'a [i64], ends_ms: [i64; 2], positions: u64) -> Self {
-        let near = |&ts_ms: &i64| {
-            let after_ms = ends_ms.map(|at_ms| ts_ms.checked_sub(at_ms));
-            after_ms.iter().all(|after_ms| after_ms.is_some_and(|after_ms| after_ms > i64::MIN))
-        };
-        let stride = if ts_ms.len() as u64 / 2 <= positions {
-            Stride::Single
-        } else if [ts_ms.first(), ts_ms.last()].into_iter().flatten().all(near) {
-            Stride::Block
-        } else {
-            Stride::Search
-        };
-        Self { ts_ms, passed: 0, stride }
+/// What the walks along the positions of one grid have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Walks {
+    /// Between these, the differences of instants and positions can be computed.
+    near_ms: [i64; 2],
+    /// The number of positions.
+    positions: u64,
+}
+
+impl Walks {
+    /// Takes the first, the last and the number of the positions for which instants will be counted.
+    pub(super) fn new([start_ms, end_ms]: [i64; 2], positions: u64) -> Self {
+        let near_ms = [end_ms.saturating_add(i64::MIN + 1), start_ms.saturating_add(i64::MAX)];
+        Self { near_ms, positions }
     }
 
+    /// Begins a walk through ascending instants.
+    pub(super) fn of(self, ts_ms: &[i64]) -> PassedCounts<'_> {
+        let [first, last] = self.near_ms;
+        let stride = match ts_ms {
+            _ if ts_ms.len() as u64 / FEW <= self.positions => Stride::Single,
+            [begin, .., end] if *begin < first || *end > last => Stride::Search,
+            _ => Stride::Block,
+        };
+        PassedCounts { ts_ms, passed: 0, stride }
+    }
+}
+
+impl PassedCounts<'_> {
     /// Returns the number of instants at or before a position, which must not be before the last one.
     pub(super) fn to(&mut self, at_ms: i64) -> usize {
         let rest = &self.ts_ms[self.passed..];

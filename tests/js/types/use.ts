@@ -79,6 +79,10 @@ export { dew, dews, knots, letter, singles, stored, symbol };
 export { error, many, raw, slim, u };
 
 const plan: number | undefined = planGrid({ startMs: 0, endMs: 1, stepMinutes: 1 }).coarsening?.factor;
+const single: Float32Array = decodeTile(new Uint8Array(2), { scale: 1, offset: 0, nodata: code }, { out: new Float32Array(1) });
+const cells: Float32Array = resample(new Int32Array(1), values, {
+  ...{ startMs: 0, endMs: 1, stepMinutes: 1, out: { value: new Float32Array(2) } },
+}).value;
 const filled: Int32Array = resample(values, values, { startMs: 0, endMs: 1, stepMinutes: 1 }).reading;
 const pixels: Uint8ClampedArray = tileColours({ scale: 1, offset: 0, nodata: 0 }, [
   { value: 0, rgba: [0, 0, 0, 255] },
@@ -152,6 +156,8 @@ const one: BaseQualityName = worst(6);
 encodeTile(new Float32Array(1), { scale: 1, offset: 0, nodata: 0 });
 // @ts-expect-error: nodata is missing
 decodeTile(new Uint8Array(2), { scale: 1, offset: 0 });
+// @ts-expect-error: integers hold no values
+decodeTile(new Uint8Array(2), { scale: 1, offset: 0, nodata: 0 }, { out: new Int16Array(1) });
 // @ts-expect-error: one input is missing
 dewPointC(20);
 // @ts-expect-error: integers

@@ -296,20 +296,7 @@ impl Metar {
     /// # Ok::<(), mesonet::time::TimeError>(())
     /// ```
     pub fn time_ms(&self, reference_ms: i64) -> i64 {
-        let days = DateTime::from_timestamp_millis(reference_ms).and_then(|reference| {
-            // From two months before to two months after: one of any three months has a 31st.
-            let first = reference.date_naive().with_day(1)?.checked_sub_months(Months::new(2))?;
-            Some((0..5).filter_map(move |months| {
-                let month = first.checked_add_months(Months::new(months))?;
-                month.with_day(u32::from(self.day))
-            }))
-        });
-        days.into_iter()
-            .flatten()
-            .filter_map(|day| day.and_hms_opt(self.hour.into(), self.minute.into(), 0))
-            .map(|instant| instant.and_utc().timestamp_millis())
-            .min_by_key(|ts_ms| ts_ms.abs_diff(reference_ms))
-            .unwrap_or(reference_ms)
+        nearest_time_ms([self.day, self.hour, self.minute], reference_ms)
     }
 
     /// Air temperature in tenths of a degree Celsius: from the `T` group, or else the whole
@@ -392,6 +379,25 @@ impl Metar {
     fn unread(&mut self, groups: u16) {
         self.unread_groups = self.unread_groups.saturating_add(groups);
     }
+}
+
+/// The time nearest to a reference that has a day of the month, an hour and a minute: see
+/// [`Metar::time_ms`].
+fn nearest_time_ms([day, hour, minute]: [u8; 3], reference_ms: i64) -> i64 {
+    let days = DateTime::from_timestamp_millis(reference_ms).and_then(|reference| {
+        // From two months before to two months after: one of any three months has a 31st.
+        let first = reference.date_naive().with_day(1)?.checked_sub_months(Months::new(2))?;
+        Some((0..5).filter_map(move |months| {
+            let month = first.checked_add_months(Months::new(months))?;
+            month.with_day(u32::from(day))
+        }))
+    });
+    days.into_iter()
+        .flatten()
+        .filter_map(|day| day.and_hms_opt(hour.into(), minute.into(), 0))
+        .map(|instant| instant.and_utc().timestamp_millis())
+        .min_by_key(|ts_ms| ts_ms.abs_diff(reference_ms))
+        .unwrap_or(reference_ms)
 }
 
 fn whole_in_tenths(whole_c: i8) -> i16 {

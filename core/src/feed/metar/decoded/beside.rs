@@ -4,9 +4,10 @@ use super::super::body::BodyGroup;
 use super::super::observed;
 use super::super::runway::{RunwayGroup, is_old_state, runway};
 use super::super::visibility::directional;
-use super::{DirectionalVisibility, RunwayVisualRange, text};
+use super::{DirectionalVisibility, RunwayVisualRange, add, joined, text};
 
-/// What the body says in addition to the values of [`Metar`], and the groups of the remarks.
+/// What the body says in addition to the values of [`Metar`], and the groups of the remarks. These, and
+/// the trend, have one blank between groups.
 #[derive(Default)]
 pub(super) struct Beside {
     pub(super) directional_visibilities: Vec<DirectionalVisibility>,
@@ -15,8 +16,8 @@ pub(super) struct Beside {
     pub(super) wind_shear: Vec<String>,
     pub(super) sea_surface_temperature_c: Option<i8>,
     pub(super) sea_state: Option<u8>,
-    pub(super) trend: Vec<String>,
-    pub(super) remarks: Vec<String>,
+    pub(super) trend: Vec<u8>,
+    pub(super) remarks: Vec<u8>,
     pub(super) not_understood: Vec<String>,
 }
 
@@ -24,11 +25,10 @@ impl Beside {
     pub(super) fn visit(&mut self, group: BodyGroup<'_>) {
         match group {
             BodyGroup::Unread(group) => self.not_understood.push(text(group)),
-            BodyGroup::Trend(group) => self.trend.push(text(group)),
-            BodyGroup::Remark(group) => self.remarks.push(text(group)),
+            BodyGroup::Trend(group) => add(&mut self.trend, group),
+            BodyGroup::Remark(group) => add(&mut self.remarks, group),
             BodyGroup::Read(b"WS", mut behind) => {
-                let of: Vec<String> = observed::wind_shear(&mut behind).map(text).collect();
-                self.wind_shear.push(of.join(" "));
+                self.wind_shear.push(joined(observed::wind_shear(&mut behind)));
             }
             BodyGroup::Read(group @ [b'R', b'0'..=b'9' | b'/', ..], _) => match runway(group) {
                 Some(RunwayGroup::VisualRange(range)) => {

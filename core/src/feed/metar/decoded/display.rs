@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Cloud, Decoded, Visibility, Wind};
+use super::{Cloud, Decoded, DecodedAltimeter, Visibility, Wind};
 
 /// One line of English: what the body says, with the tenths from the remarks. `METAR` or `SPECI`
 /// comes first if the report has it.
@@ -13,49 +13,69 @@ impl fmt::Display for Decoded {
         }
         let Self { station, day, hour, minute, .. } = self;
         write!(f, "{station} day {day} {hour:02}:{minute:02}Z:")?;
-        let mut said: Vec<String> = Vec::new();
+        let mut said = Parts { f, any: false };
         if self.revision > 0 {
-            said.push("corrected".to_owned());
+            said.add(format_args!("corrected"))?;
         }
         if self.nil {
-            said.push("no report".to_owned());
+            said.add(format_args!("no report"))?;
         }
-        said.extend(self.wind.as_ref().map(Wind::to_string));
+        if let Some(wind) = &self.wind {
+            said.add(format_args!("{wind}"))?;
+        }
         if self.cavok {
-            said.push("ceiling and visibility OK".to_owned());
-        } else {
-            said.extend(self.visibility.as_ref().map(Visibility::to_string));
+            said.add(format_args!("ceiling and visibility OK"))?;
+        } else if let Some(visibility) = &self.visibility {
+            said.add(format_args!("{visibility}"))?;
         }
-        if !self.weather.is_empty() {
-            let weather = self.weather.iter().map(|weather| lower(&weather.description));
-            said.push(weather.collect::<Vec<_>>().join(", "));
+        for (at, weather) in self.weather.iter().enumerate() {
+            let (first, rest) = weather.description.split_at(1);
+            let first = first.to_ascii_lowercase();
+            said.add_to_list(at, format_args!("{first}{rest}"))?;
         }
-        if !self.clouds.is_empty() {
-            let clouds = self.clouds.iter().map(Cloud::to_string);
-            said.push(clouds.collect::<Vec<_>>().join(", "));
+        for (at, cloud) in self.clouds.iter().enumerate() {
+            said.add_to_list(at, format_args!("{cloud}"))?;
         }
         match (self.temperature_c, self.dew_point_c) {
-            (Some(air), Some(dew)) => said.push(format!("{air} °C, dew point {dew} °C")),
-            (Some(air), None) => said.push(format!("{air} °C")),
-            (None, Some(dew)) => said.push(format!("dew point {dew} °C")),
+            (Some(air), Some(dew)) => said.add(format_args!("{air} °C, dew point {dew} °C"))?,
+            (Some(air), None) => said.add(format_args!("{air} °C"))?,
+            (None, Some(dew)) => said.add(format_args!("dew point {dew} °C"))?,
             (None, None) => {}
         }
-        if let Some(altimeter) = self.altimeter {
-            said.push(match altimeter.unit {
-                "inHg" => format!("altimeter {:.2} inHg", altimeter.value),
-                unit => format!("altimeter {} {unit}", altimeter.value),
-            });
+        match self.altimeter {
+            Some(DecodedAltimeter { value, unit: "inHg", .. }) => {
+                said.add(format_args!("altimeter {value:.2} inHg"))?;
+            }
+            Some(DecodedAltimeter { value, unit, .. }) => {
+                said.add(format_args!("altimeter {value} {unit}"))?;
+            }
+            None => {}
         }
-        if said.is_empty() {
-            said.push("no values".to_owned());
-        }
-        write!(f, " {}", said.join("; "))
+        if said.any { Ok(()) } else { said.add(format_args!("no values")) }
     }
 }
 
-fn lower(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+/// The parts of the line behind its head.
+struct Parts<'f, 'w> {
+    f: &'f mut fmt::Formatter<'w>,
+    any: bool,
+}
+
+impl Parts<'_, '_> {
+    fn add(&mut self, part: fmt::Arguments<'_>) -> fmt::Result {
+        self.f.write_str(if self.any { "; " } else { " " })?;
+        self.any = true;
+        self.f.write_fmt(part)
+    }
+
+    /// Adds the entry of a list, which is one part.
+    fn add_to_list(&mut self, at: usize, entry: fmt::Arguments<'_>) -> fmt::Result {
+        if at == 0 {
+            return self.add(entry);
+        }
+        self.f.write_str(", ")?;
+        self.f.write_fmt(entry)
+    }
 }
 
 impl fmt::Display for Wind {

@@ -305,6 +305,20 @@ impl Decoded {
         Ok(Self::of(&metar, report, beside))
     }
 
+    /// Time of the report, from any time within two weeks of its receipt: see [`Metar::time_ms`].
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Decoded;
+    /// use mesonet::time::parse_instant;
+    /// let report = Decoded::parse("KBUF 282354Z NIL").unwrap();
+    /// let received_ms = parse_instant("2023-03-01T00:02:00Z")?;
+    /// assert_eq!(Ok(report.time_ms(received_ms)), parse_instant("2023-02-28T23:54:00Z"));
+    /// # Ok::<(), mesonet::time::TimeError>(())
+    /// ```
+    pub fn time_ms(&self, reference_ms: i64) -> i64 {
+        super::nearest_time_ms([self.day, self.hour, self.minute], reference_ms)
+    }
+
     fn of(metar: &Metar, report: &str, beside: Beside) -> Self {
         let tenths = |tenths: i16| f64::from(tenths) / 10.0;
         let mut not_understood = beside.not_understood;
@@ -341,7 +355,7 @@ impl Decoded {
             sea_state: beside.sea_state,
             wind_shear: beside.wind_shear,
             runway_states: beside.runway_states,
-            trend: (!beside.trend.is_empty()).then(|| beside.trend.join(" ")),
+            trend: (!beside.trend.is_empty()).then(|| text(&beside.trend)),
             remarks,
             not_understood,
         }
@@ -354,8 +368,19 @@ fn text(group: &[u8]) -> String {
     String::from_utf8_lossy(group).into_owned()
 }
 
-fn joined(groups: Groups<'_>) -> String {
-    groups.map(text).collect::<Vec<_>>().join(" ")
+/// Groups with one blank between them, as the text of them all.
+fn joined<'a>(groups: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut all = Vec::new();
+    groups.for_each(|group| add(&mut all, group));
+    text(&all)
+}
+
+/// Adds a group behind others, with a blank between.
+fn add(groups: &mut Vec<u8>, group: &[u8]) {
+    if !groups.is_empty() {
+        groups.push(b' ');
+    }
+    groups.extend_from_slice(group);
 }
 
 impl From<MetarWind> for Wind {

@@ -21,15 +21,15 @@ const CLOUDS: [&[u8]; 15] = [
 const PHENOMENA: [&str; 12] =
     ["TS", "CB", "CBMAM", "TCU", "ACC", "ACSL", "SCSL", "CCSL", "VIRGA", "ROTOR", "VCSH", "VCTS"];
 
-/// Reads the groups behind `RMK` into the remarks, and lists groups that mean nothing here.
+/// Reads the groups behind `RMK`, with one blank between them, into the remarks, and lists groups that
+/// mean nothing here.
 pub(super) fn read(
     remarks: &mut DecodedRemarks,
     metar: &Metar,
-    groups: &[String],
+    joined: &[u8],
     not_understood: &mut Vec<String>,
 ) {
-    let joined = groups.join(" ");
-    let mut groups = Groups::new(joined.as_bytes());
+    let mut groups = Groups::new(joined);
     // Says which groups are data; their values are in the remarks already.
     let mut data = Remarks::default();
     while let Some(group) = groups.next() {
@@ -51,8 +51,8 @@ pub(super) fn read(
     ];
     if tenths.iter().any(|(stated, kept)| stated.is_some() && kept.is_none()) {
         // They contradict the body.
-        let group = joined.split(' ').find(|group| group.starts_with('T') && group.len() >= 5);
-        not_understood.extend(group.map(str::to_owned));
+        let group = Groups::new(joined).find(|group| group.starts_with(b"T") && group.len() >= 5);
+        not_understood.extend(group.map(text));
     }
 }
 
