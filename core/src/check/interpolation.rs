@@ -192,6 +192,7 @@ fn eliminate(rows: &mut [Row], which: usize) {
 
 /// Subtracts a multiple of a row.
 #[inline(always)]
+#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 fn subtract(from: &mut Row, factor: f64, row: &Row, width: usize) {
     let chunks = from[..width].chunks_exact_mut(LANES).zip(row[..width].chunks_exact(LANES));
     for (from, row) in chunks {

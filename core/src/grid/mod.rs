@@ -38,6 +38,8 @@ mod rotated_lat_lon;
 mod rotation;
 mod spheroid;
 mod tile;
+mod tile_address;
+mod tile_row;
 mod turns;
 #[cfg(target_arch = "wasm32")]
 mod vectors;
@@ -61,9 +63,8 @@ use self::map::Map;
 pub(crate) use self::packing::PackingLoss;
 pub use self::packing::{Encoding, EncodingError};
 pub use self::rotation::{Rotation, RotationLengthError, rotate_field};
-pub use self::tile::{
-    MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
-};
+pub use self::tile::{TilePlan, TileSampling, WindComponent};
+pub use self::tile_address::{MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError};
 pub use self::turns::Turns;
 
 /// A projection of a sphere. At its central meridian the x axis points east and the y axis north.

@@ -44,6 +44,9 @@ impl ComparedReading {
     }
 }
 
+/// The number that is compared at a moment, and its uncertainty in hours.
+type Uncertain = (f64, f64);
+
 /// The readings of one variable at a station in a window.
 #[derive(Debug)]
 pub(super) struct VariableReadings {
@@ -54,7 +57,7 @@ pub(super) struct VariableReadings {
     /// Whether other stations cannot be compared with them because an altitude is not known.
     is_mute: bool,
     /// The last answer of [`at`](Self::at): the stations around ask for the same moment.
-    last: Cell<Option<(i64, Option<(f64, f64)>)>>,
+    last: Cell<Option<(i64, Option<Uncertain>)>>,
 }
 
 impl VariableReadings {
@@ -109,7 +112,7 @@ impl VariableReadings {
 
     /// Returns the number that is compared at a moment, from the first series that has a value, and
     /// its uncertainty in hours.
-    pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
+    pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<Uncertain> {
         if self.is_mute {
             return None;
         }

@@ -70,7 +70,8 @@ pub trait Reader {
     ) -> Result<Damage, StoreError>;
 
     /// Visits stations like [`scan`](Self::scan), but only with the last reading of each series in
-    /// the window. A store that can find these without reading the window does so.
+    /// the window. A store that can find these without reading the window does so; it reports only
+    /// damage that may hide one of them.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -24,7 +24,7 @@ impl Sink for Record {
             store: &self.store,
             alerts: &self.alerts,
             products: None,
-            unattended: None,
+            maintain: None,
         };
         let (faults, summary) =
             ingest(target, options(delivery), &AtomicU64::new(0), |ingest| read(delivery, ingest))

@@ -15,7 +15,7 @@ use mesonet_server::{CatalogueFlags, Config, Flags, RecordFlags, is_almost};
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::FileFault;
 use mesonet_service::ingest::{
-    IngestSummary, ModelInlet, ModelProgress, Options, Target, ingest_model, make_model,
+    IngestSummary, Maintain, ModelInlet, ModelProgress, Options, Target, ingest_model, make_model,
     model_named, unmake_model,
 };
 use mesonet_service::products::{Inlet, ProductFiles};
@@ -96,9 +96,10 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
         let record = Record::open_for_command(&config.record())?;
         let inlet = Inlet { files: &files, only: None };
         let (store, alerts) = (record.store(), record.alerts());
+        let maintain = || record.maintain(None).map(drop);
         // A cluster merges by itself.
-        let unattended = Some(&record).filter(|record| record.is_on_disk());
-        let summary = read(paths, &intake, (&*store, alerts, unattended), inlet, options)?;
+        let maintain: Option<&Maintain<'_>> = record.is_on_disk().then_some(&maintain);
+        let summary = read(paths, &intake, (&*store, alerts, maintain), inlet, options)?;
         if summary.total(|kind| kind.receipt.added as u64) > 0 {
             if record.origin()? == Origin::Sample {
                 eprintln!("the record held the sample; from now on its clock is live by default");
@@ -136,11 +137,11 @@ fn unknown_product(name: &str, files: &ProductFiles) -> String {
 fn read(
     paths: &[PathBuf],
     intake: &Intake,
-    (store, alerts, unattended): (&dyn Store, &AlertStore, Option<&Record>),
+    (store, alerts, maintain): (&dyn Store, &AlertStore, Option<&Maintain<'_>>),
     products: Inlet<'_>,
     options: Options,
 ) -> Result<IngestSummary, Box<dyn Error>> {
-    let target = Target { intake, store, alerts, products: Some(products), unattended };
+    let target = Target { intake, store, alerts, products: Some(products), maintain };
     let progress = AtomicU64::new(0);
     let show = |bar: &ProgressBar| bar.set_position(progress.load(Ordering::Relaxed));
     let ((), summary) = under_bar(paths, show, || {

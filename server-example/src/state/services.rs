@@ -297,7 +297,7 @@ impl Services {
             store: &StopGuard { store: &*self.store, stopped: &self.is_stopping },
             alerts: &self.alerts,
             products: Some(Inlet { files: &self.products, only: None }),
-            unattended: None,
+            maintain: None,
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         self.metrics.ingested(&done.1);

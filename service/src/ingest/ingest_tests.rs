@@ -7,6 +7,7 @@ use mesonet::{Batch, EmbeddedStore, MemoryStore, Reader, StationId};
 use proptest::prelude::*;
 
 use super::*;
+use crate::record::Record;
 
 /// 2026-01-01T00:00:00Z, later than all of the files.
 const NOW_MS: i64 = 1_767_225_600_000;
@@ -18,8 +19,7 @@ fn data(name: &str) -> PathBuf {
 fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> IngestSummary {
     let alerts = AlertStore::default();
     let intake = Intake::default();
-    let target =
-        Target { intake: &intake, store, alerts: &alerts, products: None, unattended: None };
+    let target = Target { intake: &intake, store, alerts: &alerts, products: None, maintain: None };
     let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
     ingest(target, options, &AtomicU64::new(0), read).unwrap().1
 }
@@ -54,9 +54,10 @@ fn what_a_command_reads_is_sealed_while_more_comes_in() {
     let record = Record::on_disk(folder.path(), options).unwrap();
     let (intake, alerts, store) = (Intake::default(), AlertStore::default(), record.store());
     let file = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
-    let fill = |unattended| {
+    let seal = || record.maintain(None).map(drop);
+    let fill = |maintain: Option<&Maintain<'_>>| {
         let target =
-            Target { intake: &intake, store: &*store, alerts: &alerts, products: None, unattended };
+            Target { intake: &intake, store: &*store, alerts: &alerts, products: None, maintain };
         ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), |ingest| {
             assert_eq!(ingest.path(&file), None);
         })
@@ -66,7 +67,7 @@ fn what_a_command_reads_is_sealed_while_more_comes_in() {
     assert!(fill(None).is_whole());
     let health = record.health();
     assert!(health.segments == 0 && health.fresh_readings > 10_000, "{health:?}");
-    assert!(fill(Some(&record)).is_whole());
+    assert!(fill(Some(&seal)).is_whole());
     let health = record.health();
     assert!(health.segments == 1 && health.fresh_readings < 10_000, "{health:?}");
 }
@@ -79,9 +80,10 @@ fn a_record_that_cannot_be_sealed_ends_the_reading_and_says_so() {
     std::fs::remove_dir(folder.path().join("segments")).unwrap();
     std::fs::write(folder.path().join("segments"), "").unwrap();
     let (intake, alerts, store) = (Intake::default(), AlertStore::default(), record.store());
-    let unattended = Some(&record);
+    let seal = || record.maintain(None).map(drop);
+    let maintain: Option<&Maintain<'_>> = Some(&seal);
     let target =
-        Target { intake: &intake, store: &*store, alerts: &alerts, products: None, unattended };
+        Target { intake: &intake, store: &*store, alerts: &alerts, products: None, maintain };
     let file = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
     let ((), summary) = ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), |ingest| {
         ingest.path(&file);
@@ -315,8 +317,7 @@ const OF_ONE_NETWORK: [(&str, &str); 6] = [
 
 fn read_in_order(store: &dyn Store, order: &[usize]) -> IngestSummary {
     let (alerts, intake) = (AlertStore::default(), Intake::default());
-    let target =
-        Target { intake: &intake, store, alerts: &alerts, products: None, unattended: None };
+    let target = Target { intake: &intake, store, alerts: &alerts, products: None, maintain: None };
     let read = |ingest: &mut Ingest<'_>| {
         for (name, text) in order.iter().map(|&at| OF_ONE_NETWORK[at]) {
             let label = Label { shown: name.into(), name: name.into(), modified_ms: None };

@@ -46,7 +46,6 @@ pub use summary::{IngestSummary, KindSummary, Outcome};
 pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
-use crate::record::Record;
 
 /// Length of the longest GRIB2 file: the whole file is held in memory.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
@@ -83,10 +82,13 @@ pub struct Target<'a> {
     pub alerts: &'a AlertStore,
     /// Where raster products go; without it, none are made.
     pub products: Option<Inlet<'a>>,
-    /// The record that the store is of, if nothing else maintains it: its readings are then sealed
+    /// Maintains the store after each batch, if nothing else does: its readings are then sealed
     /// while more come in, so that memory stays bounded.
-    pub unattended: Option<&'a Record>,
+    pub maintain: Option<&'a Maintain<'a>>,
 }
+
+/// Does the work of a store that is due.
+pub type Maintain<'a> = dyn Fn() -> Result<(), StoreError> + Sync + 'a;
 
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
 /// checks and stores what was read. On return, everything that the store took is durable.
@@ -183,8 +185,8 @@ fn store(
             Ok(receipt) => receipts.push((kind, receipt)),
             Err(error) => failed = Some(error),
         }
-        if let Some(record) = target.unattended.filter(|_| failed.is_none()) {
-            failed = record.maintain(None).err();
+        if let Some(maintain) = target.maintain.filter(|_| failed.is_none()) {
+            failed = maintain().err();
         }
         stopped.store(failed.is_some(), Ordering::Relaxed);
     }

@@ -187,22 +187,17 @@ impl Reader for View {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         let Some(mut scan) = self.begin_scan(selection) else { return Ok(Damage::default()) };
-        let (list, mut merger, mut slices) = (&self.series.list, Merger::default(), Vec::new());
+        let (list, mut merger) = (&self.series.list, Merger::default());
         for (i, &id) in selection.stations.iter().enumerate() {
             merger.clear();
             scan.station(id, |slot, parts| merger.add(slot, parts));
             if merger.pieces.is_empty() {
                 continue;
             }
-            let mut own = emptied(slices);
-            own.extend(
-                merger
-                    .pieces
-                    .iter()
-                    .map(|(slot, piece)| merger.slice(&list[*slot as usize], piece)),
-            );
-            visit(i, &own);
-            slices = emptied(own);
+            let pieces = merger.pieces.iter();
+            let slices: Vec<_> =
+                pieces.map(|(slot, piece)| merger.slice(&list[*slot as usize], piece)).collect();
+            visit(i, &slices);
         }
         Ok(scan.damage)
     }
@@ -265,13 +260,6 @@ impl<'a> Scan<'a> {
 /// Present weather has no place among the series.
 fn is_wanted(slots: &[bool], slot: u32) -> bool {
     slots.get(slot as usize) == Some(&true)
-}
-
-/// The same memory for other slices.
-fn emptied<'b>(mut slices: Vec<SeriesSlice<'_>>) -> Vec<SeriesSlice<'b>> {
-    slices.clear();
-    // Collecting in place keeps the memory; there is nothing to convert.
-    slices.into_iter().filter_map(|_| None).collect()
 }
 
 fn slice_of<'s>(series: &'s Arc<Series>, part: &SeriesPart<'s>) -> SeriesSlice<'s> {
