@@ -1,4 +1,4 @@
-//! Numbers packed as an image or a compressed stream: templates 7.40, 7.41 and 7.42.
+//! Numbers packed as an image: templates 7.40 and 7.41.
 //!
 //! The decoding libraries allocate whatever a file tells them to. So the sizes in the file are
 //! first checked against the number of packed values.
@@ -7,7 +7,6 @@ use std::io::Cursor;
 
 use hayro_jpeg2000::{DecodeSettings, DecoderContext, Image};
 use png::{ColorType, Decoder, Limits};
-use rust_aec::{AecFlags, AecParams};
 
 use super::GribError;
 use super::octets::{Bits, Octets};
@@ -143,29 +142,4 @@ pub(super) fn png(
     }
     same_size(CODEC, values.len() as u32, 1, packed)?;
     Ok(values)
-}
-
-/// Decodes a stream of CCSDS 121.0-B adaptive entropy coding, given its flags, block length and
-/// reference sample interval.
-pub(super) fn ccsds(
-    data: &[u8],
-    packed: usize,
-    bits: u32,
-    (flags, block, interval): (u8, u8, u16),
-    value: impl Fn(i64) -> f32,
-) -> Result<Vec<f32>, GribError> {
-    const CODEC: &str = "CCSDS";
-    // The caller chooses the byte order: it is that of the memory, not of the stream.
-    let flags = rust_aec::flags_from_grib2_ccsds_flags(flags) | AecFlags::MSB;
-    if flags.contains(AecFlags::DATA_SIGNED) {
-        return Err(failed(CODEC, &"signed numbers are not supported"));
-    }
-    let parameters = AecParams::new(bits as u8, block.into(), interval.into(), flags);
-    let octets = rust_aec::decode(data, parameters, packed).map_err(|e| failed(CODEC, &e))?;
-    let each = octets.len() / packed.max(1);
-    if each == 0 || each > 4 {
-        return Err(failed(CODEC, &format!("{} octets for {packed} values", octets.len())));
-    }
-    let mut numbers = Bits::new(&octets);
-    Ok((0..packed).map(|_| value(numbers.read(8 * each as u32).into())).collect())
 }

@@ -7,7 +7,7 @@
 //! | What it is of: one forecast, a member, a mean, a probability | [`FieldKind`] |
 //! | Parameter, level, times, statistic | [`ProductSection`] |
 //! | Short names of parameters | [`ParameterName`] |
-//! | The packings | `packing.rs`, `codec.rs` |
+//! | The packings | `packing.rs`, `codec.rs`, `ccsds.rs` |
 //! | Its names in the CF conventions | [`Field::cf_attributes`] |
 //! | Values that a producer uses for "nothing here" | `sentinel.rs` |
 //!
@@ -23,6 +23,7 @@
 //! code.
 
 mod axes;
+mod ccsds;
 mod cf;
 mod codec;
 mod earth;

@@ -86,6 +86,38 @@ impl<'a> Bits<'a> {
         if bits == 0 {
             return 0;
         }
+        let (window, _) = self.window();
+        self.at += bits as usize;
+        // At most 7 + 32 of the 64 bits are used.
+        (window >> (64 - bits)) as u32
+    }
+
+    /// Reads a count for each place: how many zeros come before a one. `None` if the bits end before.
+    #[inline]
+    pub(super) fn counts(&mut self, counts: &mut [u32]) -> Option<()> {
+        let (mut window, mut end) = self.window();
+        for count in counts {
+            let mut before = 0;
+            while window == 0 {
+                before += end - self.at;
+                self.at = end;
+                if self.at >= self.bytes.len() * 8 {
+                    return None;
+                }
+                (window, end) = self.window();
+            }
+            let zeros = window.leading_zeros();
+            // All 64 at most, which is too many for one shift.
+            window = window << zeros << 1;
+            self.at += zeros as usize + 1;
+            *count = u32::try_from(before + zeros as usize).ok()?;
+        }
+        Some(())
+    }
+
+    /// Returns the bits from here on, the first one highest, and where they end.
+    #[inline]
+    fn window(&self) -> (u64, usize) {
         let byte = self.at / 8;
         let rest = self.bytes.get(byte..).unwrap_or_default();
         let window = if let Some(window) = rest.first_chunk() {
@@ -95,10 +127,7 @@ impl<'a> Bits<'a> {
             window[..rest.len()].copy_from_slice(rest);
             u64::from_be_bytes(window)
         };
-        let shift = (self.at % 8) as u32;
-        self.at += bits as usize;
-        // At most 7 + 32 of the 64 bits are used.
-        (window << shift >> (64 - bits)) as u32
+        (window << (self.at % 8), 8 * byte + 64)
     }
 
     /// Moves to the next whole octet.

@@ -2,6 +2,7 @@
 //!
 //! A value is (R + X·2^E) / 10^D (regulation 92.9.4), with X the packed number.
 
+use super::ccsds::Coding;
 use super::octets::{Bits, Octets, signed};
 use super::{GribError, codec};
 
@@ -147,8 +148,9 @@ fn scaled(
         40 => codec::jpeg2000(data, packed, |number| scale.value(number))?,
         41 => codec::png(data, packed, |number| scale.value(number))?,
         _ => {
-            let parameters = (section.u8(22)?, section.u8(23)?, section.u16(24)?);
-            codec::ccsds(data, packed, scale.bits, parameters, |number| scale.value(number))?
+            let (flags, block, interval) = (section.u8(22)?, section.u8(23)?, section.u16(24)?);
+            let coding = Coding::new(scale.bits, flags, block, interval)?;
+            coding.decode(data, packed, |number| scale.value(number.into()))?
         }
     })
 }
@@ -381,7 +383,7 @@ impl Bits<'_> {
     }
 
     /// Checks that this many bits are left.
-    fn needs(&self, bits: usize) -> Result<(), GribError> {
+    pub(super) fn needs(&self, bits: usize) -> Result<(), GribError> {
         if bits <= self.left() {
             return Ok(());
         }
