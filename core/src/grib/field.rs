@@ -404,9 +404,7 @@ impl<'a> Field<'a> {
         let parameter = self.parameter()?;
         for sentinel in sentinel::sentinels(parameter) {
             for value in &mut values {
-                if is_sentinel(*value, *sentinel) {
-                    *value = f32::NAN;
-                }
+                *value = if is_sentinel(*value, *sentinel) { f32::NAN } else { *value };
             }
         }
         Ok(grid.in_rows(values, self.section(3)))

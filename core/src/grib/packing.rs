@@ -120,7 +120,8 @@ pub(super) fn unpack(
         4 => ieee(section.u8(12)?, data, packed)?,
         template => scaled(template, section, data, packed)?,
     };
-    if values.iter().any(|value| value.is_infinite()) {
+    // Without an early end, several values are compared at once.
+    if values.iter().fold(false, |found, value| found | value.is_infinite()) {
         return Err(GribError::NotFinite);
     }
     Ok(match bitmap {
