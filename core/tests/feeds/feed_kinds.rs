@@ -52,7 +52,7 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 37] = [
     ("reported/tables/isd", 1, Some(feed::Kind::Isd)),
     ("reported/tables/", 4, Some(feed::Kind::AwcCsv)),
     // Fields of models and radars are not feeds of reports or alerts.
-    ("grib/", 31, None),
+    ("grib/", 32, None),
     ("reported/grib/", 6, None),
     ("model_grids/", 21, None),
 ];
