@@ -7,10 +7,10 @@ use toml::Spanned;
 
 use super::change_limits::ChangeLimits;
 use super::limits::{
-    AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PhysicalLimits,
-    PrecisionLimits, RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits,
-    VariableKey,
+    AccumulationLimits, JumpLimits, PersistenceLimits, PhysicalLimits, PrecisionLimits,
+    RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
 };
+use super::neighbour_limits::NeighbourLimits;
 use crate::observation::Variable;
 use crate::settings::{TomlFault, line_of, read_toml};
 

@@ -15,6 +15,7 @@ mod jump;
 mod limits;
 #[cfg(feature = "store")]
 mod neighbour_change;
+mod neighbour_limits;
 mod neighbours;
 mod one_series;
 mod outcome;
@@ -225,7 +226,7 @@ impl Checker {
 
     /// The greatest distance between stations that are compared; 0 if none are.
     pub fn neighbour_radius_km(&self) -> f64 {
-        self.config.neighbours.values().map(|limits| limits.radius_km).fold(0.0, f64::max)
+        self.config.neighbours.values().map(|limits| limits.compare.radius_km).fold(0.0, f64::max)
     }
 
     /// How far back and ahead the verdict on a reading depends on other readings: with the default

@@ -8,8 +8,8 @@
 use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
-use super::limits::NeighbourLimits;
-use super::neighbours::{Around, DISAGREE, NeighbourValue, Rules};
+use super::neighbour_limits::{CompareLimits, NeighbourLimits};
+use super::neighbours::{Around, DISAGREE, NeighbourValue};
 use super::outcome::{Check, CheckOutcome, Details, NotRun, Sink};
 use crate::observation::Variable;
 
@@ -21,14 +21,14 @@ const LEFT: f64 = 0.5;
 
 impl ChangeLimits {
     /// How changes of stations are compared. The stations are chosen as for their values.
-    fn of_changes(&self, of_values: &NeighbourLimits) -> Rules {
-        Rules {
+    fn of_changes(&self, of_values: &NeighbourLimits) -> CompareLimits {
+        CompareLimits {
             deviation: self.deviation,
             variance_per_km: self.variance_per_km,
             lapse_per_m: None,
             change_per_hour: self.change_per_hour,
             threshold: self.threshold,
-            ..of_values.rules()
+            ..of_values.compare
         }
     }
 }

@@ -169,7 +169,7 @@ fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
             assert!((wrong.difference - right.difference - fault).abs() < 0.01);
         }
         // With fewer neighbours than the limits require there is no verdict.
-        let at_least = Config::default().neighbours[&variable].at_least;
+        let at_least = Config::default().neighbours[&variable].compare.at_least;
         assert_eq!(found(5.0, at_least), None);
         assert!(found(5.0, at_least + 1).is_some());
     }

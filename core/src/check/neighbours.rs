@@ -4,7 +4,7 @@ use super::config::Config;
 use super::details::{input, limit};
 use super::explain::CheckReport;
 use super::interpolation::{MOST, Residual, Structure, System, SystemValue};
-use super::limits::NeighbourLimits;
+use super::neighbour_limits::{CompareLimits, NeighbourLimits};
 use super::outcome::{Check, CheckOutcome, Details, Neighbour, NotRun, Sink, Tally};
 use super::{CheckError, StationSite};
 use crate::derived::altimeter_hpa;
@@ -161,39 +161,7 @@ pub(crate) fn compared(variable: Variable, value: f64, spot: Spot) -> f64 {
 
 /// Whether a value can be compared only where the altitude is known.
 pub(super) fn needs_altitude(variable: Variable, limits: &NeighbourLimits) -> bool {
-    limits.lapse_per_m.is_some() || variable == Variable::BarometricPressure
-}
-
-/// How values are compared with those around them.
-#[derive(Clone, Copy)]
-pub(super) struct Rules {
-    pub radius_km: f64,
-    pub nearest: usize,
-    pub at_least: usize,
-    pub deviation: f64,
-    pub variance_per_km: f64,
-    pub km_per_m: f64,
-    pub lapse_per_m: Option<f64>,
-    pub change_per_hour: f64,
-    pub threshold: f64,
-}
-
-impl NeighbourLimits {
-    pub(super) fn rules(&self) -> Rules {
-        let &Self { radius_km, nearest, at_least, deviation, variance_per_km, .. } = self;
-        let &Self { km_per_m, lapse_per_m, change_per_hour, threshold, .. } = self;
-        Rules {
-            radius_km,
-            nearest,
-            at_least,
-            deviation,
-            variance_per_km,
-            km_per_m,
-            lapse_per_m,
-            change_per_hour,
-            threshold,
-        }
-    }
+    limits.compare.lapse_per_m.is_some() || variable == Variable::BarometricPressure
 }
 
 /// A value and its neighbours.
@@ -213,13 +181,13 @@ pub(super) struct Around {
 
 impl Around {
     /// Finds the neighbours of a value and how alike they are, and returns what `then` makes of
-    /// them; `None` with fewer than the rules require. It is lent, because it has ten thousand
+    /// them; `None` with fewer than the limits require. It is lent, because it has ten thousand
     /// bytes.
     pub(super) fn lend<T>(
         of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
         held: impl Fn(usize) -> Option<NeighbourValue>,
-        rules: &Rules,
+        limits: &CompareLimits,
         then: impl FnOnce(&Self) -> T,
     ) -> Option<T> {
         let mut around = Self {
@@ -230,7 +198,7 @@ impl Around {
             others: System::EMPTY,
             spread: 1.0,
         };
-        (around.take(of, near, held, rules) && around.compare(rules)).then(|| then(&around))
+        (around.take(of, near, held, limits) && around.compare(limits)).then(|| then(&around))
     }
 
     /// Takes a value and those around it. Returns whether these are enough.
@@ -239,12 +207,12 @@ impl Around {
         of: NeighbourValue,
         near: impl Iterator<Item = (usize, f64)>,
         held: impl Fn(usize) -> Option<NeighbourValue>,
-        rules: &Rules,
+        limits: &CompareLimits,
     ) -> bool {
         let Self { near: found, members, len, .. } = self;
         let variance = |hours: f64| {
-            let change = rules.change_per_hour * hours;
-            rules.deviation * rules.deviation + change * change
+            let change = limits.change_per_hour * hours;
+            limits.deviation * limits.deviation + change * change
         };
         let altitude_m = of.spot.altitude_m.unwrap_or(0.0);
         members[0] = SystemValue {
@@ -254,38 +222,38 @@ impl Around {
             variance: variance(of.unsure_hours),
         };
         *len = 1;
-        for (other, distance_km) in near.take_while(|&(_, km)| km <= rules.radius_km) {
+        for (other, distance_km) in near.take_while(|&(_, km)| km <= limits.radius_km) {
             let Some(other_held) = held(other).filter(NeighbourValue::is_neighbour) else {
                 continue;
             };
             let rise_m = match (other_held.spot.altitude_m, of.spot.altitude_m) {
                 (Some(theirs), Some(ours)) => theirs - ours,
-                _ if rules.lapse_per_m.is_none() => 0.0,
+                _ if limits.lapse_per_m.is_none() => 0.0,
                 _ => continue,
             };
             // Differences from the value itself: numbers around 1000 hPa lose digits.
             members[*len] = SystemValue {
                 place_km: other_held.spot.place_km,
                 altitude_m: altitude_m + rise_m,
-                value: other_held.value + rules.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
+                value: other_held.value + limits.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
                 variance: variance(other_held.unsure_hours),
             };
             found[*len] = (other, distance_km);
             *len += 1;
-            if *len > rules.nearest {
+            if *len > limits.nearest {
                 break;
             }
         }
-        *len > rules.at_least
+        *len > limits.at_least
     }
 
     /// Compares them with each other. Returns whether that was possible.
-    fn compare(&mut self, rules: &Rules) -> bool {
+    fn compare(&mut self, limits: &CompareLimits) -> bool {
         let Self { members, len, system, others, spread, .. } = self;
         let structure = Structure {
-            variance_per_km: rules.variance_per_km,
-            km_per_m: rules.km_per_m,
-            radius_km: rules.radius_km,
+            variance_per_km: limits.variance_per_km,
+            km_per_m: limits.km_per_m,
+            radius_km: limits.radius_km,
         };
         if !system.solve(&members[..*len], &structure) {
             return false;
@@ -303,7 +271,7 @@ impl Around {
                 }
             }
             let left_out = *len - 1 - count;
-            if left_out == MOST_WRONG || worst.1 <= rules.threshold || count <= rules.at_least {
+            if left_out == MOST_WRONG || worst.1 <= limits.threshold || count <= limits.at_least {
                 *spread = libm::sqrt((squares / count as f64).max(1.0));
                 return true;
             }
@@ -388,8 +356,8 @@ fn judge<S: Sink>(
         // Already missing or impossible.
         _ if !of.value.is_finite() || of.base <= BaseQuality::Error => NotRun::Refused,
         Some(limits) => {
-            let found = Around::lend(of, near, held, &limits.rules(), |around| {
-                let outcome = around.is_unlike(limits.threshold).then_some(DISAGREE).into();
+            let found = Around::lend(of, near, held, &limits.compare, |around| {
+                let outcome = around.is_unlike(limits.compare.threshold).then_some(DISAGREE).into();
                 let details = || details(variable, of.value, Some(limits), Some(around));
                 sink.note(Check::Neighbours, outcome, details);
                 around.residual().standardized()
@@ -427,16 +395,16 @@ fn details(
         details.inputs.push(input("fromNeighbours", value - residual.difference, unit, None));
         details.inputs.push(input("deviation", residual.deviation, unit, None));
         details.inputs.push(input("standardizedDifference", residual.standardized(), "", None));
-        details.neighbours = found.neighbours(value, limits.lapse_per_m.unwrap_or(0.0));
+        details.neighbours = found.neighbours(value, limits.compare.lapse_per_m.unwrap_or(0.0));
     }
-    let (source, at_least) = (&limits.source, limits.at_least as f64);
+    let (source, at_least) = (&limits.source, limits.compare.at_least as f64);
     details.limits = vec![
-        limit("radius", None, Some(limits.radius_km), "km", source),
-        limit("neighbours", Some(at_least), Some(limits.nearest as f64), "", source),
+        limit("radius", None, Some(limits.compare.radius_km), "km", source),
+        limit("neighbours", Some(at_least), Some(limits.compare.nearest as f64), "", source),
         limit(
             "standardizedDifference",
-            Some(-limits.threshold),
-            Some(limits.threshold),
+            Some(-limits.compare.threshold),
+            Some(limits.compare.threshold),
             "",
             source,
         ),
@@ -481,12 +449,12 @@ pub(super) fn comparison(
     if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
         return None;
     }
-    Around::lend(of, near, held, &limits.rules(), |around| {
+    Around::lend(of, near, held, &limits.compare, |around| {
         let residual = around.residual();
         Comparison {
             difference: residual.difference,
             standardized: residual.standardized(),
-            is_unlike: around.is_unlike(limits.threshold),
+            is_unlike: around.is_unlike(limits.compare.threshold),
         }
     })
 }

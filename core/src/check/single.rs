@@ -33,8 +33,8 @@ impl Checker {
     /// How a variable is compared with neighbouring stations; `None` if it is not.
     pub(crate) fn neighbour_rule(&self, variable: Variable) -> Option<NeighbourRule> {
         self.config.neighbours.get(&variable).map(|limits| NeighbourRule {
-            radius_km: limits.radius_km,
-            nearest: limits.nearest,
+            radius_km: limits.compare.radius_km,
+            nearest: limits.compare.nearest,
             between_ms: limits.between.ms,
             beside_ms: limits.beside.ms,
             needs_altitude: neighbours::needs_altitude(variable, limits),

@@ -268,14 +268,14 @@ fn the_neighbours_and_sentinels() {
         vec![
             variable.to_string(),
             unit(*variable),
-            limits.radius_km.to_string(),
-            format!("{} to {}", limits.at_least, limits.nearest),
-            limits.deviation.to_string(),
-            limits.variance_per_km.to_string(),
-            limits.km_per_m.to_string(),
-            limits.lapse_per_m.map_or("–".to_owned(), |lapse| lapse.to_string()),
-            limits.change_per_hour.to_string(),
-            limits.threshold.to_string(),
+            limits.compare.radius_km.to_string(),
+            format!("{} to {}", limits.compare.at_least, limits.compare.nearest),
+            limits.compare.deviation.to_string(),
+            limits.compare.variance_per_km.to_string(),
+            limits.compare.km_per_m.to_string(),
+            limits.compare.lapse_per_m.map_or("–".to_owned(), |lapse| lapse.to_string()),
+            limits.compare.change_per_hour.to_string(),
+            limits.compare.threshold.to_string(),
             limits.source.clone(),
         ]
     });
