@@ -64,6 +64,7 @@ mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;
 mod ingest_repair;
+mod instructions;
 mod lost;
 mod metrics;
 mod model_commands;

@@ -231,3 +231,112 @@ fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
     let after = tags();
     assert!(after[0] != before[0] && after[1] != before[1]);
 }
+
+const FIELDS: &str = "network,name,stationType,presentWeather,coordinates,elevation,updateTime,types,\
+     qualities,identifiers,earlierPlaces";
+
+#[test]
+fn fields_keep_only_the_members_that_they_name_in_the_order_of_the_whole() {
+    let api = Api::new(three());
+    let only = |fields: &str| api.get(&format!("/stations/map/details?fields={fields}"));
+    let of = |a: &str, b: &str, c: &str| {
+        let member = |name: &str, of: &str| format!(r#""{}":{{{of}}}"#, id(name));
+        object(vec![member("A", a), member("B", b), member("C", c)])
+    };
+    let [a, b, c] = ["A", "B", "C"].map(|name| format!(r#""name":"Station {name}""#));
+    only("name").is(&of(&a, &b, &c));
+    only("name,name").is(&of(&a, &b, &c));
+    // A member without a value is omitted, as in the whole.
+    only("updateTime").is(&of(
+        r#""updateTime":"2024-08-03T11:00:00Z""#,
+        r#""updateTime":"2024-07-26T12:00:00Z""#,
+        "",
+    ));
+    only("presentWeather").is(&of("", "", ""));
+    // The number of types is there only if it is named.
+    let count = |name: &str, count: u8| format!(r#"{name},"typeCount":{count}"#);
+    only("typeCount,name").is(&of(&count(&a, 1), &count(&b, 1), &count(&c, 0)));
+    only(FIELDS).is(&api.get("/stations/map/details").text());
+}
+
+#[test]
+fn fields_hold_together_with_a_window_a_search_and_a_box() {
+    let api = Api::new(three());
+    let name = |name: &str| format!(r#"{{"{}":{{"name":"Station {name}"}}}}"#, id(name));
+    let only = |query: &str| api.get(&format!("/stations/map/details?fields=name&{query}"));
+    only("window=1h").is(&name("A"));
+    only("search=station+b").is(&name("B"));
+    only("minLat=3&minLon=2&maxLat=5&maxLon=4").is(&name("B"));
+    only("minLat=3&minLon=2&maxLat=5&maxLon=4&window=1h").is("{}");
+}
+
+#[test]
+fn unknown_fields_are_refused_with_those_that_there_are() {
+    let api = Api::new(three());
+    for (fields, unknown) in [
+        ("", ""),
+        ("name,", ""),
+        ("name,height", "height"),
+        ("Name", "Name"),
+        ("name,+types", " types"),
+    ] {
+        api.get(&format!("/stations/map/details?fields={fields}")).refuses(
+            400,
+            &format!(
+                "unknown field \"{unknown}\"; the fields are {}, typeCount",
+                FIELDS.replace(',', ", ")
+            ),
+        );
+    }
+    api.get("/stations/map/details?fields=name&fields=types")
+        .refuses(400, "fields is given 2 times; it must be given only once");
+}
+
+#[test]
+fn a_box_keeps_the_stations_that_are_in_it_across_the_antimeridian_too() {
+    let api = Api::new(store([
+        station("WEST", -179.5, 52.0),
+        station("EAST", 179.5, 52.0),
+        station("FAR", 0.0, 52.0),
+    ]));
+    let found = |query: &str| api.get(&format!("/stations/map/details?{query}"));
+    let place = |name: &str, lon: &str| silent(name).replace("[0.0,0.0]", &format!("[{lon},52.0]"));
+    let (west, east) = (place("WEST", "-179.5"), place("EAST", "179.5"));
+    found("minLat=50&minLon=179&maxLat=53&maxLon=-179").is(&object(vec![west, east.clone()]));
+    found("minLat=50&minLon=179&maxLat=53&maxLon=180").is(&object(vec![east]));
+    found("minLat=53&minLon=179&maxLat=54&maxLon=180").is("{}");
+    found("minLat=50&minLon=179&maxLat=53").refuses(
+        400,
+        "a box needs all of minLat, minLon, maxLat, maxLon; got only minLat, minLon, maxLat",
+    );
+    found("minLat=53&minLon=0&maxLat=52&maxLon=1").refuses(
+        400,
+        &api.get("/stations/readings?minLat=53&minLon=0&maxLat=52&maxLon=1")
+            .text()
+            .replace('"', ""),
+    );
+}
+
+#[test]
+fn fields_follow_what_came_in_and_have_a_tag_of_their_own() {
+    let store = Arc::new(three());
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
+    let path = "/stations/map/details?fields=updateTime";
+    let before = api.get(path);
+    let etag = before.header(header::ETAG).unwrap();
+    assert_eq!(before.header(header::CACHE_CONTROL), Some("no-cache"));
+    assert_ne!(api.get("/stations/map/details").header(header::ETAG), Some(etag));
+    let known = [(header::IF_NONE_MATCH, etag)];
+    api.get_with(path, &known).is_empty(304);
+    // Other selections do not take its place with their content.
+    for other in ["name", "types", "network", "elevation", "qualities", "identifiers"] {
+        let answer = api.get(&format!("/stations/map/details?fields={other}"));
+        assert!(answer.text().contains(other) && !answer.text().contains("updateTime"), "{other}");
+    }
+    api.get_with(path, &known).is_empty(304);
+    store.append(&reading("C", 1, &AIR, 1.0), &mut no_verdicts).unwrap();
+    api.refresh();
+    let after = api.get_with(path, &known);
+    assert_ne!(after.header(header::ETAG), Some(etag));
+    assert!(after.text().contains(r#"{"updateTime":"2024-08-03T11:59:00Z"}"#), "{}", after.text());
+}

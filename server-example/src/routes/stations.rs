@@ -7,10 +7,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
-use mesonet::query::{StationDetail, StationMarkers, detail};
+use mesonet::query::{DetailFields, StationDetail, StationMarkers, UnknownField, detail};
+use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 
-use super::parameters::STATION;
+use super::parameters::{BOX, STATION};
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -39,6 +40,16 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 "Only stations in whose name or ids this occurs, ignoring case.",
             )
             .example("Pearson"),
+            BOX[0],
+            BOX[1],
+            BOX[2],
+            BOX[3],
+            Parameter::new(
+                "fields",
+                Form::List(FIELD, 1, DetailFields::NAMES.len()),
+                "Only these members of each station, so none but these is required in the answer. \
+                 `typeCount`, how many types there are, is there only if it is named.",
+            ),
         ],
         body: &[],
         handler: || get(map_details),
@@ -89,22 +100,42 @@ async fn map_details(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let details = state.snapshots.details();
+    let damaged = details.damaged();
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
-    if window_ms.is_none() && search.is_none() {
-        return Ok(with_header(Ok(details.snapshot.answer(&headers)), details.damaged()));
+    let bbox = query.bbox()?;
+    let fields = query.one("fields")?.map(fields).transpose()?;
+    let is_whole = window_ms.is_none() && search.is_none() && bbox.is_none();
+    let known = match fields {
+        None => Some(details.snapshot.clone()),
+        Some(fields) => details.known_fields(fields),
+    };
+    if let Some(snapshot) = known.filter(|_| is_whole) {
+        return Ok(with_header(Ok(snapshot.answer(&headers)), damaged));
     }
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
-    let damaged = details.damaged();
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
     let answer = move |_: &State| {
-        let body = details.of(|record| {
+        if let (true, Some(fields)) = (is_whole, fields) {
+            let snapshot = details.fields(fields).map_err(ApiError::internal)?;
+            return Ok(snapshot.answer(&headers));
+        }
+        let is_in = |record: &StationRecord| {
             oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
+                && bbox.is_none_or(|bbox| bbox.contains(record.station.coordinates))
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
-        });
-        json_tagged(&headers, body)
+        };
+        json_tagged(&headers, details.of(fields, is_in).map_err(ApiError::internal)?)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
+}
+
+/// The names of [`DetailFields`].
+const FIELD: &str = "^(network|name|stationType|presentWeather|coordinates|elevation|updateTime|types\
+     |qualities|identifiers|earlierPlaces|typeCount)$";
+
+fn fields(names: &str) -> Result<DetailFields, ApiError> {
+    names.parse().map_err(|unknown: UnknownField| ApiError::BadRequest(unknown.to_string()))
 }
 
 /// Length of the longest text that is searched for. The longest name of a real station has 60
@@ -139,4 +170,14 @@ async fn station(
         None => json_tagged(&headers, serde_json::to_vec(&found).map_err(ApiError::internal)?),
     };
     Ok(with_header(answer, damaged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_names_all_fields_of_details() {
+        assert_eq!(FIELD, format!("^({})$", DetailFields::NAMES.join("|")));
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
-use mesonet::query::{StationDetail, StationMarkers, details, details_of};
+use mesonet::query::{DetailFields, StationDetail, StationMarkers, details, details_of};
 use mesonet::store::{Damage, StationRecord, Watched};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Reader, StationId};
@@ -34,7 +34,16 @@ pub struct Details {
     built_ms: i64,
     /// By ascending id.
     members: Vec<StationInDetails>,
+    /// The object with some of the fields, those asked for last at the end. At most
+    /// [`MAX_SELECTIONS`]. Shared by all that have the same body.
+    selections: Arc<Mutex<Vec<(DetailFields, Snapshot)>>>,
 }
+
+/// Pages ask for the same few selections of fields.
+const MAX_SELECTIONS: usize = 4;
+
+/// Length of the key of a station: its id in quotes, and a colon.
+const KEY_BYTES: usize = 39;
 
 /// A station in the details.
 #[derive(Clone)]
@@ -139,7 +148,8 @@ impl Details {
             };
             let members = all.into_iter().map(member).collect();
             let (snapshot, built_ms) = (self.snapshot.clone(), self.built_ms);
-            return Ok(Some(Self { snapshot, damage, built_ms, members }));
+            let selections = Arc::clone(&self.selections);
+            return Ok(Some(Self { snapshot, damage, built_ms, members, selections }));
         }
         Self::write(all, Some(&self.snapshot), damage, self.built_ms, Effort::Fastest).map(Some)
     }
@@ -148,7 +158,8 @@ impl Details {
     pub fn settled(&self) -> Result<Option<Self>, SnapshotError> {
         let Some(snapshot) = self.snapshot.thorough()? else { return Ok(None) };
         let (damage, members) = (self.damage.clone(), self.members.clone());
-        Ok(Some(Self { snapshot, damage, built_ms: self.built_ms, members }))
+        let (built_ms, selections) = (self.built_ms, Arc::clone(&self.selections));
+        Ok(Some(Self { snapshot, damage, built_ms, members, selections }))
     }
 
     /// Writes the object. A station with a position in the replaced body is copied from it.
@@ -179,7 +190,7 @@ impl Details {
         }
         body.push(b'}');
         let snapshot = Snapshot::new(body, "no-cache", effort, replaced)?;
-        Ok(Self { snapshot, damage, built_ms, members })
+        Ok(Self { snapshot, damage, built_ms, members, selections: Arc::default() })
     }
 
     /// The stations that share a name with a new or changed one. Names that several stations have
@@ -219,8 +230,6 @@ impl Details {
 
     /// Returns the body of the details of a station, and its digest, if it is in the object.
     pub fn station(&self, detail: &StationDetail) -> Option<(Bytes, &str)> {
-        /// The id in quotes, and a colon.
-        const KEY_BYTES: usize = 39;
         let member = self.member(detail.record.station.id)?;
         let known = &member.detail;
         let is_same = Arc::ptr_eq(&known.record, &detail.record)
@@ -234,20 +243,67 @@ impl Details {
         Some((body, content))
     }
 
-    /// Returns the object with some of the stations.
-    pub fn of(&self, is_in: impl Fn(&StationRecord) -> bool) -> Vec<u8> {
+    /// Returns the object with some of the stations, and all or some of their fields.
+    ///
+    /// # Errors
+    /// A value cannot be serialized.
+    pub fn of(
+        &self,
+        fields: Option<DetailFields>,
+        is_in: impl Fn(&StationRecord) -> bool,
+    ) -> Result<Vec<u8>, SnapshotError> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
         for StationInDetails { detail, place, .. } in &self.members {
-            if is_in(&detail.record) {
-                if body.len() > 1 {
-                    body.push(b',');
+            if !is_in(&detail.record) {
+                continue;
+            }
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            match fields {
+                None => body.extend_from_slice(&whole[place.clone()]),
+                Some(fields) => {
+                    body.extend_from_slice(&whole[place.start..place.start + KEY_BYTES]);
+                    serde_json::to_writer(&mut body, &detail.with_fields(fields))?;
                 }
-                body.extend_from_slice(&whole[place.clone()]);
             }
         }
         body.push(b'}');
-        body
+        Ok(body)
+    }
+
+    /// The object with some of the fields of all stations.
+    ///
+    /// # Errors
+    /// A value cannot be serialized, or a compressor failed.
+    pub fn fields(&self, fields: DetailFields) -> Result<Snapshot, SnapshotError> {
+        if let Some(snapshot) = self.known_fields(fields) {
+            return Ok(snapshot);
+        }
+        let body = self.of(Some(fields), |_| true)?;
+        let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
+        let mut selections = self.selections();
+        // Another caller may have made it meanwhile.
+        selections.retain(|(known, _)| *known != fields);
+        if selections.len() == MAX_SELECTIONS {
+            selections.remove(0);
+        }
+        selections.push((fields, snapshot.clone()));
+        Ok(snapshot)
+    }
+
+    /// The same, if it was asked for before.
+    pub fn known_fields(&self, fields: DetailFields) -> Option<Snapshot> {
+        let mut selections = self.selections();
+        let at = selections.iter().position(|(known, _)| *known == fields)?;
+        selections[at..].rotate_left(1);
+        selections.last().map(|(_, snapshot)| snapshot.clone())
+    }
+
+    // A selection is put in or taken out as a whole.
+    fn selections(&self) -> MutexGuard<'_, Vec<(DetailFields, Snapshot)>> {
+        self.selections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

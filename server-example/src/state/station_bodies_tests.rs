@@ -52,7 +52,12 @@ proptest! {
             if minutes > 0 {
                 let anew = Details::new(&store, now_ms).unwrap();
                 prop_assert_eq!(details.snapshot.identity(), anew.snapshot.identity());
-                prop_assert_eq!(details.of(|_| true), anew.of(|_| true));
+                prop_assert_eq!(details.of(None, |_| true).unwrap(), anew.of(None, |_| true).unwrap());
+                // A selection that was kept is that of the present.
+                let fields = "name,updateTime,qualities".parse().unwrap();
+                let selected = details.fields(fields).unwrap();
+                let anew_selected = anew.of(Some(fields), |_| true).unwrap();
+                prop_assert_eq!(&selected.identity()[..], &anew_selected);
                 // A station alone has the bytes that it would have by itself.
                 for StationInDetails { detail, .. } in &anew.members {
                     let (body, content) = details.station(detail).unwrap();
@@ -152,4 +157,21 @@ fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
     // As time passes, a few stations are updated at a time.
     details.updated(&counting, 2 * MINUTE_MS, &HashSet::new()).unwrap().unwrap();
     assert_eq!(read(), MAX_AGED);
+}
+
+#[test]
+fn a_few_selections_of_fields_are_kept_those_asked_for_last() {
+    let store = MemoryStore::default();
+    let batch = Batch { stations: vec![station("KAAA")], reports: vec![] };
+    store.append(&batch, &mut no_verdicts).unwrap();
+    let details = Details::new(&store, 0).unwrap();
+    let of = |name: &str| name.parse::<DetailFields>().unwrap();
+    let names = ["name", "network", "types", "qualities", "elevation"];
+    for name in &names[..4] {
+        details.fields(of(name)).unwrap();
+    }
+    assert!(details.known_fields(of("name")).is_some());
+    details.fields(of(names[4])).unwrap();
+    let is_kept = names.map(|name| details.known_fields(of(name)).is_some());
+    assert_eq!(is_kept, [true, false, true, true, true]);
 }

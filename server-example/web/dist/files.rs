@@ -3,7 +3,7 @@
     ("basemap-Dqs2PD3o.bin", include_bytes!("explorer/basemap-Dqs2PD3o.bin")),
     ("decode-rQ16Ph_r.js", include_bytes!("explorer/decode-rQ16Ph_r.js")),
     ("index-DVtN_f3W.css", include_bytes!("explorer/index-DVtN_f3W.css")),
-    ("index-T5i2GO8M.js", include_bytes!("explorer/index-T5i2GO8M.js")),
+    ("index-I1lvywns.js", include_bytes!("explorer/index-I1lvywns.js")),
     ("mesonet.wasm", include_bytes!("explorer/mesonet.wasm")),
     ("places-BO2_Ju-5.bin", include_bytes!("explorer/places-BO2_Ju-5.bin")),
     ("report.wasm", include_bytes!("explorer/report.wasm")),

@@ -48,12 +48,12 @@ const MODELS: &str = r#"
     products = [{ name = "t", unit = "K", scale = 1, parameter = "7:0.0.0", level = "1" }]
 "#;
 
-struct Service {
+pub struct Service {
     api: Api,
     folder: TempDir,
 }
 
-fn service() -> Service {
+pub fn service() -> Service {
     of_models(MODELS, Plan::None)
 }
 
@@ -86,7 +86,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 impl Service {
-    fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Answer {
         self.get_with(path, &[])
     }
 

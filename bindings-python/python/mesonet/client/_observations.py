@@ -75,16 +75,8 @@ class Observations:
         (['Toronto Pearson International Airport'], [43.679])
         """
         query = _given(search=search, window=None if window is None else _span(window, "window"))
-        answer = yield Request("/stations/map/details", query)
+        answer = yield Request("/stations/map/details", query + _box(bbox))
         details: dict[str, dict[str, Any]] = answer.json()
-        if bbox is not None:
-            west, south, east, north = _sides(bbox)
-            details = {
-                station: of
-                for station, of in details.items()
-                if south <= of["coordinates"][1] <= north
-                and _is_between(west, of["coordinates"][0], east)
-            }
         of = [details[station] for station in sorted(details)]
         columns = {
             "station_id": texts(sorted(details)),
@@ -151,10 +143,7 @@ class Observations:
             maxAge=None if max_age is None else _span(max_age, "max_age"),
         )
         if station_ids is None:
-            if bbox is not None:
-                sides = zip(("minLon", "minLat", "maxLon", "maxLat"), _sides(bbox), strict=True)
-                query += tuple((name, repr(side)) for name, side in sides)
-            return _readings([(yield Request("/stations/readings", query))])
+            return _readings([(yield Request("/stations/readings", query + _box(bbox)))])
         if bbox is not None:
             raise MesonetError("readings are narrowed by bbox or by station_ids; got both")
         if isinstance(station_ids, str):
@@ -460,7 +449,8 @@ def _sides(bbox: BBox) -> BBox:
     return west, south, east, north
 
 
-def _is_between(west: float, lon: float, east: float) -> bool:
-    if west <= east:
-        return west <= lon <= east or (abs(lon) == 180 and (west == -180 or east == 180))
-    return lon >= west or lon <= east
+def _box(bbox: BBox | None) -> tuple[tuple[str, str], ...]:
+    if bbox is None:
+        return ()
+    names = ("minLon", "minLat", "maxLon", "maxLat")
+    return tuple((name, repr(side)) for name, side in zip(names, _sides(bbox), strict=True))

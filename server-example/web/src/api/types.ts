@@ -45,6 +45,8 @@ export interface StationDetail {
   readonly types: readonly SeriesType[];
   readonly qualities: readonly BaseQuality[];
   readonly identifiers?: Readonly<Record<string, readonly string[]>>;
+  /** Only where it is asked for. */
+  readonly typeCount?: number;
 }
 
 export interface StationWeather {

@@ -61,7 +61,7 @@ export function stationsLayer(map: L.Map): Overlay {
       all.push({ id, x: worldX(lon), y: worldY(lat), column: known.get(id) ?? -1, isSouthern: lat < 0 });
     }
     // Stations that report more come first where there is no room for all.
-    const weight = (id: string) => richness.get(id)?.types.length ?? 0;
+    const weight = (id: string) => richness.get(id)?.typeCount ?? 0;
     all.sort((a, b) => weight(b.id) - weight(a.id) || (a.id < b.id ? -1 : 1));
     spots = all;
     overlay.redraw();

@@ -1,6 +1,6 @@
 // A place in a model: its values, its forecast series, its sounding, and the nearest station beside it.
-import { askJson, modelService } from "../api/client";
-import type { ModelPoint, ModelProduct, ModelSeries } from "../api/types";
+import { askJson, modelService, observations } from "../api/client";
+import type { ModelPoint, ModelProduct, ModelSeries, StationDetail } from "../api/types";
 import { distanceKm } from "../domain/mercator";
 import { HOUR_MS, utcShort } from "../domain/time";
 import { digits, withUnit } from "../domain/variables";
@@ -163,12 +163,14 @@ function Meteogram({ lat, lon, all }: { lat: number; lon: number; all: readonly 
 async function observed(name: string, lat: number, lon: number, times_s: readonly number[], signal: AbortSignal): Promise<Curve | undefined> {
   const near = nearest(lat, lon);
   const variable = COMPARED[name];
-  const type = near && variable ? mainSeries(details.value.get(near.id)?.types ?? [], variable) : undefined;
-  if (!near || !type || times_s.length < 2) return undefined;
+  if (!near || !variable || times_s.length < 2) return undefined;
   try {
+    const { name: label, types } = await askJson<StationDetail>(observations(`/stations/${near.id}`), { signal });
+    const type = mainSeries(types, variable);
+    if (!type) return undefined;
     const own = await readSeries(near.id, type, times_s[0]! * 1000 - HOUR_MS, times_s.at(-1)! * 1000 + HOUR_MS, signal);
     if (own.values.length === 0) return undefined;
-    return { label: details.value.get(near.id)?.name ?? "", unit: own.unit, times_s: own.times_s, values: own.values, colour: curveColours()[0]!, dashed: true };
+    return { label, unit: own.unit, times_s: own.times_s, values: own.values, colour: curveColours()[0]!, dashed: true };
   } catch {
     // Beyond the lookback of the plan: the forecast stands alone.
     return undefined;

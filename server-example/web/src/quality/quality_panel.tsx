@@ -1,13 +1,13 @@
 // The network's quality: how readings were judged, where to look, and how old the feeds are.
 import { useComputed } from "@preact/signals";
 
-import { askBytes, now_ms, observations } from "../api/client";
-import type { BaseQuality } from "../api/types";
+import { askBytes, askJson, now_ms, observations } from "../api/client";
+import type { BaseQuality, StationDetail } from "../api/types";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
 import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
 import { mapVariable, shortName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
-import { details, shown_ms } from "../station/network";
+import { details, places, shown_ms } from "../station/network";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
@@ -29,8 +29,12 @@ function Verdicts({ at }: { readonly at: number }) {
   const { answer, trouble, again } = useAsked(
     async (signal) => {
       const query = new URLSearchParams({ names: NAMES.join(","), start: iso(at - SPAN_MS), end: iso(at) });
-      const body = await askBytes(observations(`/stations/readings?${query}`), { signal, name: word("quality") });
-      return inWorker({ kind: "verdicts", body });
+      const [body, types] = await Promise.all([
+        askBytes(observations(`/stations/readings?${query}`), { signal, name: word("quality") }),
+        // A value that could not be converted has another unit than its variable.
+        askJson<Record<string, Pick<StationDetail, "types">>>(observations("/stations/map/details?fields=types"), { signal }),
+      ]);
+      return { ...(await inWorker({ kind: "verdicts", body })), types };
     },
     [at],
   );
@@ -86,7 +90,8 @@ function Verdicts({ at }: { readonly at: number }) {
                     <button
                       type="button"
                       onClick={() => {
-                        if (detail) goTo(detail.coordinates[1], detail.coordinates[0], 7);
+                        const where = places.value.get(id);
+                        if (where) goTo(where.lat, where.lon, 7);
                         station.value = id;
                       }}
                     >
@@ -94,7 +99,7 @@ function Verdicts({ at }: { readonly at: number }) {
                       <span>
                         <b>{detail?.name ?? id}</b>
                         {readings.map(({ name, value, reason, typeId }) => {
-                          const unit = detail?.types.find((type) => type.id === typeId)?.reportedUnit ?? mapVariable(name).unit;
+                          const unit = answer.types[id]?.types.find((type) => type.id === typeId)?.reportedUnit ?? mapVariable(name).unit;
                           return (
                             <small key={typeId}>
                               {shortName(name, language.value)} {withUnit(value, unit, system.value, locale.value)} · {word(reason)}

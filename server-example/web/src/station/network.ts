@@ -19,8 +19,12 @@ export interface Place {
 
 /** The places of all stations by id. */
 export const places = signal<ReadonlyMap<string, Place>>(new Map());
+/** What the page shows of all stations; the rest of a station is asked for when it is opened. */
+const FIELDS = ["network", "name", "presentWeather", "updateTime", "identifiers", "typeCount"] as const;
+export type Detail = Pick<StationDetail, (typeof FIELDS)[number]>;
+
 /** Their details by id, once they have come. */
-export const details = signal<ReadonlyMap<string, StationDetail>>(new Map());
+export const details = signal<ReadonlyMap<string, Detail>>(new Map());
 /** The readings that the map shows: at first of one time, then of all of the slider. */
 export const columns = signal<Columns | undefined>(undefined);
 /** Why they could not be had, in the words of the server. */
@@ -58,7 +62,7 @@ export async function loadPlaces(): Promise<void> {
 }
 
 export async function loadDetails(): Promise<void> {
-  const all = await askJson<Record<string, StationDetail>>(observations("/stations/map/details"), { name: word("stations") });
+  const all = await askJson<Record<string, Detail>>(observations(`/stations/map/details?fields=${FIELDS.join(",")}`), { name: word("stations") });
   details.value = new Map(Object.entries(all));
 }
 

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 
 import { loadTowns, plain, townsCalled } from "../domain/towns";
 import { goTo } from "../map/map_view";
-import { details } from "../station/network";
+import { details, places } from "../station/network";
 import { layer, place, station } from "../view";
 import { word } from "./words";
 
@@ -26,9 +26,9 @@ interface Found {
 
 /** What is searched: one line for each station, made once. */
 const lines = computed(() =>
-  [...details.value].map(([id, { name, network, identifiers, coordinates }]) => {
+  [...details.value].map(([id, { name, network, identifiers }]) => {
     const codes = Object.values(identifiers ?? {}).flat();
-    return { id, name, network, codes: [...new Set(codes)], key: plain(name), coordinates };
+    return { id, name, network, codes: [...new Set(codes)], key: plain(name) };
   }),
 );
 
@@ -41,12 +41,14 @@ const found = computed<readonly Found[]>(() => {
     if (Math.abs(lat) <= 90 && Math.abs(lon) <= 180) return [{ title: `${lat}, ${lon}`, detail: "", lat, lon }];
   }
   const ranked: [number, Found][] = [];
-  for (const { id, name, network, codes, key, coordinates } of lines.value) {
+  for (const { id, name, network, codes, key } of lines.value) {
     const code = codes.find((one) => plain(one).startsWith(text));
     const at = key.indexOf(text);
     if (code === undefined && at < 0) continue;
     const rank = code !== undefined ? (plain(code) === text ? -1 : 2) : at === 0 ? 1 : key[at - 1] === " " ? 3 : 4;
-    const [lon, lat] = coordinates;
+    const where = places.value.get(id);
+    if (!where) continue;
+    const { lon, lat } = where;
     ranked.push([rank, { id, title: name, detail: [codes[0], network].filter(Boolean).join(" · "), lat, lon }]);
   }
   ranked.sort((a, b) => a[0] - b[0] || a[1].title.localeCompare(b[1].title));

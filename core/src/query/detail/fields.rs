@@ -1,0 +1,165 @@
+//! Some of the details of a station as JSON.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::StationDetail;
+use super::wire::{Ids, earlier, types};
+use crate::store::StationRecord;
+use crate::time::Iso8601;
+
+/// A member of a station's details on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Network,
+    Name,
+    StationType,
+    PresentWeather,
+    Coordinates,
+    Elevation,
+    UpdateTime,
+    Types,
+    Qualities,
+    Identifiers,
+    EarlierPlaces,
+    TypeCount,
+}
+
+impl Field {
+    /// In the order in which they are written.
+    const ALL: [(Self, &str); 12] = [
+        (Self::Network, "network"),
+        (Self::Name, "name"),
+        (Self::StationType, "stationType"),
+        (Self::PresentWeather, "presentWeather"),
+        (Self::Coordinates, "coordinates"),
+        (Self::Elevation, "elevation"),
+        (Self::UpdateTime, "updateTime"),
+        (Self::Types, "types"),
+        (Self::Qualities, "qualities"),
+        (Self::Identifiers, "identifiers"),
+        (Self::EarlierPlaces, "earlierPlaces"),
+        (Self::TypeCount, "typeCount"),
+    ];
+}
+
+/// Some of the members of station details, for callers who do not need all of them. A list of names
+/// with commas names them, in any order.
+///
+/// The names are those of a [`StationDetail`] in JSON, and `typeCount`: how many `types` the station
+/// has.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson.
+/// use mesonet::query::{DetailFields, details};
+/// let fields: DetailFields = "updateTime,name".parse()?;
+/// let detail = details(&store, 1_722_715_200_000)?.remove(0);
+/// let json = serde_json::to_string(&detail.with_fields(fields))?;
+/// assert_eq!(json, r#"{"name":"CYYZ","updateTime":"2024-08-03T20:00:00Z"}"#);
+/// let error = "name,height".parse::<DetailFields>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown field \"height\"; the fields are network, name,"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DetailFields(u16);
+
+impl DetailFields {
+    /// The names of all fields, in the order in which they are written.
+    pub const NAMES: [&str; Field::ALL.len()] = {
+        let mut names = [""; Field::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Field::ALL[i].1;
+            i += 1;
+        }
+        names
+    };
+
+    fn has(self, field: Field) -> bool {
+        self.0 & (1 << field as u16) != 0
+    }
+}
+
+impl FromStr for DetailFields {
+    type Err = UnknownField;
+
+    fn from_str(names: &str) -> Result<Self, UnknownField> {
+        names.split(',').try_fold(Self(0), |Self(fields), name| {
+            let known = Field::ALL.iter().find(|(_, known)| *known == name);
+            let &(field, _) = known.ok_or_else(|| UnknownField(name.to_owned()))?;
+            Ok(Self(fields | 1 << field as u16))
+        })
+    }
+}
+
+/// Station details have no field of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown field \"{0}\"; the fields are {names}", names = DetailFields::NAMES.join(", "))]
+pub struct UnknownField(String);
+
+impl StationDetail {
+    /// The details with some of their fields, to be serialized.
+    pub fn with_fields(&self, fields: DetailFields) -> SelectedDetail<'_> {
+        SelectedDetail { detail: self, fields }
+    }
+}
+
+/// Some of the details of a station, as JSON. See [`DetailFields`].
+#[derive(Clone, Copy, Debug)]
+pub struct SelectedDetail<'a> {
+    detail: &'a StationDetail,
+    fields: DetailFields,
+}
+
+impl Serialize for SelectedDetail<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = &*self.detail.record;
+        let StationRecord { station, series, .. } = record;
+        let mut members = serializer.serialize_map(None)?;
+        for (field, name) in Field::ALL {
+            if !self.fields.has(field) {
+                continue;
+            }
+            match field {
+                Field::Network => members.serialize_entry(name, &station.network)?,
+                Field::Name => members.serialize_entry(name, &self.detail.shown_name())?,
+                Field::StationType => present(&mut members, name, station.station_type)?,
+                Field::PresentWeather => {
+                    present(&mut members, name, record.present_weather.as_ref())?;
+                }
+                Field::Coordinates => members.serialize_entry(name, &station.coordinates)?,
+                Field::Elevation => members.serialize_entry(name, &station.sensor_height_m)?,
+                Field::UpdateTime => {
+                    present(&mut members, name, record.update_time_ms.map(Iso8601))?;
+                }
+                Field::Types => members.serialize_entry(name, &types(series))?,
+                Field::Qualities => members.serialize_entry(name, &self.detail.qualities)?,
+                Field::Identifiers => {
+                    members.serialize_entry(name, &Ids(station.all_identifiers()))?;
+                }
+                Field::EarlierPlaces => {
+                    let places = earlier(station.earlier_places.as_slice());
+                    present(&mut members, name, (!places.is_empty()).then_some(places))?;
+                }
+                Field::TypeCount => members.serialize_entry(name, &series.len())?,
+            }
+        }
+        members.end()
+    }
+}
+
+/// Writes a member that has a value.
+fn present<M: SerializeMap>(
+    members: &mut M,
+    name: &str,
+    value: Option<impl Serialize>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| members.serialize_entry(name, &value))
+}
