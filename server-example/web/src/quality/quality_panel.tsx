@@ -1,13 +1,13 @@
 // The network's quality: how readings were judged, where to look, and how old the feeds are.
 import { useComputed } from "@preact/signals";
 
-import { askBytes, askJson, now_ms, observations } from "../api/client";
-import type { BaseQuality, StationDetail } from "../api/types";
+import { askBytes, now_ms, observations } from "../api/client";
+import type { BaseQuality } from "../api/types";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
 import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
 import { mapVariable, shortName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
-import { details, places, shown_ms } from "../station/network";
+import { details, places, shown_ms, typesOfAll } from "../station/network";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
@@ -32,7 +32,7 @@ function Verdicts({ at }: { readonly at: number }) {
       const [body, types] = await Promise.all([
         askBytes(observations(`/stations/readings?${query}`), { signal, name: word("quality") }),
         // A value that could not be converted has another unit than its variable.
-        askJson<Record<string, Pick<StationDetail, "types">>>(observations("/stations/map/details?fields=types"), { signal }),
+        typesOfAll(),
       ]);
       return { ...(await inWorker({ kind: "verdicts", body })), types };
     },

@@ -66,6 +66,17 @@ export async function loadDetails(): Promise<void> {
   details.value = new Map(Object.entries(all));
 }
 
+let askedTypes: Promise<Readonly<Record<string, Pick<StationDetail, "types">>>> | undefined;
+
+/** The series of all stations: a megabyte, asked for when first needed, and again only after a failure. */
+export function typesOfAll(): NonNullable<typeof askedTypes> {
+  askedTypes ??= askJson<Record<string, Pick<StationDetail, "types">>>(observations("/stations/map/details?fields=types")).catch((error: unknown) => {
+    askedTypes = undefined;
+    throw error;
+  });
+  return askedTypes;
+}
+
 /** When the newest report of the network was made. */
 export const latestReport_ms = computed<number | undefined>(() => {
   const all = [...details.value.values()].map(({ updateTime }) => Date.parse(updateTime ?? "")).filter((time) => !Number.isNaN(time));
