@@ -81,6 +81,9 @@ pub enum Error {
     Delivery(#[from] model::DeliveryError),
     #[error(transparent)]
     DerivedLength(#[from] derived::DerivedLengthError),
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    DetailField(#[from] query::DetailFieldError),
     #[cfg(feature = "raster")]
     #[error(transparent)]
     Duration(#[from] raster::DurationError),
@@ -213,6 +216,8 @@ impl Error {
             #[cfg(all(feature = "grib", feature = "model"))]
             Self::Delivery(error) => kind_of_delivery(error),
             Self::DerivedLength(_) => ErrorKind::Invalid,
+            #[cfg(feature = "store")]
+            Self::DetailField(_) => ErrorKind::Invalid,
             #[cfg(feature = "raster")]
             Self::Duration(_) => ErrorKind::Invalid,
             Self::Encoding(_) => ErrorKind::Invalid,

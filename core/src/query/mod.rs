@@ -22,8 +22,8 @@ mod walk;
 mod weather;
 
 pub use self::detail::{
-    DetailFields, QUALITIES_SPAN_MS, SelectedDetail, StationDetail, StationMarker, StationMarkers,
-    UnknownField, detail, details, details_of,
+    DetailFieldError, DetailFields, QUALITIES_SPAN_MS, SelectedDetail, StationDetail,
+    StationMarker, StationMarkers, detail, details, details_of,
 };
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
-use mesonet::query::{DetailFields, StationDetail, StationMarkers, UnknownField, detail};
+use mesonet::query::{DetailFieldError, DetailFields, StationDetail, StationMarkers, detail};
 use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 
@@ -135,7 +135,7 @@ const FIELD: &str = "^(network|name|stationType|presentWeather|coordinates|eleva
      |qualities|identifiers|earlierPlaces|typeCount)$";
 
 fn fields(names: &str) -> Result<DetailFields, ApiError> {
-    names.parse().map_err(|unknown: UnknownField| ApiError::BadRequest(unknown.to_string()))
+    names.parse().map_err(|unknown: DetailFieldError| ApiError::BadRequest(unknown.to_string()))
 }
 
 /// Length of the longest text that is searched for. The longest name of a real station has 60

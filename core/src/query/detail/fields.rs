@@ -88,12 +88,12 @@ impl DetailFields {
 }
 
 impl FromStr for DetailFields {
-    type Err = UnknownField;
+    type Err = DetailFieldError;
 
-    fn from_str(names: &str) -> Result<Self, UnknownField> {
+    fn from_str(names: &str) -> Result<Self, DetailFieldError> {
         names.split(',').try_fold(Self(0), |Self(fields), name| {
             let known = Field::ALL.iter().find(|(_, known)| *known == name);
-            let &(field, _) = known.ok_or_else(|| UnknownField(name.to_owned()))?;
+            let &(field, _) = known.ok_or_else(|| DetailFieldError(name.to_owned()))?;
             Ok(Self(fields | 1 << field as u16))
         })
     }
@@ -102,7 +102,7 @@ impl FromStr for DetailFields {
 /// Station details have no field of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown field \"{0}\"; the fields are {names}", names = DetailFields::NAMES.join(", "))]
-pub struct UnknownField(String);
+pub struct DetailFieldError(String);
 
 impl StationDetail {
     /// The details with some of their fields, to be serialized.

@@ -6,7 +6,7 @@ mod wire;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use fields::{DetailFields, SelectedDetail, UnknownField};
+pub use fields::{DetailFieldError, DetailFields, SelectedDetail};
 pub use wire::{StationMarker, StationMarkers};
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
