@@ -9,6 +9,8 @@ use mesonet::observation::Station;
 use mesonet::store::{Directory, StationRecord, StationSeries};
 use mesonet::{Batch, Report, Series, SeriesKey, StationId, Variable};
 
+use crate::recent::Recent;
+
 /// One station.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StationState {
@@ -154,6 +156,7 @@ pub(crate) struct KnownRecord {
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
     pub series: Arc<KnownSeries>,
     pub directory: Arc<Directory>,
+    pub recent: Recent,
 }
 
 impl KnownRecord {
@@ -162,6 +165,12 @@ impl KnownRecord {
             return None;
         }
         Arc::make_mut(&mut self.stations).get_mut(&id).map(Arc::make_mut)
+    }
+
+    /// Drops recent readings before an instant or the cutoff, and more if there are too many.
+    pub(crate) fn limit_recent(&mut self, from_ms: i64, most_readings: usize) {
+        self.recent.limit(from_ms, most_readings);
+        self.recent.drop_before(self.visible.retain_from_ms);
     }
 
     /// Applies what a batch says of its stations, apart from the readings.

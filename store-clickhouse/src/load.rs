@@ -11,6 +11,7 @@ use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
 use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
 use crate::link::{Link, TablePlace};
+use crate::recent::Recent;
 use crate::rows::{BatchRow, EarlierPlacesRow, SeriesRow, SqlList, StationKey, StationRow};
 use crate::sql;
 
@@ -44,6 +45,7 @@ pub(crate) fn load(link: &Link) -> Result<KnownRecord, StoreError> {
         stations: Arc::new(stations),
         series: Arc::new(series),
         directory: Arc::new(Directory::default()),
+        recent: Recent::default(),
     };
     known.make_directory();
     Ok(known)

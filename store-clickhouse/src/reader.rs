@@ -1,6 +1,7 @@
 //! The record as seen by a process that does not write.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -13,6 +14,7 @@ use crate::link::Link;
 use crate::load::{News, load, news};
 use crate::marks::Marks;
 use crate::options::Options;
+use crate::recent::{KeptReadings, Recent};
 use crate::rows::AlertRow;
 use crate::upkeep::{Maintained, days_and_rows, expired};
 use crate::view::RecordView;
@@ -90,7 +92,12 @@ impl ClickHouseReader {
         self.link.check_tables()?;
         let (known, changed) = match news(&self.link, &seen.known)? {
             News::None => (None, Changed::Nothing),
-            News::More(known, stations) => (Some(known), Changed::Stations(stations)),
+            News::More(mut known, stations) => {
+                let view = RecordView::new(&self.link, &known);
+                known.recent.follow(&view, seen.known.visible.up_to)?;
+                known.recent.drop_before(known.visible.retain_from_ms);
+                (Some(known), Changed::Stations(stations))
+            }
             News::Other => (Some(load_all(&self.link)?), Changed::Everything),
         };
         if let Some(known) = known {
@@ -99,6 +106,26 @@ impl ClickHouseReader {
         }
         seen.read_alerts(&self.link, &self.alerts)?;
         Ok(changed)
+    }
+
+    /// Keeps recent readings in memory, as
+    /// [`ClickHouseStore::keep_recent`](crate::ClickHouseStore::keep_recent) does.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses. What was in memory before stays.
+    pub fn keep_recent(
+        &self,
+        span_ms: Range<i64>,
+        most_readings: usize,
+    ) -> Result<KeptReadings, StoreError> {
+        let mut seen = self.seen();
+        let from_ms = span_ms.start;
+        if seen.known.recent.lacks(from_ms) {
+            seen.known.recent = Recent::load(&self.view(), span_ms, most_readings)?;
+        }
+        seen.known.limit_recent(from_ms, most_readings);
+        self.view.store(Arc::new(RecordView::new(&self.link, &seen.known)));
+        Ok(seen.known.recent.kept())
     }
 
     /// The alerts, which cannot be changed here.

@@ -26,6 +26,12 @@ pub(crate) const EARLIER_PLACES: &str = include_str!("../queries/earlier_places.
 /// All versions of the readings of stations and series in a window.
 pub(crate) const WINDOW: &str = include_str!("../queries/window.sql");
 
+/// All versions of the readings in a window that came after a batch.
+pub(crate) const RECENT: &str = include_str!("../queries/recent.sql");
+
+/// How many versions of readings a window has.
+pub(crate) const COUNT: &str = include_str!("../queries/count.sql");
+
 /// The last reading of stations and series in a window. Its time and version are packed in one
 /// number: ClickHouse finds it twice as fast as by two numbers.
 pub(crate) const LATEST: &str = include_str!("../queries/latest.sql");

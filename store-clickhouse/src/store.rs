@@ -1,5 +1,6 @@
 //! The store.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,6 +13,7 @@ use crate::fence::Fence;
 use crate::link::Link;
 use crate::marks::Marks;
 use crate::options::Options;
+use crate::recent::{KeptReadings, Recent};
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::RecordView;
@@ -105,6 +107,33 @@ impl ClickHouseStore {
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
     pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
         self.write(|writer| writer.retain(&self.marks, retain_from_ms))
+    }
+
+    /// Keeps the readings of a span of time and later ones in memory, so that they need not be asked
+    /// for, as long as there are not too many; then fewer hours are kept. To be called again as time
+    /// passes, with a later span.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses. What was in memory before stays.
+    pub fn keep_recent(
+        &self,
+        span_ms: Range<i64>,
+        most_readings: usize,
+    ) -> Result<KeptReadings, StoreError> {
+        let from_ms = span_ms.start;
+        // While the readings are read, batches are written.
+        let view = self.view();
+        let read = view.recent.lacks(from_ms).then(|| Recent::load(&view, span_ms, most_readings));
+        let read = read.transpose()?;
+        let mut writer = self.writer();
+        writer.make_sure()?;
+        if let Some(mut recent) = read {
+            recent.follow(&writer.view(), view.visible.up_to)?;
+            writer.known.recent = recent;
+        }
+        writer.known.limit_recent(from_ms, most_readings);
+        self.publish(&writer);
+        Ok(writer.known.recent.kept())
     }
 
     /// Drops what is no longer needed: readings before an instant, if one is given; states of

@@ -39,6 +39,8 @@ impl BatchWriter {
             let at = marks.set(RETAIN_FROM, &retain_from_ms.to_string())?;
             self.fence.check(&self.link, Some(at))?;
             self.known.visible.retain_from_ms = retain_from_ms;
+            // What is dropped must not be shown if the instant moves back.
+            self.known.recent.drop_before(retain_from_ms);
         }
         Ok(())
     }

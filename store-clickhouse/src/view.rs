@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use clickhouse::query::Query;
 use clickhouse::{RowOwned, RowRead};
-use mesonet::observation::QualityCode;
 use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError, VisitWeather};
-use mesonet::{ClosedWindow, Reader, Series, StationId};
+use mesonet::{ClosedWindow, Reader, Series, StationId, Variable};
 
+use crate::columns::StationColumns;
 use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
 use crate::link::{Link, TablePlace};
+use crate::recent::{Recent, Variables};
 use crate::rows::{LatestRow, ReadingRow, SqlList, StationKey, WeatherRow};
 use crate::sql;
 
 /// How many readings a query should bring at most, by the estimate below. A station is always asked
 /// for whole.
-const READINGS_AT_ONCE: u64 = 1_000_000;
+pub(crate) const READINGS_AT_ONCE: u64 = 1_000_000;
 
 /// How many stations and moments a query names at most. This keeps the query below the length that
 /// ClickHouse parses (256 KB).
@@ -32,6 +33,8 @@ pub(crate) struct RecordView {
     pub directory: Arc<Directory>,
     pub series: Arc<KnownSeries>,
     pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
+    /// The readings that need not be asked for.
+    pub recent: Recent,
     /// Readings that are not in the tables yet, with the versions they will have, by station.
     pub fresh: Arc<[ReadingRow]>,
     /// Weather that is not in the tables yet, with the versions it will have, by station.
@@ -107,13 +110,14 @@ impl Reader for RecordView {
 impl RecordView {
     /// The record as it is known.
     pub(crate) fn new(link: &Arc<Link>, known: &KnownRecord) -> Self {
-        let KnownRecord { visible, series, stations, directory, .. } = known;
+        let KnownRecord { visible, series, stations, directory, recent, .. } = known;
         Self {
             link: Arc::clone(link),
             visible: visible.clone(),
             directory: Arc::clone(directory),
             series: Arc::clone(series),
             stations: Arc::clone(stations),
+            recent: recent.clone(),
             fresh: Arc::new([]),
             fresh_weather: Arc::new([]),
         }
@@ -180,57 +184,109 @@ impl RecordView {
         })
     }
 
-    /// Visits stations group by group: the readings of one group fit into memory together.
+    /// Counts the versions of readings in a window.
+    pub(crate) fn count(&self, times: &Times) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for shard in 0..self.link.shards() {
+            let query = self.seen(within(self.link.query(sql::COUNT), times));
+            count += self.rows::<u64>("readings", shard, &query)?.iter().sum::<u64>();
+        }
+        Ok(count)
+    }
+
+    /// Visits stations group by group: the readings of one group that are asked for fit into memory
+    /// together.
     fn scan_groups(
         &self,
         selection: &Selection<'_>,
         which: Which,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        let asked = |series: &&Arc<Series>| selection.variables.contains(&series.key.variable);
-        let asked: Vec<i32> = self.series.all().filter(asked).map(|series| series.id.0).collect();
+        let variables = Variables::new(selection.variables);
         let times = self.retained(selection.window);
+        let scan = Scan {
+            which,
+            variables,
+            series: self.series.all().filter(|of| variables.has(of)).map(|of| of.id.0).collect(),
+            older: *times.start()..=(*times.end()).min(self.recent.from_ms().saturating_sub(1)),
+            times,
+        };
         let mut group: Vec<(usize, StationId)> = Vec::new();
-        let mut readings = 0;
+        // How many stations have older readings, and how many readings they have.
+        let (mut stations, mut readings) = (0, 0);
         for (i, id) in selection.stations.iter().enumerate() {
-            let Some(state) = self.stations.get(id) else { continue };
-            let more = match (which, state.expected(selection.variables, &times)) {
-                (_, (_, 0)) => continue,
-                (Which::All, (readings, _)) => readings,
-                (Which::Latest, (_, series)) => series,
-            };
-            let is_full = group.len() == STATIONS_AT_ONCE || readings + more > READINGS_AT_ONCE;
-            if is_full && !group.is_empty() {
-                self.scan_group(&group, &asked, &times, which, visit)?;
+            let more = self.expected(*id, &scan, selection.variables);
+            let is_full = more > 0
+                && (stations == STATIONS_AT_ONCE
+                    || stations > 0 && readings + more > READINGS_AT_ONCE);
+            if is_full {
+                self.scan_group(&group, &scan, visit)?;
                 group.clear();
-                readings = 0;
+                (stations, readings) = (0, 0);
             }
             group.push((i, *id));
+            stations += usize::from(more > 0);
             readings += more;
         }
-        if !group.is_empty() {
-            self.scan_group(&group, &asked, &times, which, visit)?;
-        }
+        self.scan_group(&group, &scan, visit)?;
         Ok(Damage::default())
+    }
+
+    /// How many older readings of a station a scan is expected to bring.
+    fn expected(&self, id: StationId, scan: &Scan, variables: &[Variable]) -> u64 {
+        if scan.older.is_empty() {
+            return 0;
+        }
+        let Some(state) = self.stations.get(&id) else { return 0 };
+        match (scan.which, state.expected(variables, &scan.older)) {
+            (_, (_, 0)) => 0,
+            (Which::All, (readings, _)) => readings,
+            (Which::Latest, (_, series)) => series,
+        }
     }
 
     fn scan_group(
         &self,
         group: &[(usize, StationId)],
-        asked: &[i32],
-        times: &Times,
-        which: Which,
+        scan: &Scan,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError> {
-        let ask = |sql, ids: &[String]| {
-            let query = self.link.query(sql).bind(SqlList(ids)).bind(SqlList(asked));
-            self.seen(within(query, times))
-        };
-        let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
+        let older = self.older(group, scan)?;
+        let (mut recent, mut columns) = (Vec::new(), StationColumns::default());
+        for &(i, id) in group {
+            recent.clear();
+            self.recent.add_slices(id.into(), scan.variables, &scan.times, scan.which, &mut recent);
+            let rows = of_station(&older, id.into(), |row| row.station);
+            if !rows.is_empty() {
+                columns.fill(&StationColumns::default(), rows, &self.series);
+                visit(i, &joined(&columns, &recent, scan.which));
+            } else if !recent.is_empty() {
+                visit(i, &recent);
+            }
+        }
+        Ok(())
+    }
+
+    /// The readings of stations that are not in memory, sorted by station, series, time and version.
+    fn older(
+        &self,
+        group: &[(usize, StationId)],
+        scan: &Scan,
+    ) -> Result<Vec<ReadingRow>, StoreError> {
+        let Scan { which, series, older: times, .. } = scan;
+        if times.is_empty() || series.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        stations.retain(|id| self.may_be_older(*id, scan));
         // A caller may ask for a station twice.
         stations.sort_unstable();
         stations.dedup();
+        let ask = |sql, ids: &[String]| {
+            let query = self.link.query(sql).bind(SqlList(ids)).bind(SqlList(series));
+            self.seen(within(query, times))
+        };
+        let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
         let mut rows = self.on_shards(&stations, |shard, ids| match which {
             Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
                 let rows: Vec<LatestRow> = self.rows("readings", shard, &ask(sql::LATEST, ids))?;
@@ -239,7 +295,7 @@ impl RecordView {
             _ => self.rows("readings", shard, &ask(sql::WINDOW, ids)),
         })?;
         let is_asked = |row: &&ReadingRow| {
-            times.contains(&row.ts_ms) && asked.binary_search(&row.series).is_ok()
+            times.contains(&row.ts_ms) && series.binary_search(&row.series).is_ok()
         };
         for &id in &stations {
             let fresh = of_station(&self.fresh, id.into(), |row| row.station);
@@ -247,22 +303,37 @@ impl RecordView {
         }
         // Stable, which is fast here: the answer is made of parts that are in order.
         rows.sort_by_key(|row| (row.station, row.series, row.ts_ms, row.version, row.batch));
-        let mut columns = StationColumns::default();
-        for &(i, id) in group {
-            let rows = of_station(&rows, id.into(), |row| row.station);
-            if !rows.is_empty() {
-                columns.fill(rows, &self.series);
-                visit(i, &columns.slices(which));
-            }
+        Ok(rows)
+    }
+
+    /// Whether a scan may need older readings of a station: for the last reading of a series, only
+    /// if there is no recent one.
+    fn may_be_older(&self, id: StationId, scan: &Scan) -> bool {
+        let Some(state) = self.stations.get(&id) else { return false };
+        let mut recent = Vec::new();
+        if let Which::Latest = scan.which {
+            self.recent.add_slices(id.into(), scan.variables, &scan.times, scan.which, &mut recent);
         }
-        Ok(())
+        state.record.series.iter().zip(&state.newest_ms).any(|(known, newest_ms)| {
+            let series = &known.series;
+            known.first_appearance_ms <= *scan.older.end()
+                && newest_ms >= scan.older.start()
+                && scan.variables.has(series)
+                && recent.binary_search_by_key(&series.id, |of| of.series.id).is_err()
+        })
     }
 
     /// Finds the newest version of all readings of stations at some moments, including series that
     /// were not asked for.
     pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
         let mut stored = Stored::new();
-        for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
+        let (recent, older): (Vec<_>, Vec<_>) =
+            moments.iter().partition(|(_, ts_ms)| *ts_ms >= self.recent.from_ms());
+        for (id, ts_ms) in recent {
+            let rows = self.recent.at(id.into(), ts_ms);
+            stored.extend(rows.map(|row| ((row.station, row.series, ts_ms), row)));
+        }
+        for (shard, ids, at, times) in grouped(&older, self.link.shards()) {
             let query = self.link.query(sql::MOMENTS).bind(SqlList(&ids)).bind(SqlList(&at));
             let query = self.seen(within(query, &times));
             let rows: Vec<ReadingRow> = self.rows("readings", shard, &query)?;
@@ -307,10 +378,42 @@ fn within(query: Query, times: &Times) -> Query {
 
 /// Which readings of a window are asked for.
 #[derive(Clone, Copy)]
-enum Which {
+pub(crate) enum Which {
     All,
     /// The last of each series.
     Latest,
+}
+
+/// What a scan looks for.
+struct Scan {
+    which: Which,
+    variables: Variables,
+    /// The ids of their series, sorted.
+    series: Vec<i32>,
+    times: Times,
+    /// The times of readings that are not in memory.
+    older: Times,
+}
+
+/// The older readings of a station and the recent ones. Of the last readings, only those of series
+/// without a recent one are older.
+fn joined<'a>(
+    older: &'a StationColumns,
+    recent: &[SeriesSlice<'a>],
+    which: Which,
+) -> Vec<SeriesSlice<'a>> {
+    let slice = |(series, range): (&'a Arc<Series>, Range<usize>)| match which {
+        Which::All => Some(older.slice(series, range)),
+        Which::Latest => {
+            let later = recent.binary_search_by_key(&series.id, |of| of.series.id);
+            later.is_err().then(|| older.slice(series, range.end - 1..range.end))
+        }
+    };
+    let mut slices: Vec<_> = older.series().filter_map(slice).collect();
+    slices.extend_from_slice(recent);
+    // Stable: the older part of a series stays first.
+    slices.sort_by_key(|slice| slice.series.id);
+    slices
 }
 
 /// A query for moments: the shard, the stations and times that it names, and the window around the
@@ -339,64 +442,4 @@ fn grouped(moments: &[(StationId, i64)], shards: usize) -> Vec<Group> {
         }
     }
     groups
-}
-
-/// The readings of one station, the newest version of each.
-#[derive(Default)]
-struct StationColumns {
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    quality: Vec<QualityCode>,
-    source: Vec<QualityCode>,
-    revision: Vec<u8>,
-    qualifier: Vec<u8>,
-    series: Vec<(Arc<Series>, Range<usize>)>,
-}
-
-impl StationColumns {
-    /// Takes the rows of a station, sorted by series, time and version.
-    fn fill(&mut self, rows: &[ReadingRow], table: &KnownSeries) {
-        let Self { ts_ms, value, quality, source, revision, qualifier, series } = self;
-        ts_ms.clear();
-        value.clear();
-        quality.clear();
-        source.clear();
-        revision.clear();
-        qualifier.clear();
-        series.clear();
-        for of_series in rows.chunk_by(|a, b| a.series == b.series) {
-            let Some(known) = table.by_id(of_series[0].series) else { continue };
-            let start = ts_ms.len();
-            for versions in of_series.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
-                let newest = &versions[versions.len() - 1];
-                ts_ms.push(newest.ts_ms);
-                value.push(newest.value);
-                quality.push(QualityCode(newest.quality));
-                source.push(QualityCode(newest.source));
-                revision.push(newest.revision);
-                qualifier.push(newest.qualifier);
-            }
-            series.push((Arc::clone(known), start..ts_ms.len()));
-        }
-    }
-
-    fn slices(&self, which: Which) -> Vec<SeriesSlice<'_>> {
-        let mut slices = Vec::with_capacity(self.series.len());
-        for (series, Range { start, end }) in &self.series {
-            let range = match which {
-                Which::All => *start..*end,
-                Which::Latest => *end - 1..*end,
-            };
-            slices.push(SeriesSlice {
-                series,
-                ts_ms: &self.ts_ms[range.clone()],
-                value: &self.value[range.clone()],
-                quality: &self.quality[range.clone()],
-                source: &self.source[range.clone()],
-                revision: &self.revision[range.clone()],
-                qualifier: &self.qualifier[range],
-            });
-        }
-        slices
-    }
 }

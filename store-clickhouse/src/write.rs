@@ -82,7 +82,11 @@ impl BatchWriter {
         if self.unsure {
             self.fence.check(&self.link, None)?;
             self.fence.take_again(&self.link)?;
-            *self = Self::begin(Arc::clone(&self.link), Arc::clone(&self.fence))?;
+            let mut again = Self::begin(Arc::clone(&self.link), Arc::clone(&self.fence))?;
+            let mut recent = self.known.recent.clone();
+            recent.follow(&again.view(), self.known.visible.up_to)?;
+            again.known.recent = recent;
+            *self = again;
         }
         Ok(())
     }
@@ -120,21 +124,27 @@ impl BatchWriter {
             !changed_stations.is_empty() || !add.readings.is_empty() || !add.weather.is_empty();
         next.generation += u64::from(changed);
         next.make_directory();
+        next.recent.put(add.readings.iter().copied(), &next.series);
 
         let seen = RecordView {
             directory: Arc::clone(&next.directory),
             series: Arc::clone(&next.series),
             stations: Arc::clone(&next.stations),
+            recent: next.recent.clone(),
             fresh: add.readings.clone().into(),
             fresh_weather: add.weather.clone().into(),
             ..before.clone()
         };
         let verdicts = judge(&seen)?;
+        drop(seen);
         self.revise(&verdicts, &before, &mut add.readings, &mut receipt)?;
         if !changed && receipt.revised > 0 {
             // The judge has already seen a directory of this generation, made before its verdicts.
             next.generation += 1;
             next.make_directory();
+        }
+        if receipt.revised > 0 {
+            next.recent.put(add.readings.iter().copied(), &next.series);
         }
         if changed || receipt.revised > 0 {
             // Includes stations of older readings: a reader finds what has changed by the states of

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use mesonet::access::Plan;
 use mesonet::store::{EmbeddedOptions, Maintained, StoreError};
+use mesonet::time::HOUR_MS;
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -242,6 +244,9 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
         let look = move |state: &State, (): &mut ()| {
             state.follow()?;
+            if let (Some(follower), Some(span_ms)) = (state.services.follower(), recent(state)) {
+                follower.keep_recent(span_ms, state.config().recent_memory_bytes)?;
+            }
             Ok::<_, ServeError>(every)
         };
         beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
@@ -466,11 +471,22 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         };
         retention::report(record, retain_from_ms, &done, alerts);
     }
+    if let Some(span_ms) = recent(state) {
+        record.keep_recent(span_ms, state.config().recent_memory_bytes)?;
+    }
     if done.sealed_readings > 0 || done.merged_segments > 0 {
         let Maintained { sealed_readings, merged_segments, .. } = done;
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
+}
+
+/// The span of time whose readings are in memory, from a whole hour to now.
+fn recent(state: &State) -> Option<Range<i64>> {
+    let hours = i64::from(state.config().recent_hours);
+    let now_ms = state.clock.now_ms();
+    let from_ms = (now_ms.div_euclid(HOUR_MS) - hours) * HOUR_MS;
+    (hours > 0).then_some(from_ms..now_ms)
 }
 
 /// Looks at the watched folder.

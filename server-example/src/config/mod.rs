@@ -34,7 +34,7 @@ use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 
 /// The settings that are read only at the start. A reload applies all others.
-const NEED_RESTART: [&str; 33] = [
+const NEED_RESTART: [&str; 35] = [
     "data",
     "store",
     "store_password_file",
@@ -43,6 +43,8 @@ const NEED_RESTART: [&str; 33] = [
     "seal_readings",
     "follow",
     "follow_every_s",
+    "recent_hours",
+    "recent_memory_bytes",
     "listen",
     "metrics_listen",
     "otlp_endpoint",

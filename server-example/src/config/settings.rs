@@ -135,6 +135,10 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        /// How many hours of readings of a record in ClickHouse are in memory; 0 keeps none there
+        recent_hours: u32 = 48, "MESONET_RECENT_HOURS", "HOURS";
+        /// Most memory for these; fewer hours are kept if it is not enough
+        recent_memory_bytes: usize = 1 << 30, "MESONET_RECENT_MEMORY_BYTES", "BYTES";
         /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
         /// what that takes in a second later, and takes nothing in
         read_only: bool = false, "MESONET_READ_ONLY", "BOOL";

@@ -1,5 +1,6 @@
 //! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +11,9 @@ use mesonet::store::{
 };
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
-use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
+use mesonet_clickhouse::{
+    Changed, ClickHouseReader, ClickHouseStore, KeptReadings, Options, read_mark,
+};
 
 use super::{
     ClickHouseAddress, Marks, RecordPlace, RecordSettings, RecordStore, Touched, Upstream,
@@ -33,6 +36,7 @@ const ONLY_READS: &str =
 #[derive(Debug)]
 struct InClickHouse {
     store: ClickHouseStore,
+    kept: KeptLog,
     is_new: bool,
     /// Locked while the server runs.
     _folder: FileLock,
@@ -69,9 +73,10 @@ pub fn open(
             tracing::warn!("the {what} in {folder} are not used: the record is in ClickHouse");
         }
     }
-    let kept = InClickHouse { store, is_new, _folder: folder };
-    kept.say_written()?;
-    Ok((Arc::new(kept), alerts))
+    let kept = KeptLog::default();
+    let record = InClickHouse { store, kept, is_new, _folder: folder };
+    record.say_written()?;
+    Ok((Arc::new(record), alerts))
 }
 
 /// Refuses a record that a server writes to.
@@ -151,12 +156,44 @@ pub fn beside(
     let as_of_ms = system_ms();
     let reader = ClickHouseReader::open(&options)?;
     let failure = Mutex::default();
-    Ok(Arc::new(BesideWriter { reader, as_of_ms: AtomicI64::new(as_of_ms), failure }))
+    let as_of_ms = AtomicI64::new(as_of_ms);
+    Ok(Arc::new(BesideWriter { reader, kept: KeptLog::default(), as_of_ms, failure }))
 }
 
 /// The hour in which an instant lies.
 fn whole_hour(ts_ms: i64) -> i64 {
     ts_ms.div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
+}
+
+/// Logs what is in memory of a record, once and when fewer hours have to do.
+#[derive(Debug, Default)]
+struct KeptLog(Mutex<Option<bool>>);
+
+impl KeptLog {
+    fn note(&self, kept: KeptReadings, asked_from_ms: i64) {
+        let is_whole = kept.from_ms.is_some_and(|from_ms| from_ms <= asked_from_ms);
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.replace(is_whole) == Some(is_whole) {
+            return;
+        }
+        let KeptReadings { from_ms, readings } = kept;
+        let since =
+            from_ms.map_or("none".to_owned(), |from_ms| format!("since {}", Iso8601(from_ms)));
+        if is_whole {
+            tracing::info!("in memory: {readings} readings, {since}");
+        } else {
+            let asked = Iso8601(asked_from_ms);
+            tracing::warn!(
+                "in memory: {readings} readings, {since}; those since {asked} would be more than \
+                 recent_memory_bytes"
+            );
+        }
+    }
+}
+
+/// How many readings take so many bytes.
+fn readings_in(bytes: usize) -> usize {
+    bytes / KeptReadings::READING_BYTES
 }
 
 impl InClickHouse {
@@ -211,6 +248,12 @@ impl RecordStore for InClickHouse {
         self.store.retain_from(whole_hour(retain_from_ms))
     }
 
+    fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
+        let from_ms = span_ms.start.max(self.store.held_from_ms()?);
+        self.kept.note(self.store.keep_recent(span_ms, readings_in(most_bytes))?, from_ms);
+        Ok(())
+    }
+
     fn trouble(&self) -> Option<&'static str> {
         match self.store.check() {
             Ok(()) => None,
@@ -234,6 +277,7 @@ impl RecordStore for InClickHouse {
 #[derive(Debug)]
 struct BesideWriter {
     reader: ClickHouseReader,
+    kept: KeptLog,
     as_of_ms: AtomicI64,
     /// Why the last look at the record failed.
     failure: Mutex<Option<String>>,
@@ -274,6 +318,12 @@ impl Upstream for BesideWriter {
 
     fn as_of_ms(&self) -> i64 {
         self.as_of_ms.load(Ordering::Relaxed)
+    }
+
+    fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
+        let from_ms = span_ms.start.max(self.reader.held_from_ms()?);
+        self.kept.note(self.reader.keep_recent(span_ms, readings_in(most_bytes))?, from_ms);
+        Ok(())
     }
 
     fn alerts(&self) -> &Arc<AlertStore> {

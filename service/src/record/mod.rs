@@ -32,6 +32,7 @@ mod writer;
 use std::fmt::Debug;
 use std::fs::{self, TryLockError};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -125,6 +126,11 @@ trait RecordStore: Store + Marks + Debug {
 
     /// The units that retention deletes: each goes as a whole when all of it is too old.
     fn expires_by(&self) -> &'static str;
+
+    /// Keeps recent readings in memory if they are on other machines.
+    fn keep_recent(&self, _span_ms: Range<i64>, _most_bytes: usize) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Says that this process no longer writes to the store.
     fn close(&self) {}
@@ -250,6 +256,15 @@ impl Record {
     /// It cannot be written.
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         self.kept.maintain(retain_from_ms)
+    }
+
+    /// Keeps the readings of a span of time and later ones in memory if they are on other machines,
+    /// fewer hours of them if they are more than so many bytes. To be called again as time passes.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
+        self.kept.keep_recent(span_ms, most_bytes)
     }
 
     /// Moves the cutoff of retention, forward or back, until the next look at it.

@@ -1,6 +1,7 @@
 //! The record of a server that writes none: it serves the record of another server, some time
 //! behind it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn};
@@ -24,6 +25,14 @@ pub trait Upstream: Send + Sync {
     /// age.
     fn behind_s(&self) -> f64 {
         (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
+    }
+
+    /// Keeps recent readings in memory, as [`Record::keep_recent`](super::Record::keep_recent) does.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    fn keep_recent(&self, _span_ms: Range<i64>, _most_bytes: usize) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// The alerts.

@@ -5,6 +5,7 @@ mod batches;
 mod between;
 mod copies;
 mod readers;
+mod recent;
 mod replicas;
 mod rig;
 mod support;
@@ -17,7 +18,7 @@ use std::env;
 use libtest_mimic::{Arguments, Failed, Trial};
 use mesonet::store::conformance::{RULES, any_order_gives_the_same_record};
 
-use support::{Beside, Reopened, migrated, nodes, open};
+use support::{Beside, Reopened, WithRecent, migrated, nodes, open};
 
 /// A test, given the address of ClickHouse.
 type Test = fn(&str);
@@ -52,6 +53,10 @@ fn main() {
         trials.push(trial(format!("reopened::{name}"), Box::new(reopened)));
         let beside = move |url: &str| rule(&Beside::new(url));
         trials.push(trial(format!("beside::{name}"), Box::new(beside)));
+        for (reader, is_beside) in [("recent", false), ("recent_beside", true)] {
+            let recent = move |url: &str| rule(&WithRecent::new(url, is_beside));
+            trials.push(trial(format!("{reader}::{name}"), Box::new(recent)));
+        }
     }
     let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
     trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
@@ -66,6 +71,8 @@ fn main() {
         batches::the_last_to_open_is_the_writer,
         copies::a_record_is_copied_here_and_on,
         readers::alerts_come_to_readers_and_go,
+        recent::more_than_fit_are_kept_for_fewer_hours,
+        recent::what_retention_dropped_is_not_shown_from_memory,
         upkeep::batches_of_earlier_writers_are_dropped,
         upkeep::readings_before_the_cutoff_are_gone_and_stay_gone,
         wide::many_stations_and_days_are_as_in_memory,
@@ -88,6 +95,9 @@ fn main() {
             readers::a_reader_outlives_the_days_of_states,
             readers::api_keys_are_joined_whoever_puts_them,
             readers::marks_are_kept_and_a_writer_before_puts_none,
+            recent::a_batch_in_doubt_is_in_memory_if_it_counts,
+            recent::a_batch_that_no_longer_counts_leaves_memory,
+            recent::recent_readings_are_not_asked_for,
             upkeep::a_silent_server_is_not_waited_for,
             upkeep::alerts_are_kept_as_they_were,
             upkeep::a_table_that_cannot_be_read_is_found_out,

@@ -12,6 +12,7 @@ use mesonet::store::{
     Damage, Directory, ReaderWrapper, Receipt, Selection, SeriesSlice, StoreError, VerdictFn,
     VisitWeather, no_verdicts,
 };
+use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, Reader, Reading, Report, SeriesKey, Station,
     StationId, Store, Variable,
@@ -214,6 +215,47 @@ impl Beside {
     pub fn new(url: &str) -> Self {
         let options = migrated(url);
         Self { writer: open(&options), reader: ClickHouseReader::open(&options).unwrap() }
+    }
+}
+
+/// A store with recent readings in memory, those from another instant on after each batch.
+pub struct WithRecent {
+    beside: Beside,
+    /// Whether it is read beside its writer.
+    is_beside: bool,
+    batches: AtomicUsize,
+}
+
+impl WithRecent {
+    /// Times of the suite are around 1970, and few hours later.
+    const FROM_MS: [i64; 4] = [-DAY_MS, 11, -DAY_MS, HOUR_MS];
+
+    pub fn new(url: &str, is_beside: bool) -> Self {
+        let new = Self { beside: Beside::new(url), is_beside, batches: AtomicUsize::new(0) };
+        new.keep();
+        new
+    }
+
+    fn keep(&self) {
+        let from_ms = Self::FROM_MS[self.batches.fetch_add(1, Ordering::Relaxed) % 4];
+        let Beside { writer, reader } = &self.beside;
+        let kept = writer.keep_recent(from_ms..2 * DAY_MS, usize::MAX).unwrap();
+        assert_eq!(kept.from_ms, Some(from_ms));
+        assert_eq!(reader.keep_recent(from_ms..2 * DAY_MS, usize::MAX), Ok(kept));
+    }
+}
+
+impl ReaderWrapper for WithRecent {
+    fn wrapped(&self) -> &dyn Reader {
+        if self.is_beside { &self.beside } else { &self.beside.writer }
+    }
+}
+
+impl Store for WithRecent {
+    fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
+        let receipt = self.beside.append(batch, judge);
+        self.keep();
+        receipt
     }
 }
 

@@ -8,10 +8,14 @@ use mesonet::{
     SeriesKey, Station, StationId, Store, Variable,
 };
 
+use mesonet_clickhouse::ClickHouseReader;
+
 use crate::support::{id, migrated, open, station};
 
 const STATIONS: usize = 2300;
 const DAYS: i64 = 100;
+/// Between two readings of a day.
+const RECENT_FROM_MS: i64 = 60 * DAY_MS + 1;
 
 type Seen = Vec<(usize, i32, Vec<i64>, Vec<u64>, Vec<u8>, Vec<u8>)>;
 
@@ -57,10 +61,16 @@ fn seen(store: &dyn Reader, selection: &Selection<'_>, latest: bool) -> Seen {
     let mut seen = Seen::new();
     let mut visit = |i: usize, slices: &[SeriesSlice<'_>]| {
         for slice in slices {
-            let bits = slice.value.iter().map(|value| value.to_bits()).collect();
-            let quality = slice.quality.iter().map(|code| code.0).collect();
-            let (ts_ms, qualifier) = (slice.ts_ms.to_vec(), slice.qualifier.to_vec());
-            seen.push((i, slice.series.id.0, ts_ms, bits, quality, qualifier));
+            let id = slice.series.id.0;
+            // A series may come in several slices.
+            if seen.last().is_none_or(|last| (last.0, last.1) != (i, id)) {
+                seen.push((i, id, vec![], vec![], vec![], vec![]));
+            }
+            let (_, _, ts_ms, bits, quality, qualifier) = seen.last_mut().unwrap();
+            ts_ms.extend(slice.ts_ms);
+            bits.extend(slice.value.iter().map(|value| value.to_bits()));
+            quality.extend(slice.quality.iter().map(|code| code.0));
+            qualifier.extend(slice.qualifier);
         }
     };
     let damage = if latest {
@@ -72,8 +82,11 @@ fn seen(store: &dyn Reader, selection: &Selection<'_>, latest: bool) -> Seen {
     seen
 }
 
+/// Some of the days are in the memory of the store and of a reader beside it, others in its tables.
 pub fn many_stations_and_days_are_as_in_memory(url: &str) {
-    let (cluster, memory) = (open(&migrated(url)), MemoryStore::default());
+    let options = migrated(url);
+    let (cluster, memory) = (open(&options), MemoryStore::default());
+    let reader = ClickHouseReader::open(&options).unwrap();
     let stations: Vec<Station> = (0..STATIONS)
         .map(|i| {
             let place = LonLat::new(-140.0 + i as f64 / 30.0, 25.0 + (i % 50) as f64).unwrap();
@@ -83,6 +96,14 @@ pub fn many_stations_and_days_are_as_in_memory(url: &str) {
     let mut numbers = Numbers(7);
     let mut judged = Vec::new();
     for batch in 0..3 {
+        // The first batch is read, the others come in.
+        if batch == 1 {
+            let of_store = cluster.keep_recent(RECENT_FROM_MS..DAYS * DAY_MS, usize::MAX).unwrap();
+            reader.update().unwrap();
+            let of_reader = reader.keep_recent(RECENT_FROM_MS..DAYS * DAY_MS, usize::MAX);
+            assert!(of_store.readings > 5000, "{of_store:?}");
+            assert_eq!(of_reader, Ok(of_store));
+        }
         let reports: Vec<_> = (0..8000).map(|_| report(&mut numbers)).collect();
         judged.extend(reports.iter().step_by(100).cloned());
         // On readings of this batch, of those before, and on some that are not there.
@@ -100,18 +121,28 @@ pub fn many_stations_and_days_are_as_in_memory(url: &str) {
         assert!(receipt.added > 10_000 && receipt.revised > 0, "{receipt:?}");
         let again = cluster.append(&batch, &mut no_verdicts).unwrap();
         assert_eq!(Ok(again), memory.append(&batch, &mut no_verdicts));
+        reader.update().unwrap();
     }
     let ids: Vec<StationId> = stations.iter().map(|station| station.id).collect();
     assert_eq!(cluster.directory().unwrap().stations, memory.directory().unwrap().stations);
-    let whole = (i64::MIN, i64::MAX);
-    for (from_ms, to_ms) in [whole, (0, DAYS * DAY_MS), (40 * DAY_MS, 43 * DAY_MS), (7, 8)] {
+    let windows = [
+        (i64::MIN, i64::MAX),
+        (0, DAYS * DAY_MS),
+        (40 * DAY_MS, 43 * DAY_MS),
+        (7, 8),
+        (RECENT_FROM_MS, RECENT_FROM_MS + 2 * DAY_MS),
+        (RECENT_FROM_MS - 1, RECENT_FROM_MS),
+    ];
+    for (from_ms, to_ms) in windows {
         for variables in [Variable::ALL, &[Variable::WindSpeed]] {
             let window = ClosedWindow::new(from_ms, to_ms).unwrap();
             let selection = Selection { stations: &ids, variables, window };
             for latest in [false, true] {
-                let (ours, expected) =
-                    (seen(&cluster, &selection, latest), seen(&memory, &selection, latest));
-                assert!(ours == expected, "{from_ms} {to_ms} {latest} differ");
+                let expected = seen(&memory, &selection, latest);
+                for ours in [&cluster as &dyn Reader, &reader] {
+                    let ours = seen(ours, &selection, latest);
+                    assert!(ours == expected, "{from_ms} {to_ms} {latest} differ");
+                }
             }
         }
     }
