@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mesonet::Series;
 use mesonet::store::copy::{Duplicate, Original, ReferenceData};
-use mesonet::store::{StationRecord, StoreError};
+use mesonet::store::{StationRecords, StoreError};
 
 use crate::known::StationState;
 use crate::reader::ClickHouseReader;
@@ -56,7 +56,7 @@ impl Duplicate for ClickHouseStore {
         self.retain_from(from_ms)
     }
 
-    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
+    fn appear(&self, records: &StationRecords) -> Result<(), StoreError> {
         self.write(|writer| writer.appear(records, today()))
     }
 
@@ -72,15 +72,11 @@ impl Duplicate for ClickHouseStore {
 
 impl BatchWriter {
     /// Takes over the descriptions of stations, their series, and when each series first appeared.
-    fn appear(
-        &mut self,
-        records: &[Arc<StationRecord>],
-        written_day: i32,
-    ) -> Result<(), StoreError> {
+    fn appear(&mut self, records: &StationRecords, written_day: i32) -> Result<(), StoreError> {
         let mut next = self.known.clone();
         let mut series: Vec<Arc<Series>> = Vec::new();
         let mut changed = Vec::new();
-        for record in records {
+        for record in records.iter() {
             let id = record.station.id;
             let Some(known) = next.stations.get(&id).cloned() else { continue };
             let mut state = StationState::clone(&known);

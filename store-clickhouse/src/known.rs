@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use mesonet::geo::StationIndex;
 use mesonet::observation::Station;
-use mesonet::store::{Directory, StationRecord, StationSeries};
+use mesonet::store::{Directory, StationRecord, StationRecords, StationSeries};
 use mesonet::{Batch, Report, Series, SeriesKey, StationId, Variable};
 
 use crate::recent::Recent;
@@ -217,7 +217,7 @@ impl KnownRecord {
 
     /// Makes the directory of this state. The index is rebuilt only if a station has moved.
     pub(crate) fn make_directory(&mut self) {
-        let stations: Vec<_> =
+        let stations: StationRecords =
             self.stations.values().map(|state| Arc::clone(&state.record)).collect();
         let known = &self.directory;
         let same_places = known.places_generation == self.places_generation

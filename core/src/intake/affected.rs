@@ -6,8 +6,11 @@
 //! which are read nearest first. Farther stations, in a dense network nearly all, are then never
 //! read.
 
+use std::cell::OnceCell;
+
 use super::hidden::{Horizon, SECTORS};
 use super::known::{KnownReadings, Neighbourhood};
+use super::nearby::Cells;
 use super::station::Compared;
 use crate::check::Spot;
 use crate::geo::EARTH_RADIUS_KM;
@@ -89,9 +92,10 @@ impl<'c> Changed<'c> {
 /// The stations that may have readings affected by changed readings, besides readings that are
 /// compared already.
 struct Candidates {
-    /// By place.
-    is_one: Vec<bool>,
-    places: Vec<usize>,
+    /// The times of their last reports, by place; `None` for other stations.
+    last_ms: Vec<Option<i64>>,
+    /// To look for those beyond the nearest stations.
+    cells: OnceCell<Cells>,
 }
 
 /// A station around a changed station: its index in the directory, the distance in km, and the time
@@ -122,17 +126,21 @@ impl Neighbourhood<'_> {
         known: &mut KnownReadings<'_>,
         now: &[Compared],
     ) -> Result<Vec<Affected>, StoreError> {
-        let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
+        let is_heard = |of: &&Compared| {
+            let variable = known.variable(of.variable);
+            of.around && variable.is_some_and(|variable| !self.is_mute(known, of.place, variable))
+        };
+        let mut changed: Vec<&Compared> = now.iter().filter(is_heard).collect();
         changed.sort_unstable_by_key(|of| (of.place, of.variable));
         let mut affected = Vec::new();
         let Some(first_ms) = changed.iter().map(|of| of.after_ms).min() else {
             return Ok(affected);
         };
         let candidates = self.candidates(known, first_ms);
-        if candidates.places.is_empty() {
+        if candidates.last_ms.iter().all(Option::is_none) {
             return Ok(affected);
         }
-        let updated = self.directory.stations.iter().filter_map(|station| station.update_time_ms);
+        let updated = self.directory.stations.outlines().filter_map(|of| of.update_time_ms);
         let Some(latest_ms) = updated.max() else { return Ok(affected) };
         for of in changed.chunk_by(|one, next| one.place == next.place) {
             self.affected_by(known, of, (latest_ms, &candidates), &mut affected)?;
@@ -143,13 +151,12 @@ impl Neighbourhood<'_> {
     /// If a whole network reports in a batch, these are few: after a given moment, the other
     /// stations have only readings that are compared already.
     fn candidates(&self, known: &KnownReadings<'_>, first_ms: i64) -> Candidates {
-        let stations = &self.directory.stations;
-        let is_after = |place: usize| stations[place].update_time_ms > Some(first_ms);
-        let is_one: Vec<bool> = (0..stations.len())
-            .map(|place| is_after(place) && known.may_become_due(place, first_ms))
-            .collect();
-        let places: Vec<usize> = (0..stations.len()).filter(|&place| is_one[place]).collect();
-        Candidates { is_one, places }
+        let outlines = self.directory.stations.outlines().enumerate();
+        let last_ms = outlines.map(|(place, outline)| {
+            let last_ms = outline.update_time_ms.filter(|&last_ms| last_ms > first_ms);
+            last_ms.filter(|_| known.may_become_due(place, first_ms))
+        });
+        Candidates { last_ms: last_ms.collect(), cells: OnceCell::new() }
     }
 
     /// The stations around a changed station that may be affected, nearest first, following the
@@ -161,18 +168,20 @@ impl Neighbourhood<'_> {
         radius_km: f64,
         (first_ms, candidates): (Option<i64>, &'n Candidates),
     ) -> impl Iterator<Item = Other> + 'n {
-        let last_ms = move |other: usize| {
-            let last_ms = self.directory.stations[other].update_time_ms;
-            last_ms.filter(|&last_ms| candidates.is_one[other] && Some(last_ms) > first_ms)
-        };
+        let last_ms =
+            move |other: usize| candidates.last_ms[other].filter(|&of| Some(of) > first_ms);
         let here = first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
             let last_ms = last_ms(other);
             // The nearest stations are always read: they may lie in between.
             (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
         });
         let beyond = move || {
-            let beyond =
-                self.beyond(place, first, candidates.places.iter().copied(), radius_km).into_iter();
+            let cells = candidates.cells.get_or_init(|| {
+                let last_ms = candidates.last_ms.iter().enumerate();
+                let places = last_ms.filter(|(_, last_ms)| last_ms.is_some());
+                self.nearby.cells(places.map(|(place, _)| place))
+            });
+            let beyond = self.beyond(place, first, cells, radius_km).into_iter();
             beyond
                 .map(move |(other, distance_km)| (other, distance_km, last_ms(other)))
                 .filter(|(_, _, last_ms)| last_ms.is_some())
@@ -254,6 +263,7 @@ impl Neighbourhood<'_> {
                 let is_between = towards.len() < MOST_BETWEEN;
                 for of in changed.iter_mut() {
                     if let Some((between, last_ms)) = between
+                        && !self.is_mute(known, other, of.variable)
                         && !is_hidden(of, known, between, (distance_km, last_ms))
                     {
                         let (place, variable) = (other, of.variable);

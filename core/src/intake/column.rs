@@ -90,11 +90,6 @@ impl VariableReadings {
         }
     }
 
-    /// Whether no reading of it can be compared with those of other stations.
-    pub(super) fn is_mute(&self) -> bool {
-        self.is_mute
-    }
-
     /// The number of a reading that is compared; an altimeter setting takes a while to calculate.
     pub(super) fn compared(&self, of: &ComparedReading) -> f64 {
         of.compared.get().unwrap_or_else(|| {

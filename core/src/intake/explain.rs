@@ -80,8 +80,7 @@ impl Intake {
         ts_ms: i64,
     ) -> Result<Option<ReadingExplanation>, StoreError> {
         let directory = store.directory()?;
-        let place = directory.stations.binary_search_by_key(&station_id, |known| known.station.id);
-        let Ok(place) = place else { return Ok(None) };
+        let Some(place) = directory.stations.place(station_id) else { return Ok(None) };
         let (checker, nearby) = (&self.checker, self.nearby(&directory));
         let (directory, nearby) = (&*directory, &*nearby);
         let mut found = None;

@@ -98,7 +98,7 @@ impl Judging<'_> {
     }
 
     fn place(&self, id: StationId) -> Option<usize> {
-        self.directory.stations.binary_search_by_key(&id, |known| known.station.id).ok()
+        self.directory.stations.place(id)
     }
 
     /// Visits stations with everything that the verdicts in their spans depend on. Stations whose

@@ -4,12 +4,12 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::column::{ComparedReading, VariableReadings};
-use super::nearby::Nearby;
+use super::nearby::{Cells, Nearby};
 use super::parts::Parts;
 use super::station::Compared;
 use crate::check::{Checker, NeighbourRule, NeighbourValue, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
-use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
+use crate::store::{Directory, Reader, Selection, StoreError};
 use crate::time::ClosedWindow;
 
 /// The stations on record, to be compared with each other.
@@ -35,7 +35,7 @@ pub(super) struct KnownReadings<'c> {
 }
 
 /// A variable and a moment, and the stations that may have a value of the variable then.
-type Current = ((usize, i64), Rc<[usize]>);
+type Current = ((usize, i64), Rc<Cells>);
 
 /// The stations around one that may have readings in a window, nearest first, with their distances
 /// in km. They are found once, because most readings of the window have the same neighbours.
@@ -74,12 +74,6 @@ impl KnownReadings<'_> {
     pub(super) fn held(&self, due: Due) -> Option<NeighbourValue> {
         let column = self.columns[due.0].as_ref()?.get(due.1)?;
         Some(column.held(self.reading(due)?.1))
-    }
-
-    /// Whether no reading of a variable at a station can be compared.
-    pub(super) fn is_mute(&self, place: usize, variable: usize) -> bool {
-        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
-        column.is_some_and(VariableReadings::is_mute)
     }
 
     /// The number of a station that is compared at a moment, and its uncertainty in hours.
@@ -229,12 +223,8 @@ impl Neighbourhood<'_> {
         let beyond = move || {
             let of_first: Vec<(usize, f64)> = self.around(known, place).collect();
             let radius_km = known.variables[variable].1.radius_km;
-            let current = if of_first.len() < MORE {
-                Rc::default()
-            } else {
-                self.current(known, variable, ts_ms)
-            };
-            self.beyond(place, &of_first, current.iter().copied(), radius_km)
+            let current = (of_first.len() == MORE).then(|| self.current(known, variable, ts_ms));
+            current.map_or_else(Vec::new, |of| self.beyond(place, &of_first, &of, radius_km))
         };
         first.chain(std::iter::once_with(beyond).flatten())
     }
@@ -245,7 +235,7 @@ impl Neighbourhood<'_> {
         &self,
         place: usize,
         first: &[(usize, f64)],
-        among: impl Iterator<Item = usize>,
+        among: &Cells,
         radius_km: f64,
     ) -> Vec<(usize, f64)> {
         // If there are fewer, they are all.
@@ -254,6 +244,7 @@ impl Neighbourhood<'_> {
         };
         let here = self.directory.stations[place].station.coordinates;
         let is_around = self.nearby.is_around(place, (from_km, radius_km));
+        let among = self.nearby.within(place, among);
         let mut beyond: Vec<(usize, f64)> = among
             .filter(|&other| other != place && is_around(other))
             .map(|other| {
@@ -265,22 +256,21 @@ impl Neighbourhood<'_> {
                     && (distance_km > from_km || first.iter().all(|of| of.0 != other))
             })
             .collect();
-        beyond.sort_by(|one, other| one.1.total_cmp(&other.1));
+        beyond.sort_by(|one, other| one.1.total_cmp(&other.1).then(one.0.cmp(&other.0)));
         beyond
     }
 
     /// The stations that may have a value of a variable at a moment.
-    fn current(&self, known: &KnownReadings<'_>, variable: usize, ts_ms: i64) -> Rc<[usize]> {
+    fn current(&self, known: &KnownReadings<'_>, variable: usize, ts_ms: i64) -> Rc<Cells> {
         let mut current = known.current.borrow_mut();
         match &*current {
-            Some((of, places)) if *of == (variable, ts_ms) => Rc::clone(places),
+            Some((of, cells)) if *of == (variable, ts_ms) => Rc::clone(cells),
             _ => {
                 let stations = 0..self.directory.stations.len();
-                let places: Rc<[usize]> = stations
-                    .filter(|&place| self.may_have_value(known, place, variable, ts_ms))
-                    .collect();
-                *current = Some(((variable, ts_ms), Rc::clone(&places)));
-                places
+                let may_have = |&place: &usize| self.may_have_value(known, place, variable, ts_ms);
+                let cells = Rc::new(self.nearby.cells(stations.filter(may_have)));
+                *current = Some(((variable, ts_ms), Rc::clone(&cells)));
+                cells
             }
         }
     }
@@ -366,6 +356,13 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
+    /// Whether no reading of a variable at a station can be compared with others, because its
+    /// altitude is not known.
+    pub(super) fn is_mute(&self, known: &KnownReadings<'_>, place: usize, variable: usize) -> bool {
+        let (_, rule) = &known.variables[variable];
+        rule.needs_altitude && self.directory.stations.outline(place).altitude_m.is_none()
+    }
+
     /// Whether a station can have a value of a variable at a moment, as far as the directory tells:
     /// it has a series of the variable, and its last reading is near enough.
     fn may_have_value(
@@ -375,17 +372,19 @@ impl Neighbourhood<'_> {
         variable: usize,
         ts_ms: i64,
     ) -> bool {
-        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
+        if self.is_mute(known, place, variable) {
+            return false;
+        }
+        let outline = self.directory.stations.outline(place);
         let (variable, rule) = &known.variables[variable];
-        update_time_ms.is_some_and(|last_ms| last_ms >= ts_ms.saturating_sub(rule.beside_ms))
-            && series.iter().any(|of| of.series.key.variable == *variable)
+        let from_ms = ts_ms.saturating_sub(rule.beside_ms);
+        outline.has(*variable) && outline.update_time_ms.is_some_and(|last_ms| last_ms >= from_ms)
     }
 
     /// Whether a station can have readings in the window, as far as the directory tells.
     pub(super) fn may_have(&self, known: &KnownReadings<'_>, place: usize) -> bool {
-        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
-        let until_ms = known.window.end_ms();
-        update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())
-            && series.iter().any(|of| of.first_appearance_ms <= until_ms)
+        let outline = self.directory.stations.outline(place);
+        outline.first_ms <= known.window.end_ms()
+            && outline.update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())
     }
 }

@@ -1,5 +1,6 @@
 //! Nearby stations: computed once, until a station is added or moves.
 
+use std::collections::HashMap;
 use std::f64::consts::FRAC_PI_2;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -24,6 +25,19 @@ struct NearestStations {
     whole: bool,
 }
 
+/// Stations by cubes of space whose sides are as long as the radius.
+#[derive(Debug)]
+pub(super) struct Cells {
+    size_km: f64,
+    stations: HashMap<[i32; 3], Vec<usize>>,
+}
+
+impl Cells {
+    fn of(&self, spot: Spot) -> [i32; 3] {
+        spot.place_km().map(|km| (km / self.size_km).floor() as i32)
+    }
+}
+
 impl Nearby {
     /// How many are cached per station: the check takes the nearest twelve that have a value, and
     /// looks at all of them where stations have none. In a dense network this cache is most of the
@@ -39,7 +53,29 @@ impl Nearby {
 
     /// Returns the place of a station.
     pub(super) fn spot(&self, directory: &Directory, place: usize) -> Spot {
-        self.spots[place].at_altitude(directory.stations[place].station.altitude_m)
+        self.spots[place].at_altitude(directory.stations.outline(place).altitude_m)
+    }
+
+    /// Sorts stations by the part of the world that they are in.
+    pub(super) fn cells(&self, places: impl Iterator<Item = usize>) -> Cells {
+        // The radius is along the ground, with more than what rounding takes.
+        let mut cells = Cells { size_km: self.radius_km + 1e-3, stations: HashMap::new() };
+        for place in places {
+            let cell = cells.of(self.spots[place]);
+            cells.stations.entry(cell).or_default().push(place);
+        }
+        cells
+    }
+
+    /// The stations of some cells that may be within the radius of a station.
+    pub(super) fn within<'c>(
+        &self,
+        place: usize,
+        cells: &'c Cells,
+    ) -> impl Iterator<Item = usize> + 'c {
+        let [x, y, z] = cells.of(self.spots[place]);
+        let around = (0..27).map(move |at| [x + at % 3 - 1, y + at / 3 % 3 - 1, z + at / 9 - 1]);
+        around.filter_map(|cell| cells.stations.get(&cell)).flatten().copied()
     }
 
     /// Tells quickly whether a station may be between two distances from one, both included. The
@@ -139,6 +175,26 @@ mod tests {
 
     /// Stations that are not cached are looked up: even in a dense network all stations within the
     /// radius are found, each once, in order, and none beyond it.
+    #[test]
+    fn cells_have_every_station_within_the_radius() {
+        let directory = directory(400);
+        for radius_km in [0.0, 3.0, 50.0, 1000.0] {
+            let nearby = Nearby::new(&directory, radius_km);
+            let cells = nearby.cells(0..400);
+            for place in [0, 7, 200, 399] {
+                let mut within: Vec<usize> = nearby.within(place, &cells).collect();
+                within.sort_unstable();
+                assert!(within.windows(2).all(|pair| pair[0] < pair[1]), "each one once");
+                let near = nearby.around(&directory, place).map(|(other, _)| other);
+                for other in near.chain([place]) {
+                    assert!(within.binary_search(&other).is_ok(), "{other} of {place}");
+                }
+                let is_far = radius_km < 10.0;
+                assert!(!is_far || within.len() < 100, "{}", within.len());
+            }
+        }
+    }
+
     #[test]
     fn all_stations_in_the_radius_are_found_whatever_is_cached() {
         for stations in [2, 300, Nearby::REMEMBERED, Nearby::REMEMBERED + 1, Nearby::REMEMBERED + 2]

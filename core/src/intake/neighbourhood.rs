@@ -208,7 +208,7 @@ impl Neighbourhood<'_> {
         let (place, variable, ..) = due;
         let Some((_, reading)) = known.reading(due) else { return true };
         // Without an altitude, the check cannot run, whatever is around.
-        if known.is_mute(place, variable) {
+        if self.is_mute(known, place, variable) {
             return true;
         }
         let (_, rule) = known.variables[variable];

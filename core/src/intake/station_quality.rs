@@ -167,8 +167,7 @@ impl Intake {
         window: ClosedWindow,
     ) -> Result<Option<StationQuality>, StoreError> {
         let directory = store.directory()?;
-        let place = directory.stations.binary_search_by_key(&station_id, |known| known.station.id);
-        let Ok(place) = place else { return Ok(None) };
+        let Some(place) = directory.stations.place(station_id) else { return Ok(None) };
         let (start_ms, end_ms) = (window.start_ms(), window.end_ms());
         let start_ms = start_ms.max(end_ms.saturating_sub(STATION_QUALITY_MAX_MS));
         let mut months = verdicts(store, station_id, (start_ms, end_ms))?;

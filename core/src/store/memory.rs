@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries,
-    Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
+    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationRecords,
+    StationSeries, Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -395,7 +395,7 @@ impl MemoryRecord {
 
     fn directory(&self, known: &Directory) -> Directory {
         let record = |&place: &usize| Arc::clone(&self.stations[place].record);
-        let stations: Vec<_> = self.by_id.iter().map(record).collect();
+        let stations: StationRecords = self.by_id.iter().map(record).collect();
         let index = if known.places_generation == self.places_generation {
             Arc::clone(&known.index)
         } else {

@@ -10,20 +10,22 @@ pub mod conformance;
 mod continued;
 pub mod copy;
 mod damage;
+mod directory;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod memory;
 mod reader_wrapper;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::AddAssign;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(feature = "feed")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
 pub use columns::StationReadings;
 pub use continued::{Continued, Past};
 pub use damage::{Damage, Watched};
+pub use directory::{Directory, StationRecord, StationRecords, StationSeries};
 #[cfg(feature = "embedded")]
 pub use embedded::{
     EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
@@ -32,7 +34,6 @@ pub use embedded::{
 pub use memory::MemoryStore;
 pub use reader_wrapper::ReaderWrapper;
 
-use crate::geo::StationIndex;
 use crate::observation::{
     Batch, Quality, QualityCode, Series, SeriesId, Station, StationId, Variable,
 };
@@ -436,85 +437,4 @@ pub enum StoreError {
         /// The version that can be read.
         allowed: u32,
     },
-}
-
-/// A series that a station reports.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StationSeries {
-    /// The series.
-    pub series: Arc<Series>,
-    /// Time of its first reading at the station.
-    pub first_appearance_ms: i64,
-}
-
-/// A station with what its reports say about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StationRecord {
-    /// The station.
-    pub station: Station,
-    /// Time of its most recent report; `None` before the first.
-    pub update_time_ms: Option<i64>,
-    /// Present weather from the most recent report that says anything about it.
-    pub present_weather: Option<Vec<String>>,
-    /// The series that it reports, sorted by id.
-    pub series: Vec<StationSeries>,
-}
-
-/// A snapshot of the stations on record.
-///
-/// ```
-/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
-/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
-/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
-/// # let store = MemoryStore::default();
-/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
-/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Directory, StationRecord, StationSeries};
-/// use mesonet::{Reader, StationId, Variable};
-/// let directory: &Directory = &*store.directory()?;
-/// let id = StationId::new("METAR", "CYYZ");
-/// let record: &StationRecord = directory.get(id).ok_or("it is not on record")?;
-/// assert_eq!(record.update_time_ms, Some(1_722_715_200_000));
-/// let is_wind = |series: &&StationSeries| series.series.key.variable == Variable::WindSpeed;
-/// let wind = record.series.iter().find(is_wind).ok_or("it has no wind")?;
-/// assert_eq!((wind.series.key.interval_minutes, wind.first_appearance_ms), (2, 1_722_715_200_000));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Default)]
-pub struct Directory {
-    /// Increases with every batch that changes anything.
-    pub generation: u64,
-    /// Increases only when a station is added or moves.
-    pub places_generation: u64,
-    /// The stations, sorted by id.
-    pub stations: Vec<Arc<StationRecord>>,
-    /// Finds stations by location, as indices into `stations`.
-    pub index: Arc<StationIndex>,
-    /// Which stations share their name; see [`Self::shares_name`]. Found when first needed.
-    pub shared_names: OnceLock<HashSet<usize>>,
-}
-
-impl Directory {
-    /// Returns a station by its id.
-    pub fn get(&self, id: StationId) -> Option<&StationRecord> {
-        let at = self.stations.binary_search_by_key(&id, |record| record.station.id).ok()?;
-        Some(&self.stations[at])
-    }
-
-    /// Whether another station of the same network has the name of the station with this index.
-    pub fn shares_name(&self, station: usize) -> bool {
-        let find = || {
-            let mut first = HashMap::with_capacity(self.stations.len());
-            let mut shared = HashSet::new();
-            for (at, record) in self.stations.iter().enumerate() {
-                if let Some(&earlier) = first.get(&record.station.network_and_name()) {
-                    shared.extend([earlier, at]);
-                } else {
-                    first.insert(record.station.network_and_name(), at);
-                }
-            }
-            shared
-        };
-        self.shared_names.get_or_init(find).contains(&station)
-    }
 }

@@ -2,12 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
-    EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StationRecord, StoreError,
-    no_verdicts,
+    EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StoreError, no_verdicts,
 };
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
@@ -138,9 +136,7 @@ fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
         append(&batch([5], 5.0));
 
         let check = |store: &EmbeddedStore| {
-            let stations = |store: &dyn Reader| -> Vec<Arc<StationRecord>> {
-                store.directory().unwrap().stations.clone()
-            };
+            let stations = |store: &dyn Reader| store.directory().unwrap().stations.clone();
             assert_eq!(stations(store), stations(&expected), "{failing}");
             for name in ["A", "B", "Z"] {
                 assert_eq!(held_of(store, name), held_of(&expected, name), "{failing}");

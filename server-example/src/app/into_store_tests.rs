@@ -104,7 +104,8 @@ fn observations_of_the_weather_service_end_up_as_readings() {
     let round = poll(&server, config, &record, "2026-07-15T20:00:00Z");
     assert_eq!((round.taken, round.reports, round.unreadable), (1, 1, 0));
     let directory = record.store.directory().unwrap();
-    let [albany] = &*directory.stations else { panic!("{directory:?}") };
+    let albany = &directory.stations[0];
+    assert_eq!(directory.stations.len(), 1, "{directory:?}");
     assert_eq!(albany.station.name, "Albany International Airport");
     let station = &albany.station;
     let values = record.values(&station.network, &station.native_id, Variable::AirTemperature);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 use mesonet::query::{DetailFields, StationDetail, StationMarkers, details, details_of};
-use mesonet::store::{Damage, StationRecord, Watched};
+use mesonet::store::{Damage, StationRecord, StationRecords, Watched};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Reader, StationId};
 
@@ -195,7 +195,7 @@ impl Details {
 
     /// The stations that share a name with a new or changed one. Names that several stations have
     /// are shown with ids.
-    fn namesakes(&self, stations: &[Arc<StationRecord>]) -> Vec<StationId> {
+    fn namesakes(&self, stations: &StationRecords) -> Vec<StationId> {
         let mut names = HashSet::new();
         for record in stations {
             let name = record.station.network_and_name();

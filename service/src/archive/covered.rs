@@ -125,7 +125,7 @@ impl Archive {
         let series = directory.stations.iter().flat_map(|of| &of.series);
         let first_ms = series.map(|known| known.first_appearance_ms).min();
         let first_ms = first_ms.map_or(cutoff_ms, |first_ms| Month::of(first_ms).start_ms());
-        let (place, stations) = (self.place()?, &directory.stations);
+        let (place, stations) = (self.place()?, directory.stations.iter().cloned().collect());
         let check = Check { archive: self, place: &place, record, stations };
         check.until(&manifest, first_ms.max(held_ms), cutoff_ms)
     }
@@ -136,7 +136,7 @@ struct Check<'a> {
     archive: &'a Arc<Archive>,
     place: &'a ObjectPlace,
     record: &'a dyn Reader,
-    stations: &'a [Arc<StationRecord>],
+    stations: Vec<Arc<StationRecord>>,
 }
 
 impl Check<'_> {
@@ -219,7 +219,7 @@ impl Check<'_> {
     /// Counts the readings of a part of a month in the archive.
     fn archived(&self, span_ms: &Range<i64>) -> Result<u64, StoreError> {
         let (open, mut count) = (self.archive.open(), 0);
-        for station in self.stations {
+        for station in &self.stations {
             open.scan(station, span_ms.clone(), &mut |slices| {
                 count += slices.iter().map(|slice| slice.ts_ms.len() as u64).sum::<u64>();
             })?;

@@ -79,7 +79,8 @@ impl MonthOf<'_> {
         let mut open = None;
         let window = window_of(&self.span_ms)?;
         let mut ahead = ReadAhead::new(&store, window);
-        for stations in directory.stations.chunks(STATIONS_AT_ONCE) {
+        let stations: Vec<_> = directory.stations.iter().cloned().collect();
+        for stations in stations.chunks(STATIONS_AT_ONCE) {
             let stations = with_readings(&store, stations, window)?;
             for (at, record) in stations.iter().enumerate() {
                 ahead.hold(&stations[at..])?;

@@ -21,7 +21,7 @@ pub fn is_ahead(ts_ms: i64, now_ms: i64) -> bool {
 pub fn newest_ms_by(record: &dyn Reader, now_ms: i64) -> Result<Option<i64>, StoreError> {
     let directory = record.directory()?;
     let (mut newest_ms, mut ahead) = (None, Vec::<StationId>::new());
-    for station in &directory.stations {
+    for station in directory.stations.iter() {
         match station.update_time_ms {
             Some(at_ms) if is_ahead(at_ms, now_ms) => ahead.push(station.station.id),
             at_ms => newest_ms = newest_ms.max(at_ms),

@@ -1,12 +1,11 @@
 //! Readings: batches into the journal, sealing, merging, retention, closing and opening.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::observation::{QualityCode, SeriesId};
 use mesonet::store::{
-    EmbeddedOptions, Maintenance, Selection, StationRecord, StoreError, Verdicts,
+    EmbeddedOptions, Maintenance, Selection, StationRecords, StoreError, Verdicts,
 };
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
@@ -110,8 +109,7 @@ impl Work for Readings {
     const STEPS: usize = 30;
     /// The stations; and for each reading its station, series, time, value, verdict and source's
     /// verdict.
-    type Seen =
-        (Vec<Arc<StationRecord>>, Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>);
+    type Seen = (StationRecords, Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>);
 
     fn open(dir: &Path) -> Self {
         let store = EmbeddedStore::open(dir, OPTIONS).unwrap();

@@ -75,9 +75,7 @@ pub fn details_of(
     now_ms: i64,
 ) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
-    let place = |id: &StationId| {
-        directory.stations.binary_search_by_key(id, |record| record.station.id).ok()
-    };
+    let place = |id: &StationId| directory.stations.place(*id);
     let places: BTreeSet<usize> = ids.iter().filter_map(place).collect();
     of_places(store, &directory, places, now_ms)
 }

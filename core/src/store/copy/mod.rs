@@ -45,7 +45,7 @@ pub use digest::Digest;
 pub use mark::{NOTE, unfinished};
 pub use pass::Copying;
 
-use super::{Directory, Reader, StationRecord, Store, StoreError};
+use super::{Directory, Reader, StationRecords, Store, StoreError};
 
 /// A reader that hands out everything in its store, so that another store can have the same.
 ///
@@ -94,7 +94,7 @@ pub trait Duplicate: Original + Store {
     ///
     /// # Errors
     /// The store cannot be written, or two series have the same id; nothing is changed then.
-    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError>;
+    fn appear(&self, records: &StationRecords) -> Result<(), StoreError>;
 
     /// Does the maintenance due after a batch, such as sealing, or after the last batch.
     ///

@@ -272,7 +272,7 @@ fn state_of(reference: &ReferenceData) -> u64 {
     let mut hasher = Fnv::default();
     hasher.write_u64(reference.directory.generation);
     hasher.write_i64(reference.retain_from_ms.unwrap_or(i64::MIN));
-    for record in &reference.directory.stations {
+    for record in reference.directory.stations.iter() {
         hasher.write(record.station.id.as_bytes());
         hasher.write_i64(record.update_time_ms.unwrap_or(i64::MIN));
     }

@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
@@ -141,7 +140,7 @@ fn in_memory(events: &[Event]) -> MemoryStore {
 /// Everything that a record can answer.
 #[derive(Debug, PartialEq)]
 struct Held {
-    stations: Vec<Arc<StationRecord>>,
+    stations: StationRecords,
     /// Station, series, time, bits of the value, verdicts, revision and qualifier.
     readings: Vec<(usize, i32, i64, u64, [u8; 4])>,
     weather: Vec<(usize, i64, u8, Vec<String>)>,
@@ -229,7 +228,7 @@ impl Duplicate for Failing<'_> {
         (**self.copy).retain(from_ms)
     }
 
-    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
+    fn appear(&self, records: &StationRecords) -> Result<(), StoreError> {
         self.step()?;
         (**self.copy).appear(records)
     }

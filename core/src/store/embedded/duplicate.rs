@@ -7,7 +7,7 @@ use super::stations::Stations;
 use super::view::View;
 use super::{EmbeddedStore, Maintenance};
 use crate::store::copy::{Duplicate, Original, ReferenceData};
-use crate::store::{StationRecord, StoreError};
+use crate::store::{StationRecords, StoreError};
 
 impl Stations {
     /// What is known of the stations apart from their readings; the readings are in the view.
@@ -45,7 +45,7 @@ impl Duplicate for EmbeddedStore {
         self.retain_from(from_ms)
     }
 
-    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
+    fn appear(&self, records: &StationRecords) -> Result<(), StoreError> {
         // This leaves no older state of a station in the journal, which would count when the store
         // is opened.
         self.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
@@ -55,7 +55,7 @@ impl Duplicate for EmbeddedStore {
         let known = series.list.len();
         state.stations.begin();
         let mut changed = Vec::new();
-        for record in records {
+        for record in records.iter() {
             let Some(place) = state.stations.place(record.station.id) else { continue };
             let mut is_changed = state.stations.put(record.station.clone());
             for of in &record.series {

@@ -73,7 +73,7 @@ impl EmbeddedReader {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         check_record(dir)?;
         // Nothing has been dropped from a record that was never written.
-        let known = ReadState { retain_from_ms: i64::MIN, ..ReadState::default() };
+        let mut known = ReadState { retain_from_ms: i64::MIN, ..ReadState::default() };
         let view = ArcSwap::from_pointee(known.view());
         let (known, faults) = (Mutex::new(known), Arc::default());
         let reader = Self { dir: dir.to_owned(), view, known, faults };
@@ -256,7 +256,7 @@ impl ReadState {
         Ok(())
     }
 
-    fn view(&self) -> View {
+    fn view(&mut self) -> View {
         View {
             directory: Arc::new(self.stations.directory()),
             series: Arc::clone(&self.series),

@@ -10,9 +10,9 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{Act, NAMES, any_act, batch, held, report, ten, weather};
 use super::*;
 use crate::observation::Quality;
-use crate::store::{AlertStore, Receipt, StationRecord, no_verdicts};
+use crate::store::{AlertStore, Receipt, StationRecords, no_verdicts};
 
-fn stations(store: &dyn Reader) -> Vec<Arc<StationRecord>> {
+fn stations(store: &dyn Reader) -> StationRecords {
     store.directory().unwrap().stations.clone()
 }
 

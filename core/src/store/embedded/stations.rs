@@ -10,7 +10,7 @@ use super::station_codec::{Weather, put_state, put_station, take_state, take_sta
 use super::weather_table::WEATHER;
 use crate::geo::StationIndex;
 use crate::observation::{Batch, Report, SeriesId, Station, StationId};
-use crate::store::{Directory, StationRecord, StationSeries, described};
+use crate::store::{Directory, StationRecord, StationRecords, StationSeries, described};
 
 /// One station.
 #[derive(Clone, Debug)]
@@ -35,6 +35,10 @@ pub(super) struct Stations {
     order: Vec<u32>,
     /// The inverse: the rank of each place.
     ranks: Vec<u32>,
+    /// The records by rank as a directory has them, and the places whose records may have changed
+    /// since. There are none if the order has changed.
+    records: StationRecords,
+    changed: Vec<u32>,
     index: Arc<StationIndex>,
     pub generation: u64,
     pub places_generation: u64,
@@ -118,6 +122,7 @@ impl Stations {
         let undo = std::mem::take(&mut self.undo);
         for (place, state) in undo.states {
             self.states[place as usize] = state;
+            self.changed.push(place);
         }
         for state in self.states.drain(undo.count..) {
             self.places.remove(&state.record.station.id);
@@ -133,6 +138,9 @@ impl Stations {
             && !std::mem::replace(touched, true)
         {
             self.undo.states.push((place, self.states[place as usize].clone()));
+        }
+        if !self.records.is_empty() {
+            self.changed.push(place);
         }
         let state = &mut self.states[place as usize];
         state.unsealed = true;
@@ -302,6 +310,7 @@ impl Stations {
     }
 
     fn sort(&mut self) {
+        self.records = StationRecords::default();
         self.order = (0..self.states.len() as u32).collect();
         let states = &self.states;
         self.order.sort_unstable_by_key(|&place| states[place as usize].record.station.id);
@@ -316,12 +325,26 @@ impl Stations {
         self.index = Arc::new(StationIndex::new(places));
     }
 
-    pub(super) fn directory(&self) -> Directory {
-        let records = self.order.iter().map(|&place| Arc::clone(&self.state(place).record));
+    /// Returns the stations as they are now. It takes as long as there are changed stations since
+    /// the last one, unless there are new stations.
+    pub(super) fn directory(&mut self) -> Directory {
+        let mut changed = std::mem::take(&mut self.changed);
+        if self.records.is_empty() {
+            let records = self.order.iter().map(|&place| Arc::clone(&self.state(place).record));
+            self.records = records.collect();
+        } else {
+            // A station is changed by each of its series.
+            changed.sort_unstable();
+            changed.dedup();
+            for place in changed {
+                let rank = self.ranks[place as usize] as usize;
+                self.records.set(rank, &self.states[place as usize].record);
+            }
+        }
         Directory {
             generation: self.generation,
             places_generation: self.places_generation,
-            stations: records.collect(),
+            stations: self.records.clone(),
             index: Arc::clone(&self.index),
             shared_names: OnceLock::new(),
         }
