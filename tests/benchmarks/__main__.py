@@ -23,7 +23,8 @@ def main():
     warnings.simplefilter("ignore")
     measure.take_one_core()
     begin = datetime.datetime.now(datetime.UTC)
-    load = os.getloadavg()
+    # Before `--write` and whatever happens in the meantime.
+    load, commit = os.getloadavg(), commit_of_tree()
     rows, packages = [], []
     print(table.HEAD, flush=True)
     for group in args.only:
@@ -34,7 +35,7 @@ def main():
             print(rows[-1].line(), flush=True)
     facts = {
         "date": f"{begin:%Y-%m-%dT%H:%M:%SZ}",
-        "commit": commit(),
+        "commit": commit,
         "profile": os.environ.get("MESONET_BENCH_PROFILE", "release"),
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -85,7 +86,7 @@ def told(facts):
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
-def commit():
+def commit_of_tree():
     command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=8"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     return done.stdout.strip() or "unknown"

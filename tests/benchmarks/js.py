@@ -8,9 +8,8 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from statistics import median
 
-from .measure import Skipped
+from .measure import Skipped, medians
 from .table import Row
 
 PACKAGES = ()
@@ -53,19 +52,18 @@ def loops(runs):
             others = [name for name in others if name in row]
             if ours not in row or not others or "precision" in what:
                 continue
-            ours_us = median(run[at][ours] for run in runs) * 1e3
-            other_us = min(median(run[at][name] for run in runs) for name in others) * 1e3
-            yield row_of(f"{what}, {into} (npm)", size, "loop in JavaScript", ours_us, other_us, "equal")
+            times = [(run[at][ours], min(run[at][name] for name in others)) for run in runs]
+            yield row_of(f"{what}, {into} (npm)", size, "loop in JavaScript", times, "equal")
 
 
 def reports(runs):
     if not runs[0]:
         yield Skipped("METAR to objects (npm)", "metar-taf-parser", "it is not installed")
     for at, row in enumerate(runs[0]):
-        ours_us, other_us = (median(run[at][side] for run in runs) * 1e3 for side in ("ours", "other"))
-        yield row_of(f"{row['what']} (npm)", row["size"], "metar-taf-parser", ours_us, other_us, row["agreement"])
+        times = [(run[at]["ours"], run[at]["other"]) for run in runs]
+        yield row_of(f"{row['what']} (npm)", row["size"], "metar-taf-parser", times, row["agreement"])
 
 
-def row_of(what, size, peer, ours_us, other_us, agreement):
-    facts = {"ours_us": ours_us, "other_us": other_us, "agreement": agreement, "rounds": ROUNDS}
-    return Row("js", what, size, peer, **facts)
+def row_of(what, size, peer, times_ms, agreement):
+    rounds = [(ours * 1e3, other * 1e3) for ours, other in times_ms]
+    return Row("js", what, size, peer, **medians(rounds), agreement=agreement)

@@ -1,4 +1,4 @@
-"""A comparison, and how it is measured: alternating runs in time of the processor, and the median of each side."""
+"""A comparison, and how it is measured: alternating runs in time of the processor, and their medians."""
 
 import os
 import time
@@ -77,8 +77,15 @@ def measured(group, case):
     rounds, begin = [], time.monotonic()
     while len(rounds) < LEAST_ROUNDS or (time.monotonic() - begin < LEAST_S and len(rounds) < MOST_ROUNDS):
         rounds.append((case.ours_us(), case.other_us()))
+    return Row(**facts, **medians(rounds), agreement=agreement)
+
+
+def medians(rounds):
+    """The times of a row from those of its rounds. Both sides of a round meet the same machine, whatever else it does, so
+    that the median of their ratios is steadier than the ratio of the medians."""
     ours_us, other_us = (median(side) for side in zip(*rounds, strict=True))
-    return Row(**facts, ours_us=ours_us, other_us=other_us, agreement=agreement, rounds=len(rounds))
+    ratio = median(other / ours for ours, other in rounds)
+    return {"ours_us": ours_us, "other_us": other_us, "ratio": ratio, "rounds": len(rounds)}
 
 
 def in_process(what, size, peer, aim, ours, other, agree):

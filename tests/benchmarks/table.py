@@ -23,6 +23,8 @@ class Row:
     peer: str
     ours_us: float | None = None
     other_us: float | None = None
+    # How often the time of ours fits into that of the other.
+    ratio: float | None = None
     # The least ratio, or the most time of ours, that we want to reach.
     aim: float | None = None
     aim_us: float | None = None
@@ -38,11 +40,6 @@ class Row:
     @property
     def name(self):
         return ", ".join(part for part in (self.what, self.size, f"beside {self.peer}") if part)
-
-    @property
-    def ratio(self):
-        """How often the time of ours fits into that of the other; None if it was not measured."""
-        return None if self.ours_us is None else self.other_us / self.ours_us
 
     @property
     def is_reached(self):
@@ -112,8 +109,7 @@ class KeptTableError(Exception):
 
 def kept(rows, facts):
     """The text of a kept table. `facts` say when, where and of what it was made."""
-    plain = [{**asdict(row), "ratio": row.ratio} for row in rows]
-    return json.dumps({"form": FORM, **facts, "rows": plain}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({"form": FORM, **facts, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_kept(path):
@@ -148,11 +144,11 @@ def row_of(path, number, row):
     for name, text in texts.items():
         if not isinstance(text, str):
             raise KeptTableError(f"{path}, row {number}: {name} is {text!r}; it must be a text")
-    sides = row.get("ours_us"), row.get("other_us")
-    for side in sides if sides != (None, None) else ():
+    measured = {name: row.get(name) for name in ("ours_us", "other_us", "ratio")}
+    for name, value in measured.items() if any(of is not None for of in measured.values()) else ():
         # A bool is an int, infinity and NaN are floats.
-        if isinstance(side, bool) or not isinstance(side, (int, float)) or not 0 < side < float("inf"):
-            raise KeptTableError(f"{path}, row {number}: a time is {side!r}; it must be a number above 0")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+            raise KeptTableError(f"{path}, row {number}: {name} is {value!r}; it must be a number above 0")
     return Row(**{field.name: row[field.name] for field in fields(Row) if field.name in row})
 
 

@@ -21,7 +21,8 @@ FACTS = {"date": "2026-11-27T12:00:00Z", "processor": "one", "profile": "release
 
 
 def row(what="dew point", ours_us=100.0, other_us=400.0, **more):
-    return Row("arrays", what, "1 M values", "MetPy", ours_us, other_us, **more)
+    ratio = None if ours_us is None else other_us / ours_us
+    return Row("arrays", what, "1 M values", "MetPy", ours_us, other_us, ratio, **more)
 
 
 def with_ratio(ratio, **more):
@@ -96,8 +97,8 @@ def test_a_new_row_is_named_and_passes():
 
 
 def test_rows_of_one_name_and_other_sizes_or_peers_are_others():
-    other = Row("arrays", "dew point", "1 M values", "NumPy", 100.0, 100.0)
-    small = Row("arrays", "dew point", "10 values", "MetPy", 100.0, 100.0)
+    other = Row("arrays", "dew point", "1 M values", "NumPy", 100.0, 100.0, 1.0)
+    small = Row("arrays", "dew point", "10 values", "MetPy", 100.0, 100.0, 1.0)
     compared = table.compare([other, small], [row()])
     assert (compared.fell, len(compared.not_run), len(compared.new)) == ([], 1, 2)
 
@@ -142,12 +143,12 @@ def test_a_file_that_is_no_kept_table_is_refused(file, content, said):
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("side", ["ours_us", "other_us"])
-@pytest.mark.parametrize("time", [None, 0, -1.0, float("nan"), float("inf"), "3", True, [3]])
-def test_a_time_must_be_a_number_above_0(file, side, time):
+@pytest.mark.parametrize("name", ["ours_us", "other_us", "ratio"])
+@pytest.mark.parametrize("value", [None, 0, -1.0, float("nan"), float("inf"), "3", True, [3]])
+def test_what_was_measured_must_be_a_number_above_0(file, name, value):
     content = json.loads(table.kept([row()], FACTS))
-    content["rows"][0][side] = time
-    with pytest.raises(KeptTableError, match=r"row 1: a time is .*; it must be a number above 0"):
+    content["rows"][0][name] = value
+    with pytest.raises(KeptTableError, match=rf"row 1: {name} is .*; it must be a number above 0"):
         table.read_kept(file(json.dumps(content).encode()))
 
 
@@ -277,7 +278,7 @@ def test_a_run_keeps_its_table_which_the_next_is_compared_with(run, tmp_path):
 
 
 def test_groups_that_are_not_run_are_not_compared(run, file):
-    earlier = file([Row("js", "tile", "65,536 pixels", "loop in JavaScript", 1.0, 2.0), row()])
+    earlier = file([Row("js", "tile", "65,536 pixels", "loop in JavaScript", 1.0, 2.0, 2.0), row()])
     code, said = run([case("dew point", 100.0, 400.0)], "--against", str(earlier))
     assert (code, "tile" in said) == (0, False)
 
@@ -309,6 +310,12 @@ def test_both_run_in_turn_and_the_median_of_each_counts(monkeypatch):
     # The first round is left out.
     assert order == ["ours", "other"] * (1 + measure.LEAST_ROUNDS)
     assert (found.ours_us, found.other_us, found.rounds) == (5.0, 8.0, 7)
+
+
+def test_the_ratio_is_the_median_of_those_of_the_rounds():
+    # Both sides are slower in the last round.
+    found = measure.medians([(1.0, 4.0), (1.0, 3.0), (10.0, 40.0)])
+    assert found == {"ours_us": 1.0, "other_us": 4.0, "ratio": 4.0, "rounds": 3}
 
 
 # --- what it is asked for -----------------------------------------------------------------------
