@@ -193,7 +193,8 @@ def differing(facts, earlier):
         if facts.get(name) != earlier.get(name):
             lines.append(f"{name}: {facts.get(name)}, was {earlier.get(name)}")
     now, before = facts.get("versions", {}), earlier.get("versions", {})
-    for name in sorted({*now, *before}):
-        if now.get(name) != before.get(name):
-            lines.append(f"{name}: {now.get(name, 'none')}, was {before.get(name, 'none')}")
+    # What only one of them has belongs to groups that the other did not run.
+    for name in sorted(now.keys() & before.keys()):
+        if now[name] != before[name]:
+            lines.append(f"{name}: {now[name]}, was {before[name]}")
     return lines
