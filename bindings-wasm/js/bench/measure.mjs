@@ -10,18 +10,21 @@ const stops = [
   { value: 313.15, rgba: [160, 20, 30, 255] },
 ];
 
-/** The least of many runs: what it takes when nothing else has the processor. */
-function least(runs, run) {
+/** How times are taken: a clock in milliseconds, and what is made of the times of many runs. */
+const LEAST = { now: () => performance.now(), of: (times) => Math.min(...times) };
+
+/** What a run takes, of many: by default the least, which it takes when nothing else has the processor. */
+function timed(runs, run, { now, of } = LEAST) {
   // Clocks of browsers tick every tenth of a millisecond, so that short ones run many times.
   const times = Array.from({ length: runs < 100 ? runs + 2 : runs / 10 }, () => {
     const repeats = runs < 100 ? 1 : 20;
-    const start = performance.now();
+    const start = now();
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       run();
     }
-    return (performance.now() - start) / repeats;
+    return (now() - start) / repeats;
   });
-  return Math.min(...times);
+  return of(times);
 }
 
 /** Bytes of a field that changes smoothly, with some pixels without a value. */
@@ -117,8 +120,9 @@ function same(one, other, what) {
 }
 
 /** Rows of a table: what it is, and milliseconds by way. */
-export function measure(mesonet) {
+export function measure(mesonet, timing = LEAST) {
   const rows = [];
+  const time = (runs, run) => timed(runs, run, timing);
   const { decodeTile, resample, seriesTable, tileColours, tileRoom } = mesonet;
   const colours = tileColours(encoding, stops);
   for (const [side, runs] of [[256, 200], [3162, 5]]) {
@@ -140,30 +144,30 @@ export function measure(mesonet) {
     same(single, room.decodeFloat32(encoding), "room.decodeFloat32");
     rows.push({
       what: `bytes to RGBA, ${side} × ${side}`,
-      loop: least(runs, () => paintLoop(bytes, encoding)),
-      table: least(runs, () => paintTable(bytes, table)),
-      keptLoop: least(runs, () => paintTable(bytes, table, words)),
-      package: least(runs, () => colours.paint(bytes)),
-      kept: least(runs, () => colours.paint(bytes, { out: pixels })),
-      resident: least(runs, () => room.paint(colours)),
+      loop: time(runs, () => paintLoop(bytes, encoding)),
+      table: time(runs, () => paintTable(bytes, table)),
+      keptLoop: time(runs, () => paintTable(bytes, table, words)),
+      package: time(runs, () => colours.paint(bytes)),
+      kept: time(runs, () => colours.paint(bytes, { out: pixels })),
+      resident: time(runs, () => room.paint(colours)),
     });
     rows.push({
       what: `bytes to values, ${side} × ${side}`,
-      loop: least(runs, () => decodeLoop(bytes, encoding)),
-      keptLoop: least(runs, () => decodeLoop(bytes, encoding, double)),
-      package: least(runs, () => decodeTile(bytes, encoding)),
-      kept: least(runs, () => decodeTile(bytes, encoding, { out: double })),
-      resident: least(runs, () => room.decode(encoding)),
+      loop: time(runs, () => decodeLoop(bytes, encoding)),
+      keptLoop: time(runs, () => decodeLoop(bytes, encoding, double)),
+      package: time(runs, () => decodeTile(bytes, encoding)),
+      kept: time(runs, () => decodeTile(bytes, encoding, { out: double })),
+      resident: time(runs, () => room.decode(encoding)),
     });
     rows.push({
       what: `bytes to single precision, ${side} × ${side}`,
-      keptLoop: least(runs, () => decodeLoop(bytes, encoding, single)),
-      kept: least(runs, () => decodeTile(bytes, encoding, { out: single })),
-      resident: least(runs, () => room.decodeFloat32(encoding)),
+      keptLoop: time(runs, () => decodeLoop(bytes, encoding, single)),
+      kept: time(runs, () => decodeTile(bytes, encoding, { out: single })),
+      resident: time(runs, () => room.decodeFloat32(encoding)),
     });
     room.free();
   }
-  rows.push({ what: "table of colours", package: least(100, () => tileColours(encoding, stops).free()) });
+  rows.push({ what: "table of colours", package: time(100, () => tileColours(encoding, stops).free()) });
   colours.free();
 
   const [series, readings, minute] = [50_000, 72, 60_000];
@@ -192,15 +196,15 @@ export function measure(mesonet) {
   same(resample(minutes, value, { ...grid, offsets }).value, asOfLoop(inMinutes, value, offsets, grid).value, "minutes");
   rows.push({
     what: `as-of grid, ${series} × ${readings} × 10`,
-    loop: least(10, () => asOfLoop(tsMs, value, offsets, grid)),
-    keptLoop: least(10, () => asOfLoop(tsMs, value, offsets, grid, out)),
-    package: least(10, once),
-    kept: least(10, () => resample(tsMs, value, { ...grid, offsets, out })),
-    resident: least(10, () => table.resample({ ...grid, out })),
+    loop: time(10, () => asOfLoop(tsMs, value, offsets, grid)),
+    keptLoop: time(10, () => asOfLoop(tsMs, value, offsets, grid, out)),
+    package: time(10, once),
+    kept: time(10, () => resample(tsMs, value, { ...grid, offsets, out })),
+    resident: time(10, () => table.resample({ ...grid, out })),
   });
   rows.push({
     what: "the same, times in minutes",
-    kept: least(10, () => resample(minutes, value, { ...grid, offsets, out })),
+    kept: time(10, () => resample(minutes, value, { ...grid, offsets, out })),
   });
   table.free();
   return rows;
@@ -237,7 +241,7 @@ export async function measurePool(mesonet, { nativeGrid }, pool) {
   for (const [what, [here, there]] of Object.entries(cases)) {
     const [wanted, got] = [here(), await Promise.all(there())];
     wanted.forEach((one, at) => same(one, got[at], what));
-    const row = { what, here: least(3, here), pool: Infinity, busy: Infinity };
+    const row = { what, here: timed(3, here), pool: Infinity, busy: Infinity };
     for (let run = 0; run < 5; run += 1) {
       const start = performance.now();
       const waits = there();

@@ -1,9 +1,21 @@
 // Where results go: to the terminal, and with `--write` into docs/performance-browser.md, between the
-// markers of the program.
+// markers of the program; with `--json` as rows to standard output, for tests/bench, which measures in another way.
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 
 const DOC = new URL("../../../docs/performance-browser.md", import.meta.url);
+
+/** Whether rows are asked for: the median of the runs, in the CPU time of the process. */
+export const asJson = process.argv.includes("--json");
+
+/** The clock of that, in milliseconds, and what it makes of the times of many runs. */
+export const CPU_MEDIAN = {
+  now: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e3;
+  },
+  of: (times) => times.sort((one, other) => one - other)[times.length >> 1],
+};
 
 /** Prints the tables of a program, `node.mjs`, `browser.mjs` or `metar.mjs`, and writes them if asked to. */
 export async function report(program, tables) {

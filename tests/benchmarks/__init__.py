@@ -1,0 +1,1 @@
+"""Ours beside the peers and the limit, in one table from one run: `tests/bench`."""
