@@ -1,14 +1,25 @@
 //! The readings of a station in columns, the newest version of each.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use mesonet::Series;
 use mesonet::observation::QualityCode;
 use mesonet::store::SeriesSlice;
 
-use crate::known::KnownSeries;
 use crate::rows::{ReadingRow, StationKey};
+use crate::series::KnownSeries;
+
+/// The first and the last instant that are asked for.
+pub(crate) type Times = RangeInclusive<i64>;
+
+/// Which readings of a window are asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Which {
+    All,
+    /// The last of each series.
+    Latest,
+}
 
 /// Columns of one length. The readings of a series are together, and ascend in time.
 #[derive(Clone, Debug, Default)]

@@ -9,10 +9,11 @@ use mesonet::observation::{
 use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
-use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
+use crate::known::{KnownRecord, StationState, Visible};
 use crate::link::{Link, TablePlace};
 use crate::recent::Recent;
 use crate::rows::{BatchRow, EarlierPlacesRow, SeriesRow, SqlList, StationKey, StationRow};
+use crate::series::KnownSeries;
 use crate::sql;
 
 pub(crate) const COMMITTED: u8 = 2;

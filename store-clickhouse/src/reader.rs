@@ -12,9 +12,10 @@ use crate::alerts::{ALERTS, message_of};
 use crate::known::KnownRecord;
 use crate::link::Link;
 use crate::load::{News, load, news};
+use crate::load_recent::{follow_recent, load_recent};
 use crate::marks::Marks;
 use crate::options::Options;
-use crate::recent::{KeptReadings, Recent};
+use crate::recent::KeptReadings;
 use crate::rows::AlertRow;
 use crate::upkeep::{Maintained, days_and_rows, expired};
 use crate::view::RecordView;
@@ -94,7 +95,7 @@ impl ClickHouseReader {
             News::None => (None, Changed::Nothing),
             News::More(mut known, stations) => {
                 let view = RecordView::new(&self.link, &known);
-                known.recent.follow(&view, seen.known.visible.up_to)?;
+                follow_recent(&mut known.recent, &view, seen.known.visible.up_to)?;
                 known.recent.drop_before(known.visible.retain_from_ms);
                 (Some(known), Changed::Stations(stations))
             }
@@ -121,7 +122,7 @@ impl ClickHouseReader {
         let mut seen = self.seen();
         let from_ms = span_ms.start;
         if seen.known.recent.lacks(from_ms) {
-            seen.known.recent = Recent::load(&self.view(), span_ms, most_readings)?;
+            seen.known.recent = load_recent(&self.view(), span_ms, most_readings)?;
         }
         seen.known.limit_recent(from_ms, most_readings);
         self.view.store(Arc::new(RecordView::new(&self.link, &seen.known)));

@@ -4,21 +4,18 @@
 //! copies what it changes: the stations of its readings, and of these the hours around.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use mesonet::store::{SeriesSlice, StoreError};
+use mesonet::store::SeriesSlice;
 use mesonet::time::HOUR_MS;
 use mesonet::{Series, Variable};
 
-use crate::columns::StationColumns;
-use crate::known::KnownSeries;
+use crate::columns::{StationColumns, Times, Which};
 use crate::rows::{ReadingRow, StationKey};
-use crate::sql;
-use crate::view::{READINGS_AT_ONCE, RecordView, Times, Which};
+use crate::series::KnownSeries;
 
 /// The readings of a station in this much time are together.
-const BLOCK_MS: i64 = 6 * HOUR_MS;
+pub(crate) const BLOCK_MS: i64 = 6 * HOUR_MS;
 
 /// A batch copies the tables of the stations that it changes, out of so many.
 const TABLES: usize = 64;
@@ -99,52 +96,14 @@ impl Recent {
         is_earlier || has_none && from_ms >= self.asked_from_ms + HOUR_MS
     }
 
-    /// Reads what a view sees in a span of time and later, the newest first, as long as there are
-    /// not too many readings.
-    pub(crate) fn load(
-        view: &RecordView,
-        span_ms: Range<i64>,
-        most_readings: usize,
-    ) -> Result<Self, StoreError> {
-        let mut recent = Self { asked_from_ms: span_ms.start, ..Self::default() };
-        let (first, last) = (block_of(span_ms.start), block_of(span_ms.end));
-        for block in (first..=last).rev() {
-            let start_ms = (block * BLOCK_MS).max(span_ms.start);
-            let end_ms = if block == last { span_ms.end } else { (block + 1) * BLOCK_MS };
-            // Clocks of stations may be ahead.
-            let to_ms = if block == last { i64::MAX } else { end_ms - 1 };
-            let count = view.count(&(start_ms..=to_ms))?;
-            if recent.readings as u64 + count > most_readings as u64 {
-                break;
-            }
-            recent.from_ms = start_ms;
-            let parts = (count / READINGS_AT_ONCE) as i64 + 1;
-            let part_ms = (end_ms - start_ms) / parts + 1;
-            for part in 0..parts {
-                let from_ms = start_ms + part * part_ms;
-                let to_ms = if part + 1 == parts { to_ms } else { from_ms + part_ms - 1 };
-                recent.take(view, &(from_ms..=to_ms), 0)?;
-            }
-        }
-        Ok(recent)
+    /// None yet of the readings from an instant on.
+    pub(crate) fn asked_from(asked_from_ms: i64) -> Self {
+        Self { asked_from_ms, ..Self::default() }
     }
 
-    /// Adds what has come in after a batch and up to the batch of a view.
-    pub(crate) fn follow(&mut self, view: &RecordView, after: u64) -> Result<(), StoreError> {
-        if self.from_ms < i64::MAX {
-            self.take(view, &(self.from_ms..=i64::MAX), after)?;
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, view: &RecordView, times: &Times, after: u64) -> Result<(), StoreError> {
-        for shard in 0..view.link.shards() {
-            let query = view.link.query(sql::RECENT).bind(times.start()).bind(times.end());
-            let rows: Vec<ReadingRow> =
-                view.rows("readings", shard, &view.seen(query.bind(after)))?;
-            self.put(rows, &view.series);
-        }
-        Ok(())
+    /// From now on, takes readings from an earlier instant on. The caller adds those that there are.
+    pub(crate) fn reach_back_to(&mut self, from_ms: i64) {
+        self.from_ms = from_ms;
     }
 
     /// Adds readings; those from before the first instant are left out.

@@ -11,9 +11,10 @@ use mesonet::{Batch, Reader, Store};
 use crate::alerts::load_alerts;
 use crate::fence::Fence;
 use crate::link::Link;
+use crate::load_recent::{follow_recent, load_recent};
 use crate::marks::Marks;
 use crate::options::Options;
-use crate::recent::{KeptReadings, Recent};
+use crate::recent::KeptReadings;
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::RecordView;
@@ -123,12 +124,12 @@ impl ClickHouseStore {
         let from_ms = span_ms.start;
         // While the readings are read, batches are written.
         let view = self.view();
-        let read = view.recent.lacks(from_ms).then(|| Recent::load(&view, span_ms, most_readings));
+        let read = view.recent.lacks(from_ms).then(|| load_recent(&view, span_ms, most_readings));
         let read = read.transpose()?;
         let mut writer = self.writer();
         writer.make_sure()?;
         if let Some(mut recent) = read {
-            recent.follow(&writer.view(), view.visible.up_to)?;
+            follow_recent(&mut recent, &writer.view(), view.visible.up_to)?;
             writer.known.recent = recent;
         }
         writer.known.limit_recent(from_ms, most_readings);

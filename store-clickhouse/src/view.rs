@@ -1,7 +1,7 @@
 //! What a reader sees: the record after one batch. It does not change while the reader looks.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::Arc;
 
 use clickhouse::query::Query;
@@ -9,11 +9,12 @@ use clickhouse::{RowOwned, RowRead};
 use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError, VisitWeather};
 use mesonet::{ClosedWindow, Reader, Series, StationId, Variable};
 
-use crate::columns::StationColumns;
-use crate::known::{KnownRecord, KnownSeries, StationState, Visible};
+use crate::columns::{StationColumns, Times, Which};
+use crate::known::{KnownRecord, StationState, Visible};
 use crate::link::{Link, TablePlace};
 use crate::recent::{Recent, Variables};
 use crate::rows::{LatestRow, ReadingRow, SqlList, StationKey, WeatherRow};
+use crate::series::KnownSeries;
 use crate::sql;
 
 /// How many readings a query should bring at most, by the estimate below. A station is always asked
@@ -40,9 +41,6 @@ pub(crate) struct RecordView {
     /// Weather that is not in the tables yet, with the versions it will have, by station.
     pub fresh_weather: Arc<[WeatherRow]>,
 }
-
-/// The first and the last instant that are asked for.
-pub(crate) type Times = RangeInclusive<i64>;
 
 /// The newest readings of stations at some moments, by station, series and time.
 pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
@@ -182,16 +180,6 @@ impl RecordView {
             }
             rows
         })
-    }
-
-    /// Counts the versions of readings in a window.
-    pub(crate) fn count(&self, times: &Times) -> Result<u64, StoreError> {
-        let mut count = 0;
-        for shard in 0..self.link.shards() {
-            let query = self.seen(within(self.link.query(sql::COUNT), times));
-            count += self.rows::<u64>("readings", shard, &query)?.iter().sum::<u64>();
-        }
-        Ok(count)
     }
 
     /// Visits stations group by group: the readings of one group that are asked for fit into memory
@@ -374,14 +362,6 @@ fn of_station<R>(rows: &[R], key: StationKey, station: impl Fn(&R) -> StationKey
 
 fn within(query: Query, times: &Times) -> Query {
     query.bind(times.start()).bind(times.end())
-}
-
-/// Which readings of a window are asked for.
-#[derive(Clone, Copy)]
-pub(crate) enum Which {
-    All,
-    /// The last of each series.
-    Latest,
 }
 
 /// What a scan looks for.

@@ -10,10 +10,12 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
 use crate::fence::Fence;
-use crate::known::{KnownRecord, KnownSeries};
+use crate::known::KnownRecord;
 use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::load::{BATCHES, COMMITTED, earlier_places_row, load, newest_committed, station_row};
+use crate::load_recent::follow_recent;
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
+use crate::series::KnownSeries;
 use crate::versions::{after, next_version};
 use crate::view::{RecordView, Stored};
 
@@ -84,7 +86,7 @@ impl BatchWriter {
             self.fence.take_again(&self.link)?;
             let mut again = Self::begin(Arc::clone(&self.link), Arc::clone(&self.fence))?;
             let mut recent = self.known.recent.clone();
-            recent.follow(&again.view(), self.known.visible.up_to)?;
+            follow_recent(&mut recent, &again.view(), self.known.visible.up_to)?;
             again.known.recent = recent;
             *self = again;
         }
