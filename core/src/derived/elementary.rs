@@ -1,6 +1,7 @@
-//! Natural logarithm and exponential without branches, so that loops over them are vectorised.
+//! Natural logarithm, exponential and arctangent without branches, so that loops over them are
+//! vectorised.
 //!
-//! They are those of the `libm` crate (FreeBSD's `e_log.c` and `e_exp.c`), operation for operation,
+//! They are those of the `libm` crate (FreeBSD's `e_log.c`, `e_exp.c` and `s_atan.c`), operation for operation,
 //! so each result has the same bits. What `libm` branches on is computed for all arguments and
 //! selected; integers are converted by adding 2⁵², because older vector instructions convert none
 //! of 64 bits.
@@ -83,6 +84,43 @@ pub(super) fn exp(x: f64) -> f64 {
     if x.is_nan() { x } else { power }
 }
 
+/// The arctangent, with the bits of `libm::atan`.
+#[inline(always)]
+pub(super) fn atan(x: f64) -> f64 {
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+    let size = x.abs();
+    // The arctangent of a quotient, and that of 0, 1/2, 1, 3/2 or infinity, as a sum.
+    let of = |from: u32, larger: [f64; 4], smaller: [f64; 4]| {
+        if size >= high(from) { larger } else { smaller }
+    };
+    let reduced = [size, 1.0, 0.0, 0.0];
+    let half =
+        [2.0 * size - 1.0, 2.0 + size, 4.636_476_090_008_061e-1, 2.269_877_745_296_168_7e-17];
+    let reduced = of(0x3fdc_0000, half, reduced);
+    let one = [size - 1.0, size + 1.0, FRAC_PI_4, 3.061_616_997_868_383e-17];
+    let reduced = of(0x3fe6_0000, one, reduced);
+    let three_halves =
+        [size - 1.5, 1.0 + 1.5 * size, 9.827_937_232_473_29e-1, 1.390_331_103_123_099_8e-17];
+    let reduced = of(0x3ff3_0000, three_halves, reduced);
+    let infinity = [-1.0, size, FRAC_PI_2, 6.123_233_995_736_766e-17];
+    let [above, below, angle_high, angle_low] = of(0x4003_8000, infinity, reduced);
+    let t = above / below;
+    let z = t * t;
+    let w = z * z;
+    let odd = z
+        * (3.333_333_333_333_293e-1
+            + w * (1.428_571_427_250_346_6e-1
+                + w * (9.090_887_133_436_507e-2
+                    + w * (6.661_073_137_387_531e-2
+                        + w * (4.976_877_994_615_932_4e-2 + w * 1.628_582_011_536_578_2e-2)))));
+    let even = w
+        * (-1.999_999_999_987_648_3e-1
+            + w * (-1.111_111_040_546_235_6e-1
+                + w * (-7.691_876_205_044_83e-2
+                    + w * (-5.833_570_133_790_573_5e-2 + w * -3.653_157_274_421_691_6e-2))));
+    (angle_high - (t * (odd + even) - angle_low - t)).copysign(x)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -92,9 +130,9 @@ mod tests {
     const PER_PATH: usize = 10_000_000;
 
     #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-    fn each(x: &[f64], logarithms: &mut [f64], powers: &mut [f64]) {
-        for ((&x, logarithm), power) in x.iter().zip(logarithms).zip(powers) {
-            (*logarithm, *power) = (log(x), exp(x));
+    fn each(x: &[f64], logarithms: &mut [f64], powers: &mut [f64], angles: &mut [f64]) {
+        for (((&x, logarithm), power), angle) in x.iter().zip(logarithms).zip(powers).zip(angles) {
+            (*logarithm, *power, *angle) = (log(x), exp(x), atan(x));
         }
     }
 
@@ -128,15 +166,21 @@ mod tests {
             0x0010_0000,
             0x3e30_0000,
             0x3e30_0001,
+            0x3e40_0000,
             0x3fd6_2e42,
             0x3fd6_2e43,
+            0x3fdc_0000,
+            0x3fe6_0000,
             0x3fe6_a09e,
             0x3ff0_0000,
             0x3ff0_a2b1,
             0x3ff0_a2b2,
+            0x3ff3_0000,
+            0x4003_8000,
             0x4086_232b,
             0x4086_2e42,
             0x4087_4910,
+            0x4410_0000,
             0x7ff0_0000,
         ];
         let edges = highs.map(high).into_iter().chain([709.782_712_893_384, 745.133_219_101_941_1]);
@@ -149,16 +193,18 @@ mod tests {
     #[test]
     fn they_have_the_bits_of_libm_on_each_path() {
         let x: Vec<_> = edges().chain(arguments()).collect();
-        let (mut logarithms, mut powers) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        each(&x, &mut logarithms, &mut powers);
+        let [mut logarithms, mut powers, mut angles] = [(); 3].map(|()| vec![0.0; x.len()]);
+        each(&x, &mut logarithms, &mut powers, &mut angles);
         for (i, &x) in x.iter().enumerate() {
-            let (logarithm, power) = (libm::log(x), libm::exp(x));
+            let (logarithm, power, angle) = (libm::log(x), libm::exp(x), libm::atan(x));
             // The vectors of this processor, and the plain path.
             for (got, wanted) in [
                 (logarithms[i], logarithm),
                 (log(x), logarithm),
                 (powers[i], power),
                 (exp(x), power),
+                (angles[i], angle),
+                (atan(x), angle),
             ] {
                 assert!(same(got, wanted), "{x:e}: {got:e}, not {wanted:e}");
             }
@@ -169,6 +215,7 @@ mod tests {
         #[test]
         fn any_number_gives_the_bits_of_libm(x: f64) {
             prop_assert!(same(log(x), libm::log(x)) && same(exp(x), libm::exp(x)));
+            prop_assert!(same(atan(x), libm::atan(x)));
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::elementary::{exp, log};
+use super::elementary::{atan, exp, log};
 use super::pressure::{DRY_AIR_J_PER_KG_K, STATION_HPA, ZERO_CELSIUS_K};
 use super::slices::{DerivedLengthError, slice_form};
 
@@ -311,13 +311,14 @@ fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
 /// assert_eq!((stull_wet_bulb_c(20.0, 50.0).unwrap() * 10.0).round(), 137.0);
 /// assert_eq!(stull_wet_bulb_c(20.0, 100.0), None);
 /// ```
+#[inline(always)]
 pub fn stull_wet_bulb_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option<f64> {
     let (air_c, pct) = (air_temperature_c, relative_humidity_pct);
     let defined = (-20.0..=50.0).contains(&air_c) && (5.0..=99.0).contains(&pct);
-    let wet_bulb_c = air_c * libm::atan(0.151_977 * f64::sqrt(pct + 8.313_659))
-        + libm::atan(air_c + pct)
-        - libm::atan(pct - 1.676_331)
-        + 0.003_918_38 * libm::pow(pct, 1.5) * libm::atan(0.023_101 * pct)
+    // A power of 3/2 is a root, which every processor has, and a product.
+    let wet_bulb_c = air_c * atan(0.151_977 * f64::sqrt(pct + 8.313_659)) + atan(air_c + pct)
+        - atan(pct - 1.676_331)
+        + 0.003_918_38 * (pct * f64::sqrt(pct)) * atan(0.023_101 * pct)
         - 4.686_035;
     defined.then_some(wet_bulb_c)
 }
