@@ -40,6 +40,11 @@ impl StationColumns {
         self.ts_ms.len()
     }
 
+    /// What they take in memory, with what goes with each: eight arrays, and an entry in a table.
+    pub(crate) fn bytes(&self) -> usize {
+        400 + 24 * self.series.len() + 22 * self.len()
+    }
+
     /// Takes the readings of `older` together with rows, which are sorted by series, time, version
     /// and batch. What was here before is gone.
     pub(crate) fn fill(&mut self, older: &Self, rows: &[ReadingRow], table: &KnownSeries) {

@@ -136,9 +136,9 @@ impl KnownRecord {
         Arc::make_mut(&mut self.stations).get_mut(&id).map(Arc::make_mut)
     }
 
-    /// Drops recent readings before an instant or the cutoff, and more if there are too many.
-    pub(crate) fn limit_recent(&mut self, from_ms: i64, most_readings: usize) {
-        self.recent.limit(from_ms, most_readings);
+    /// Drops recent readings before an instant or the cutoff, and more if they take too much.
+    pub(crate) fn limit_recent(&mut self, from_ms: i64, most_bytes: usize) {
+        self.recent.limit(from_ms, most_bytes);
         self.recent.drop_before(self.visible.retain_from_ms);
     }
 

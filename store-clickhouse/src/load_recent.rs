@@ -10,12 +10,15 @@ use crate::rows::ReadingRow;
 use crate::sql;
 use crate::view::{READINGS_AT_ONCE, RecordView};
 
-/// Reads what a view sees in a span of time and later, the newest first, as long as there are not
-/// too many readings.
+/// What a reading takes at least.
+const READING_BYTES: u64 = 22;
+
+/// Reads what a view sees in a span of time and later, the newest first, until it takes more than so
+/// many bytes.
 pub(crate) fn load_recent(
     view: &RecordView,
     span_ms: Range<i64>,
-    most_readings: usize,
+    most_bytes: usize,
 ) -> Result<Recent, StoreError> {
     let mut recent = Recent::asked_from(span_ms.start);
     let [first, last] = [span_ms.start, span_ms.end].map(|ms| ms.div_euclid(BLOCK_MS));
@@ -25,7 +28,8 @@ pub(crate) fn load_recent(
         // Clocks of stations may be ahead.
         let to_ms = if block == last { i64::MAX } else { end_ms - 1 };
         let count = count(view, &(start_ms..=to_ms))?;
-        if recent.kept().readings as u64 + count > most_readings as u64 {
+        let bytes = READING_BYTES.saturating_mul(count);
+        if (recent.kept().bytes as u64).saturating_add(bytes) > most_bytes as u64 {
             break;
         }
         recent.reach_back_to(start_ms);
@@ -46,7 +50,7 @@ pub(crate) fn follow_recent(
     view: &RecordView,
     after: u64,
 ) -> Result<(), StoreError> {
-    match recent.from_ms() {
+    match recent.start_ms() {
         i64::MAX => Ok(()),
         from_ms => add(recent, view, &(from_ms..=i64::MAX), after),
     }

@@ -117,14 +117,14 @@ impl ClickHouseReader {
     pub fn keep_recent(
         &self,
         span_ms: Range<i64>,
-        most_readings: usize,
+        most_bytes: usize,
     ) -> Result<KeptReadings, StoreError> {
         let mut seen = self.seen();
         let from_ms = span_ms.start;
         if seen.known.recent.lacks(from_ms) {
-            seen.known.recent = load_recent(&self.view(), span_ms, most_readings)?;
+            seen.known.recent = load_recent(&self.view(), span_ms, most_bytes)?;
         }
-        seen.known.limit_recent(from_ms, most_readings);
+        seen.known.limit_recent(from_ms, most_bytes);
         self.view.store(Arc::new(RecordView::new(&self.link, &seen.known)));
         Ok(seen.known.recent.kept())
     }

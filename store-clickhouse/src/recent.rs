@@ -25,23 +25,21 @@ const TABLES: usize = 64;
 pub struct KeptReadings {
     /// Readings from this instant on (milliseconds since 1970); `None` if there are none.
     pub from_ms: Option<i64>,
-    /// How many readings, each of about [`READING_BYTES`](Self::READING_BYTES).
+    /// How many readings.
     pub readings: usize,
-}
-
-impl KeptReadings {
-    /// What a reading takes, with its share of what its station takes.
-    pub const READING_BYTES: usize = 32;
+    /// What they take, about.
+    pub bytes: usize,
 }
 
 /// The readings from an instant on.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent {
     from_ms: i64,
-    /// From when on readings were asked for. There may have been too many.
+    /// From when on readings were asked for. They may have taken too much.
     asked_from_ms: i64,
     readings: usize,
-    tables: [Arc<Table>; TABLES],
+    bytes: usize,
+    tables: Box<[Arc<Table>; TABLES]>,
 }
 
 type Table = HashMap<StationKey, Arc<Vec<Block>>>;
@@ -72,24 +70,25 @@ impl Default for Recent {
             from_ms: none,
             asked_from_ms: none,
             readings: 0,
-            tables: std::array::from_fn(|_| Arc::default()),
+            bytes: 0,
+            tables: Box::new(std::array::from_fn(|_| Arc::default())),
         }
     }
 }
 
 impl Recent {
     /// Readings from this instant on are here; none if it is `i64::MAX`.
-    pub(crate) fn from_ms(&self) -> i64 {
+    pub(crate) fn start_ms(&self) -> i64 {
         self.from_ms
     }
 
     pub(crate) fn kept(&self) -> KeptReadings {
         let from_ms = Some(self.from_ms).filter(|&from_ms| from_ms < i64::MAX);
-        KeptReadings { from_ms, readings: self.readings }
+        KeptReadings { from_ms, readings: self.readings, bytes: self.bytes }
     }
 
     /// Whether readings from an instant on have to be read: only later ones were asked for, or none,
-    /// or there were too many an hour ago.
+    /// or they took too much an hour ago.
     pub(crate) fn lacks(&self, from_ms: i64) -> bool {
         let is_earlier = from_ms < self.asked_from_ms.saturating_sub(HOUR_MS);
         let has_none = self.from_ms == i64::MAX && self.asked_from_ms < i64::MAX;
@@ -126,17 +125,21 @@ impl Recent {
                 }
                 let mut columns = StationColumns::default();
                 columns.fill(&blocks[at].1, rows, table);
-                self.readings += columns.len() - blocks[at].1.len();
+                let was = &blocks[at].1;
+                self.readings += columns.len() - was.len();
+                // A block that is new was counted as nothing.
+                let was_bytes = if was.len() == 0 { 0 } else { was.bytes() };
+                self.bytes += columns.bytes() - was_bytes;
                 blocks[at].1 = Arc::new(columns);
             }
         }
     }
 
-    /// Drops the readings before an instant, and more if there are too many.
-    pub(crate) fn limit(&mut self, from_ms: i64, most_readings: usize) {
+    /// Drops the readings before an instant, and more if they take too much.
+    pub(crate) fn limit(&mut self, from_ms: i64, most_bytes: usize) {
         self.asked_from_ms = self.asked_from_ms.max(from_ms);
         self.drop_before(from_ms);
-        while self.readings > most_readings {
+        while self.bytes > most_bytes {
             let oldest = self.tables.iter().flat_map(|table| table.values());
             let Some(oldest) = oldest.filter_map(|blocks| blocks.first()).map(|of| of.0).min()
             else {
@@ -156,19 +159,19 @@ impl Recent {
         if first == was_first {
             return;
         }
-        let mut readings = 0;
-        for table in &mut self.tables {
+        (self.readings, self.bytes) = (0, 0);
+        for table in self.tables.iter_mut() {
             let mut kept = Table::new();
             for (station, blocks) in &**table {
                 let after = &blocks[blocks.partition_point(|(number, _)| *number < first)..];
                 if !after.is_empty() {
-                    readings += after.iter().map(|(_, columns)| columns.len()).sum::<usize>();
+                    self.readings += after.iter().map(|(_, of)| of.len()).sum::<usize>();
+                    self.bytes += after.iter().map(|(_, of)| of.bytes()).sum::<usize>();
                     kept.insert(*station, Arc::new(after.to_vec()));
                 }
             }
             *table = Arc::new(kept);
         }
-        self.readings = readings;
     }
 
     /// Adds the readings of a station between two instants, both included, to a list: by the ids of

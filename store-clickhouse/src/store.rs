@@ -111,7 +111,7 @@ impl ClickHouseStore {
     }
 
     /// Keeps the readings of a span of time and later ones in memory, so that they need not be asked
-    /// for, as long as there are not too many; then fewer hours are kept. To be called again as time
+    /// for. If they take more than so many bytes, fewer hours are kept. To be called again as time
     /// passes, with a later span.
     ///
     /// # Errors
@@ -119,12 +119,12 @@ impl ClickHouseStore {
     pub fn keep_recent(
         &self,
         span_ms: Range<i64>,
-        most_readings: usize,
+        most_bytes: usize,
     ) -> Result<KeptReadings, StoreError> {
         let from_ms = span_ms.start;
         // While the readings are read, batches are written.
         let view = self.view();
-        let read = view.recent.lacks(from_ms).then(|| load_recent(&view, span_ms, most_readings));
+        let read = view.recent.lacks(from_ms).then(|| load_recent(&view, span_ms, most_bytes));
         let read = read.transpose()?;
         let mut writer = self.writer();
         writer.make_sure()?;
@@ -132,7 +132,7 @@ impl ClickHouseStore {
             follow_recent(&mut recent, &writer.view(), view.visible.up_to)?;
             writer.known.recent = recent;
         }
-        writer.known.limit_recent(from_ms, most_readings);
+        writer.known.limit_recent(from_ms, most_bytes);
         self.publish(&writer);
         Ok(writer.known.recent.kept())
     }

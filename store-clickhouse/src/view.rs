@@ -196,7 +196,7 @@ impl RecordView {
             which,
             variables,
             series: self.series.all().filter(|of| variables.has(of)).map(|of| of.id.0).collect(),
-            older: *times.start()..=(*times.end()).min(self.recent.from_ms().saturating_sub(1)),
+            older: *times.start()..=(*times.end()).min(self.recent.start_ms().saturating_sub(1)),
             times,
         };
         let mut group: Vec<(usize, StationId)> = Vec::new();
@@ -316,7 +316,7 @@ impl RecordView {
     pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
         let mut stored = Stored::new();
         let (recent, older): (Vec<_>, Vec<_>) =
-            moments.iter().partition(|(_, ts_ms)| *ts_ms >= self.recent.from_ms());
+            moments.iter().partition(|(_, ts_ms)| *ts_ms >= self.recent.start_ms());
         for (id, ts_ms) in recent {
             let rows = self.recent.at(id.into(), ts_ms);
             stored.extend(rows.map(|row| ((row.station, row.series, ts_ms), row)));

@@ -176,24 +176,20 @@ impl KeptLog {
         if noted.replace(is_whole) == Some(is_whole) {
             return;
         }
-        let KeptReadings { from_ms, readings } = kept;
+        let KeptReadings { from_ms, readings, bytes } = kept;
+        let megabytes = bytes.div_ceil(1_000_000);
         let since =
             from_ms.map_or("none".to_owned(), |from_ms| format!("since {}", Iso8601(from_ms)));
         if is_whole {
-            tracing::info!("in memory: {readings} readings, {since}");
+            tracing::info!("in memory: {readings} readings, {megabytes} MB, {since}");
         } else {
             let asked = Iso8601(asked_from_ms);
             tracing::warn!(
-                "in memory: {readings} readings, {since}; those since {asked} would be more than \
+                "in memory: {readings} readings, {megabytes} MB, {since}; those since {asked} would be more than \
                  recent_memory_bytes"
             );
         }
     }
-}
-
-/// How many readings take so many bytes.
-fn readings_in(bytes: usize) -> usize {
-    bytes / KeptReadings::READING_BYTES
 }
 
 impl InClickHouse {
@@ -250,7 +246,7 @@ impl RecordStore for InClickHouse {
 
     fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
         let from_ms = span_ms.start.max(self.store.held_from_ms()?);
-        self.kept.note(self.store.keep_recent(span_ms, readings_in(most_bytes))?, from_ms);
+        self.kept.note(self.store.keep_recent(span_ms, most_bytes)?, from_ms);
         Ok(())
     }
 
@@ -322,7 +318,7 @@ impl Upstream for BesideWriter {
 
     fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
         let from_ms = span_ms.start.max(self.reader.held_from_ms()?);
-        self.kept.note(self.reader.keep_recent(span_ms, readings_in(most_bytes))?, from_ms);
+        self.kept.note(self.reader.keep_recent(span_ms, most_bytes)?, from_ms);
         Ok(())
     }
 

@@ -29,6 +29,39 @@ macro_rules! tests {
     };
 }
 
+/// Makes a trial of a test.
+fn trial(url: &str, name: String, test: Box<dyn FnOnce(&str) + Send>) -> Trial {
+    let url = url.to_owned();
+    Trial::test(name, move || {
+        test(&url);
+        Ok::<(), Failed>(())
+    })
+}
+
+/// The suite that every store must pass, by each way to read a record.
+fn conformance(url: &str) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for &(name, rule) in RULES {
+        let fresh = move |url: &str| rule(&open(&migrated(url)));
+        trials.push(trial(url, format!("conformance::{name}"), Box::new(fresh)));
+        let reopened = move |url: &str| rule(&Reopened::new(url));
+        trials.push(trial(url, format!("reopened::{name}"), Box::new(reopened)));
+        let beside = move |url: &str| rule(&Beside::new(url));
+        trials.push(trial(url, format!("beside::{name}"), Box::new(beside)));
+        for (reader, is_beside) in [("recent", false), ("recent_beside", true)] {
+            let recent = move |url: &str| rule(&WithRecent::new(url, is_beside));
+            trials.push(trial(url, format!("{reader}::{name}"), Box::new(recent)));
+        }
+    }
+    let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
+    trials.push(trial(
+        url,
+        "conformance::any_order_gives_the_same_record".into(),
+        Box::new(any_order),
+    ));
+    trials
+}
+
 fn main() {
     if batches::is_writer() {
         return batches::write_until_killed();
@@ -38,28 +71,8 @@ fn main() {
         eprintln!("no ClickHouse: run this as `tests/cluster cargo test …`");
         return;
     };
-    let trial = |name: String, test: Box<dyn FnOnce(&str) + Send>| {
-        let url = url.clone();
-        Trial::test(name, move || {
-            test(&url);
-            Ok::<(), Failed>(())
-        })
-    };
-    let mut trials = Vec::new();
-    for &(name, rule) in RULES {
-        let fresh = move |url: &str| rule(&open(&migrated(url)));
-        trials.push(trial(format!("conformance::{name}"), Box::new(fresh)));
-        let reopened = move |url: &str| rule(&Reopened::new(url));
-        trials.push(trial(format!("reopened::{name}"), Box::new(reopened)));
-        let beside = move |url: &str| rule(&Beside::new(url));
-        trials.push(trial(format!("beside::{name}"), Box::new(beside)));
-        for (reader, is_beside) in [("recent", false), ("recent_beside", true)] {
-            let recent = move |url: &str| rule(&WithRecent::new(url, is_beside));
-            trials.push(trial(format!("{reader}::{name}"), Box::new(recent)));
-        }
-    }
-    let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
-    trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
+    let trial = |name: String, test: Box<dyn FnOnce(&str) + Send>| trial(&url, name, test);
+    let mut trials = conformance(&url);
     let mut add = |tests: &[(&str, Test)]| {
         trials.extend(tests.iter().map(|&(name, test)| trial(name.to_owned(), Box::new(test))));
     };

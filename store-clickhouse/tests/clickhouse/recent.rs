@@ -3,10 +3,12 @@
 use mesonet::store::{StoreError, no_verdicts};
 use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{Batch, Reader, Store};
-use mesonet_clickhouse::{Changed, ClickHouseReader, KeptReadings, Options};
+use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, KeptReadings, Options};
 
 use crate::between::before_it_is_asked;
 use crate::support::{append, held, migrated, open, report, sql, station};
+
+const NONE: KeptReadings = KeptReadings { from_ms: None, readings: 0, bytes: 0 };
 
 /// Asks for all readings of the tests.
 const ALL: std::ops::Range<i64> = 0..DAY_MS;
@@ -16,8 +18,8 @@ pub fn recent_readings_are_not_asked_for(url: &str) {
     let store = open(&options);
     append(&store, vec![report("A", 10, 0, 1.0), report("A", HOUR_MS, 0, 2.0)]);
     let reader = ClickHouseReader::open(&options).unwrap();
-    let kept = KeptReadings { from_ms: Some(20), readings: 1 };
-    assert_eq!(store.keep_recent(20..DAY_MS, usize::MAX), Ok(kept));
+    let kept = store.keep_recent(20..DAY_MS, usize::MAX).unwrap();
+    assert_eq!((kept.from_ms, kept.readings), (Some(20), 1));
     assert_eq!(reader.keep_recent(20..DAY_MS, usize::MAX), Ok(kept));
     append(&store, vec![report("A", 30, 0, 3.0), report("A", HOUR_MS, 1, 4.0)]);
     reader.update().unwrap();
@@ -33,8 +35,7 @@ pub fn recent_readings_are_not_asked_for(url: &str) {
     let receipt = store.append(&batch, &mut no_verdicts).unwrap();
     assert_eq!((receipt.overtaken, receipt.unchanged), (1, 1));
     // Without recent readings, all are asked for again.
-    let none = KeptReadings { from_ms: None, readings: 0 };
-    assert_eq!(store.keep_recent(i64::MAX..i64::MAX, usize::MAX), Ok(none));
+    assert_eq!(store.keep_recent(i64::MAX..i64::MAX, usize::MAX), Ok(NONE));
     assert_eq!(held(&store, "A"), []);
 }
 
@@ -45,27 +46,35 @@ pub fn more_than_fit_are_kept_for_fewer_hours(url: &str) {
         hours.map(|hour| report("A", hour * HOUR_MS, 0, hour as f64)).collect::<Vec<_>>()
     };
     append(&store, hourly(0..24));
-    let day = held(&store, "A");
     // The newest reading is of a clock that is ahead.
     append(&store, vec![report("A", 400 * DAY_MS, 0, 1.0)]);
-    let keep = |most| store.keep_recent(0..23 * HOUR_MS, most).unwrap();
-    assert_eq!(keep(12), KeptReadings { from_ms: Some(18 * HOUR_MS), readings: 7 });
-    assert_eq!(held(&store, "A")[..24], day);
+    let all = held(&store, "A");
+    let span = 0..23 * HOUR_MS;
+    let keep = |store: &ClickHouseStore, most| {
+        let kept = store.keep_recent(span.clone(), most).unwrap();
+        assert!(kept.bytes <= most, "{kept:?}");
+        (kept.from_ms, kept.readings, kept.bytes)
+    };
+    let (_, 25, whole) = keep(&open(&options), usize::MAX) else { panic!("not all are kept") };
+    // Six hours are together. All that are from later come with the last of them.
+    let store = open(&options);
+    let last = keep(&store, whole / 2);
+    assert_eq!((last.0, last.1), (Some(18 * HOUR_MS), 7));
+    assert_eq!(held(&store, "A"), all);
     // Not again with each look: that would read them for nothing.
-    assert_eq!(keep(24).readings, 7);
+    assert_eq!(keep(&store, whole), last);
     append(&store, hourly(24..40));
-    let kept = keep(13);
-    assert_eq!(kept, KeptReadings { from_ms: Some(30 * HOUR_MS), readings: 11 });
-    assert_eq!(held(&store, "A").len(), 41);
+    assert_eq!(keep(&store, usize::MAX).1, 23);
+    let fewer = keep(&store, whole * 3 / 5);
+    assert_eq!((fewer.0, fewer.1), (Some(30 * HOUR_MS), 11));
     // None fit.
     let store = open(&options);
-    let none = KeptReadings { from_ms: None, readings: 0 };
-    assert_eq!(store.keep_recent(0..23 * HOUR_MS, 5), Ok(none));
+    assert_eq!(store.keep_recent(span.clone(), 100), Ok(NONE));
     assert_eq!(held(&store, "A").len(), 41);
     // An hour later some do. The clock was ahead by a year, and is back.
-    let year = KeptReadings { from_ms: Some(365 * DAY_MS), readings: 1 };
-    assert_eq!(store.keep_recent(365 * DAY_MS..366 * DAY_MS, 5), Ok(year));
-    assert_eq!(store.keep_recent(0..23 * HOUR_MS, 100).unwrap().readings, 41);
+    let year = store.keep_recent(365 * DAY_MS..366 * DAY_MS, 1000).unwrap();
+    assert_eq!((year.from_ms, year.readings), (Some(365 * DAY_MS), 1));
+    assert_eq!(keep(&store, usize::MAX).1, 41);
 }
 
 pub fn what_retention_dropped_is_not_shown_from_memory(url: &str) {
