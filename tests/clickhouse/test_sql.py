@@ -130,6 +130,21 @@ def test_a_window_has_all_versions_of_committed_batches(ask):
     assert len(ask("moments", [A, B], [10, 30], 10, 30, UP_TO, UNCOMMITTED)) == 2
 
 
+def test_recent_readings_are_those_of_all_stations_after_a_batch(database, ask):
+    whole = [-(2**63), 2**63 - 1]
+    all_rows = sorted(ask("window", [A, B], [7, 8], *whole, UP_TO, UNCOMMITTED))
+    assert sorted(ask("recent", *whole, 0, UP_TO, UNCOMMITTED)) == all_rows
+    assert ask("count", *whole, UP_TO, UNCOMMITTED) == [(str(len(all_rows)),)]
+    # From a time on, and of later batches.
+    since = [row for row in all_rows if int(row[2]) >= 20]
+    assert sorted(ask("recent", 20, 2**63 - 1, 0, UP_TO, UNCOMMITTED)) == since
+    assert ask("count", 20, 2**63 - 1, UP_TO, UNCOMMITTED) == [(str(len(since)),)]
+    first = min(int(row[4]) for row in all_rows)
+    after = [row for row in all_rows if int(row[4]) > first]
+    assert 0 < len(after) < len(all_rows)
+    assert sorted(ask("recent", *whole, first, UP_TO, UNCOMMITTED)) == after
+
+
 def test_the_latest_have_their_time_and_version_in_one_number(ask):
     latest = ask("latest", [A, B], [7, 8], -(2**46), 2**46, UP_TO, UNCOMMITTED)
     seen = {(row[0], int(row[1])): (divmod(int(row[2]), 65536), float(row[3])) for row in latest}
