@@ -30,7 +30,9 @@ fn what_cannot_be_stored_or_read_is_a_503_and_the_server_goes_on_by_itself() {
     let Some(url) = server() else { return };
     let (options, folder) = (own_database(&url), TempDir::new().unwrap());
     let gate = Gate::before(&url);
-    let server = start(&folder, &["--store", &place(&gate.to(&options))]);
+    let place = place(&gate.to(&options));
+    // Nothing is read from memory.
+    let server = start(&folder, &["--store", &place, "--recent-hours", "0"]);
     let report = |minute| format!("METAR CYYZ 0317{minute}Z 24012KT 15SM 28/17 A2991=\n");
     assert!(push(&server, &report(10)).contains(" 200 "));
     let held = reports(&server);
@@ -58,6 +60,40 @@ fn what_cannot_be_stored_or_read_is_a_503_and_the_server_goes_on_by_itself() {
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("a push was refused: http://"), "{log}");
+}
+
+#[test]
+fn recent_readings_are_answered_while_clickhouse_is_away() {
+    let Some(url) = server() else { return };
+    let (options, folder) = (own_database(&url), TempDir::new().unwrap());
+    let gate = Gate::before(&url);
+    let own = place(&gate.to(&options));
+    let mut writer = start(&folder, &["--store", &own]);
+    writer.wait_for("in memory: 0 readings");
+    let beside = ["--store", &own, "--data", "beside", "--read-only", "true"];
+    let mut reader = start(&folder, &beside);
+    reader.wait_for("in memory: 0 readings");
+    assert!(push(&writer, "METAR CYYZ 031710Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 "));
+    let held = reports(&writer);
+    assert!(held > 0);
+    wait_until("the reader has it", || reports(&reader) == held);
+
+    gate.close();
+    for server in [&writer, &reader] {
+        wait_until("it says so", || server.get("/readyz").0.contains(" 503 "));
+        assert_eq!(reports(server), held);
+    }
+    // What was not taken in is not shown.
+    let refused = push(&writer, "METAR CYYZ 031720Z 24012KT 15SM 28/17 A2991=\n");
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert_eq!(reports(&writer), held);
+    gate.open();
+    wait_until("it is taken", || {
+        push(&writer, "METAR CYYZ 031720Z 24012KT 15SM 28/17 A2991=\n").contains(" 200 ")
+    });
+    let held = reports(&writer);
+    wait_until("the reader has it", || reports(&reader) == held);
+    assert_eq!((writer.stop().0, reader.stop().0), (Some(0), Some(0)));
 }
 
 #[test]
