@@ -21,7 +21,11 @@ pub(crate) fn load_recent(
     most_bytes: usize,
 ) -> Result<Recent, StoreError> {
     let mut recent = Recent::asked_from(span_ms.start);
-    let [first, last] = [span_ms.start, span_ms.end].map(|ms| ms.div_euclid(BLOCK_MS));
+    // A long span is asked for only as far back as there are readings.
+    let series = view.stations.values().flat_map(|state| &state.record.series);
+    let earliest_ms = series.map(|of| of.first_appearance_ms).min().unwrap_or(span_ms.end);
+    let first_ms = span_ms.start.max(earliest_ms.min(span_ms.end));
+    let [first, last] = [first_ms, span_ms.end].map(|ms| ms.div_euclid(BLOCK_MS));
     for block in (first..=last).rev() {
         let start_ms = (block * BLOCK_MS).max(span_ms.start);
         let end_ms = if block == last { span_ms.end } else { (block + 1) * BLOCK_MS };
@@ -30,7 +34,7 @@ pub(crate) fn load_recent(
         let count = count(view, &(start_ms..=to_ms))?;
         let bytes = READING_BYTES.saturating_mul(count);
         if (recent.kept().bytes as u64).saturating_add(bytes) > most_bytes as u64 {
-            break;
+            return Ok(recent);
         }
         recent.reach_back_to(start_ms);
         let parts = (count / READINGS_AT_ONCE) as i64 + 1;
@@ -41,6 +45,7 @@ pub(crate) fn load_recent(
             add(&mut recent, view, &(from_ms..=to_ms), 0)?;
         }
     }
+    recent.reach_back_to(span_ms.start);
     Ok(recent)
 }
 

@@ -256,6 +256,6 @@ def free_port():
 
 
 def program(name):
-    """nginx is not among the programs of a user who is not root."""
+    """Finds a program by name. Debian puts nginx into /usr/sbin, which only root searches."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 

@@ -178,16 +178,15 @@ impl KeptLog {
         }
         let KeptReadings { from_ms, readings, bytes } = kept;
         let megabytes = bytes.div_ceil(1_000_000);
-        let since =
-            from_ms.map_or("none".to_owned(), |from_ms| format!("since {}", Iso8601(from_ms)));
+        let held = from_ms.map_or("in memory: no readings".to_owned(), |from_ms| {
+            let since = Iso8601(from_ms);
+            format!("in memory: {readings} readings, {megabytes} MB, since {since}")
+        });
         if is_whole {
-            tracing::info!("in memory: {readings} readings, {megabytes} MB, {since}");
+            tracing::info!("{held}");
         } else {
             let asked = Iso8601(asked_from_ms);
-            tracing::warn!(
-                "in memory: {readings} readings, {megabytes} MB, {since}; those since {asked} would be more than \
-                 recent_memory_bytes"
-            );
+            tracing::warn!("{held}; those since {asked} would take more than recent_memory_bytes");
         }
     }
 }

@@ -67,6 +67,9 @@ pub fn more_than_fit_are_kept_for_fewer_hours(url: &str) {
     assert_eq!(keep(&store, usize::MAX).1, 23);
     let fewer = keep(&store, whole * 3 / 5);
     assert_eq!((fewer.0, fewer.1), (Some(30 * HOUR_MS), 11));
+    // All that there are, however long the span is.
+    let long = open(&options).keep_recent(i64::MIN..23 * HOUR_MS, usize::MAX).unwrap();
+    assert_eq!((long.from_ms, long.readings), (Some(i64::MIN), 41));
     // None fit.
     let store = open(&options);
     assert_eq!(store.keep_recent(span.clone(), 100), Ok(NONE));
