@@ -322,7 +322,6 @@ fn limits_that_make_no_sense_are_refused_with_their_line() {
 #[test]
 fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
     let command = Line::command();
-    let mut count = 0;
     for arg in command.get_arguments() {
         let name = arg.get_id().as_str();
         // An action, not a setting.
@@ -333,9 +332,8 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_long(), Some(&*long));
         let variable = format!("MESONET_{}", name.to_uppercase());
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
-        count += 1;
     }
-    assert_eq!(count, 53);
+    assert!(command.get_arguments().any(|arg| arg.get_id() == "listen"));
 }
 
 #[test]
