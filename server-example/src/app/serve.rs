@@ -478,6 +478,9 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         let Maintained { sealed_readings, merged_segments, .. } = done;
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
+    if done.rewritten_segments > 0 {
+        tracing::info!("wrote {} segments of an earlier version anew", done.rewritten_segments);
+    }
     Ok(MAINTENANCE)
 }
 

@@ -7,6 +7,7 @@ use super::mapped::BLOCK_BYTES;
 use super::names::DATABASE;
 use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
+use super::version_6::make_version_6;
 use super::*;
 use crate::observation::{Quality, StationId, Variable};
 use crate::store::{Selection, SeriesSlice, no_verdicts};
@@ -29,7 +30,8 @@ const SEGMENT: &str = "segments/00000001.arrow";
 
 pub(super) fn readings(times: std::ops::Range<i64>) -> Batch {
     let reports = times.flat_map(|ts_ms| {
-        let value = ts_ms as f64;
+        // No short decimals, so that there are many blocks.
+        let value = ts_ms as f64 / 7.0;
         NAMES.map(|name| report(name, ts_ms, 1, &[value, value + 0.5, -value], Quality::GOOD))
     });
     batch(reports.collect())
@@ -41,6 +43,13 @@ fn large(options: EmbeddedOptions) -> Temporary {
     store.append(&readings(0..TIMES), &mut no_verdicts).unwrap();
     seal(&mut store);
     store
+}
+
+/// The stores that damage is tried on: of this version, and of the one before.
+fn both(options: EmbeddedOptions) -> [Temporary; 2] {
+    let mut older = large(options);
+    make_version_6(&mut older);
+    [large(options), older]
 }
 
 fn all_times() -> ClosedWindow {
@@ -68,7 +77,12 @@ pub(super) fn flip(path: &Path, at: usize) {
 
 #[test]
 fn a_damaged_block_costs_only_its_readings_and_is_reported() {
-    let mut store = large(SEPARATE);
+    for store in both(SEPARATE) {
+        a_damaged_block_costs_only_its_readings_and_is_reported_of(store);
+    }
+}
+
+fn a_damaged_block_costs_only_its_readings_and_is_reported_of(mut store: Temporary) {
     let expected: BTreeSet<_> = held(&store).into_iter().collect();
     let path = store.dir.path().join(SEGMENT);
     let whole = fs::read(&path).unwrap();
@@ -83,11 +97,11 @@ fn a_damaged_block_costs_only_its_readings_and_is_reported() {
         assert!(found.iter().all(|reading| expected.contains(reading)), "block {block}");
         // Damage to the part that identifies the readings costs a whole record batch of 66,000
         // readings; a block holds the beginning of at most one batch. Damage to times and values
-        // costs no more than the block holds, 8 bytes each; damage to verdicts, no more than one or
-        // two batches.
+        // costs no more than the block holds, 8 bytes each, and 4096 readings at either end; damage
+        // to verdicts, no more than one or two batches.
         let lost = expected.len() - found.len();
         assert!(lost <= 132_000, "block {block}: {lost} of {} lost", expected.len());
-        assert!(block != 1 || lost <= BLOCK_BYTES / 8, "{lost}");
+        assert!(block != 1 || lost <= BLOCK_BYTES / 8 + 2 * 4096, "{lost}");
         let reported = damage_of_all(&store);
         assert_eq!(reported, u64::from(lost > 0), "block {block}: {lost} lost");
         let faults = store.health().faults;
@@ -97,17 +111,30 @@ fn a_damaged_block_costs_only_its_readings_and_is_reported() {
             faults[0].to_string(),
             format!("{SEGMENT}: bytes {start} to {end} do not match their checksum")
         );
-        // It stays in service.
-        store.maintain(&Maintenance::default()).unwrap();
-        assert_eq!((store.health().segments, held(&store).len()), (1, found.len()));
         store.store = None;
         assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, faults);
     }
 }
 
 #[test]
-fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
+fn a_damaged_segment_stays_in_service() {
     let mut store = large(SEPARATE);
+    store.store = None;
+    flip(&store.dir.path().join(SEGMENT), OF_ONE_STATION);
+    store.reopen();
+    let found = held(&store);
+    assert_eq!(store.maintain(&Maintenance::default()).unwrap(), Maintained::default());
+    assert_eq!((store.health().segments, held(&store)), (1, found));
+}
+
+#[test]
+fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
+    for store in both(SEPARATE) {
+        answers_without_readings_of_the_damaged_block_do_not_say_so_of(store);
+    }
+}
+
+fn answers_without_readings_of_the_damaged_block_do_not_say_so_of(mut store: Temporary) {
     let expected = held(&store);
     store.store = None;
     flip(&store.dir.path().join(SEGMENT), OF_ONE_STATION);
@@ -147,10 +174,19 @@ fn latest(store: &dyn Reader, window: ClosedWindow) -> (BTreeSet<(usize, i32, i6
 
 #[test]
 fn damage_counts_in_the_latest_readings_only_where_it_may_hide_them() {
+    for is_older in [false, true] {
+        damage_of_the_latest(is_older);
+    }
+}
+
+fn damage_of_the_latest(is_older: bool) {
     let mut store = large(SEPARATE);
     // Later readings, in a segment of their own.
     store.append(&readings(TIMES + 10..TIMES + 12), &mut no_verdicts).unwrap();
     seal(&mut store);
+    if is_older {
+        make_version_6(&mut store);
+    }
     let windows = [(0, TIMES), (5, TIMES / 2), (TIMES - 1, TIMES + 10), (0, TIMES + 20)];
     let windows = windows.map(|(from, to)| ClosedWindow::new(from, to).unwrap());
     let expected = windows.map(|window| latest(&*store, window).0);
@@ -175,7 +211,12 @@ fn damage_counts_in_the_latest_readings_only_where_it_may_hide_them() {
 
 #[test]
 fn a_truncated_segment_serves_what_is_intact() {
-    let mut store = large(SEPARATE);
+    for store in both(SEPARATE) {
+        a_truncated_segment_serves_what_is_intact_of(store);
+    }
+}
+
+fn a_truncated_segment_serves_what_is_intact_of(mut store: Temporary) {
     let expected: BTreeSet<_> = held(&store).into_iter().collect();
     let path = store.dir.path().join(SEGMENT);
     let length = fs::metadata(&path).unwrap().len();

@@ -12,6 +12,7 @@ use super::names::DAMAGED;
 use super::run::SortedRun;
 use super::segment::Segment;
 use super::segment_file::{LostSpan, WrittenSegment, write_segment};
+use super::walk::RunRef;
 use super::{EmbeddedStore, Maintained, Maintenance};
 use crate::store::StoreError;
 use crate::time::Iso8601;
@@ -39,6 +40,12 @@ impl EmbeddedStore {
             if !self.merge(&segments, &mut maintained)? {
                 break;
             }
+            maintained.merged_segments += segments.len();
+        }
+        // One at a time: nothing is sealed meanwhile.
+        if let Some(segment) = self.old() {
+            let rewritten = self.merge(&[segment], &mut maintained)?;
+            maintained.rewritten_segments += usize::from(rewritten);
         }
         self.set_damaged_aside(&mut maintained)?;
         Ok(maintained)
@@ -92,7 +99,7 @@ impl EmbeddedStore {
         state.frozen = state.fresh.len();
         drop(state);
 
-        let runs: Vec<&SortedRun> = runs.iter().map(|run| &**run).collect();
+        let runs: Vec<RunRef<'_>> = runs.iter().map(|run| RunRef::Rows(run)).collect();
         let written = write_segment(&self.folder.path, id, id, &runs, &series, &about);
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
@@ -231,6 +238,16 @@ impl EmbeddedStore {
         None
     }
 
+    /// Returns the first segment of an earlier version.
+    fn old(&self) -> Option<Arc<Segment>> {
+        let (segments, series) = {
+            let state = self.state();
+            (state.segments.clone(), Arc::clone(&state.series))
+        };
+        let is_old = |segment: &Arc<Segment>| !segment.is_refused() && segment.is_old(&series);
+        segments.into_iter().find(is_old)
+    }
+
     /// Merges segments. Returns whether there is more to do.
     fn merge(
         &self,
@@ -239,7 +256,7 @@ impl EmbeddedStore {
     ) -> Result<bool, StoreError> {
         let mut state = self.state();
         let series = Arc::clone(&state.series);
-        let runs: Option<Vec<&SortedRun>> =
+        let runs: Option<Vec<RunRef<'_>>> =
             segments.iter().map(|segment| segment.run(&series)).collect();
         let Some(runs) = runs else {
             // Segments that are gone make room for others; segments that the system refuses are
@@ -265,7 +282,6 @@ impl EmbeddedStore {
             .collect();
         let merged = Replacement { old: segments, made: Some(id), new: entry, lost };
         let kept = self.replace(&mut self.state(), merged)?;
-        maintained.merged_segments += segments.len();
         maintained.set_aside.extend(kept);
         Ok(true)
     }

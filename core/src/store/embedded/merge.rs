@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+use super::packed::Decoder;
 use super::run::{LostPart, SeriesPart, SortedRun};
 use super::run_builder::RunBuilder;
-use crate::observation::{SeriesId, StationId};
+use super::walk::{RunCursor, RunRef};
+use crate::observation::StationId;
 use crate::store::StoreError;
 
 /// Parts of one series that overlap in time, as their range among all parts.
@@ -53,36 +58,83 @@ pub(super) fn merge_parts(parts: &[(usize, SeriesPart<'_>)], put: &mut dyn FnMut
     }
 }
 
-/// Merges runs, oldest first, row by row. After each row `sink` gets the builder and may take its
-/// content. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called
-/// for the latter with the index of the run and the station.
+/// Merges runs, oldest first, station by station. After each station `sink` gets the builder and may
+/// take its content; a station with many more than `at_once` readings comes in several spans of
+/// time. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called for
+/// the latter with the index of the run and the station.
 pub(super) fn merge(
-    runs: &[&SortedRun],
+    runs: &[RunRef<'_>],
     from_ms: i64,
+    at_once: u64,
     builder: &mut RunBuilder,
     sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), StoreError>,
     lost: &mut dyn FnMut(usize, StationId, LostPart),
 ) -> Result<(), StoreError> {
-    // The position in each run: station and row.
-    let mut at: Vec<(usize, usize)> = vec![(0, 0); runs.len()];
-    let (mut parts, mut found) = (Vec::new(), Vec::new());
+    let mut cursors: Vec<_> = runs.iter().map(|&run| RunCursor::new(run, 0)).collect();
+    // The next station of each run.
+    let mut places = vec![0; runs.len()];
+    let mut bump = Bump::new();
     loop {
-        let key = |i: usize| -> Option<(StationId, SeriesId)> {
-            let (station, row) = at[i];
-            Some((runs[i].stations.get(station)?.0, runs[i].rows[row].series))
-        };
-        let Some((station, series)) = (0..runs.len()).filter_map(key).min() else { return Ok(()) };
+        let next = |i: usize| runs[i].stations().get(places[i]).map(|&(id, _)| id);
+        let Some(station) = (0..runs.len()).filter_map(next).min() else { return Ok(()) };
+        let of: Vec<(usize, usize)> =
+            (0..runs.len()).filter(|&i| next(i) == Some(station)).map(|i| (i, places[i])).collect();
+        let readings: u64 = of.iter().map(|&(i, place)| runs[i].readings_at(place)).sum();
+        let span = (
+            of.iter().map(|&(i, _)| runs[i].span().0).min().unwrap_or(from_ms).max(from_ms),
+            of.iter().map(|&(i, _)| runs[i].span().1).max().unwrap_or(from_ms),
+        );
+        for span in parts_of(span, readings.div_ceil(at_once.max(1))) {
+            bump.reset();
+            merge_station(&mut cursors, &of, station, span, &bump, builder, lost);
+            sink(builder)?;
+        }
+        of.iter().for_each(|&(i, _)| places[i] += 1);
+    }
+}
+
+/// Splits a span, both ends included, into about as many.
+fn parts_of((first_ms, last_ms): (i64, i64), count: u64) -> impl Iterator<Item = (i64, i64)> {
+    let length = last_ms.saturating_sub(first_ms).unsigned_abs() / count.max(1) + 1;
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    let mut from = (first_ms <= last_ms).then_some(first_ms);
+    std::iter::from_fn(move || {
+        let first_ms = from?;
+        let end = first_ms.checked_add(length).filter(|&end| end <= last_ms);
+        from = end;
+        Some((first_ms, end.map_or(last_ms, |end| end - 1)))
+    })
+}
+
+/// Merges the readings of a station in a span of time.
+fn merge_station(
+    cursors: &mut [RunCursor<'_>],
+    of: &[(usize, usize)],
+    station: StationId,
+    span: (i64, i64),
+    bump: &Bump,
+    builder: &mut RunBuilder,
+    lost: &mut dyn FnMut(usize, StationId, LostPart),
+) {
+    let mut decoder = Decoder::new(bump);
+    let mut heads: Vec<(usize, Range<usize>)> = Vec::new();
+    for &(i, place) in of {
+        let rows = cursors[i].seek_at(place, span, &mut |part| lost(i, station, part));
+        heads.push((i, rows));
+    }
+    let (mut parts, mut found) = (BumpVec::new_in(bump), Vec::new());
+    loop {
+        heads.retain(|(_, left)| left.start < left.end);
+        let first = |(i, left): &(usize, Range<usize>)| cursors[*i].series(left.start);
+        let Some((series, slot)) = heads.iter().map(first).min() else { return };
         parts.clear();
-        let mut slot = 0;
-        for i in (0..runs.len()).filter(|&i| key(i) == Some((station, series))).collect::<Vec<_>>()
-        {
-            let row = &runs[i].rows[at[i].1];
-            slot = row.slot;
-            let found = &mut |part| parts.push((i, part));
-            runs[i].parts(row, (from_ms, i64::MAX), found, &mut |part| lost(i, station, part));
-            at[i].1 += 1;
-            if at[i].1 == runs[i].rows_at(at[i].0).end {
-                at[i].0 += 1;
+        for (i, left) in &mut heads {
+            let i = *i;
+            while left.start < left.end && cursors[i].series(left.start).0 == series {
+                let (found, lost) =
+                    (&mut |part| parts.push((i, part)), &mut |part| lost(i, station, part));
+                cursors[i].find(left.start, span, &mut decoder, found, lost);
+                left.start += 1;
             }
         }
         builder.row(station, series, slot);
@@ -95,7 +147,6 @@ pub(super) fn merge(
             }
         }
         builder.end_row();
-        sink(builder)?;
     }
 }
 
@@ -103,7 +154,8 @@ pub(super) fn merge(
 pub(super) fn merge_fresh(runs: &[&SortedRun]) -> SortedRun {
     let readings: u64 = runs.iter().map(|run| run.readings).sum();
     let mut builder = RunBuilder::with_capacity(readings as usize);
+    let runs: Vec<RunRef<'_>> = runs.iter().map(|&run| RunRef::Rows(run)).collect();
     // Runs in memory have no file that can be damaged, and the sink accepts everything.
-    let _ = merge(runs, i64::MIN, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
+    let _ = merge(&runs, i64::MIN, u64::MAX, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
     builder.finish()
 }

@@ -35,11 +35,13 @@ mod mapped;
 mod merge;
 pub(super) mod names;
 mod open;
+mod packed;
 mod reader;
 mod rebuild;
 mod run;
 mod run_builder;
 mod segment;
+mod segment_batches;
 mod segment_file;
 mod segment_note;
 mod segment_rows;
@@ -124,6 +126,8 @@ pub struct Maintained {
     pub sealed_readings: u64,
     /// Number of segments that were merged into larger ones.
     pub merged_segments: usize,
+    /// Number of segments of an earlier version that were written anew.
+    pub rewritten_segments: usize,
     /// Number of segments that were deleted because they were too old.
     pub expired_segments: usize,
     /// Number of readings in them.
@@ -462,5 +466,7 @@ pub(in crate::store) mod testing;
 mod tests;
 #[cfg(test)]
 mod unwritten_tests;
+#[cfg(test)]
+mod version_6;
 #[cfg(test)]
 mod weather_tests;

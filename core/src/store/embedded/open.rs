@@ -14,6 +14,7 @@ use super::series_table::SeriesList;
 use super::stations::{Delta, Stations, take_deltas};
 use super::sweep::{next_segment, sweep};
 use super::view::View;
+use super::walk::RunRef;
 use super::write::WriterState;
 use crate::observation::StationId;
 use crate::store::{Directory, StoreError};
@@ -121,7 +122,7 @@ pub(super) fn decode_batch(
     let mut bytes = Bytes::open(batch)?;
     let deltas = take_deltas(&mut bytes)?;
     let run = take_run(&mut bytes, series)?;
-    run.check_times()?;
+    RunRef::Rows(&run).check_times()?;
     if !bytes.is_empty() {
         return Err("it has trailing bytes".to_owned());
     }

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bumpalo::Bump;
+
 use super::RebuildReport;
 use super::catalogue::{
     BatchNote, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, Retired,
@@ -15,10 +17,13 @@ use super::fault::{Fault, Faults, storage};
 use super::folder::{Folder, orphaned, sync_folder};
 use super::names::{DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use super::open::decode_batch;
+use super::packed::Decoder;
+use super::run::SeriesPart;
 use super::segment::Segment;
 use super::segment_note::{Footer, read_footer};
 use super::series_table::SeriesList;
 use super::stations::StationState;
+use super::walk::RunCursor;
 use crate::observation::StationId;
 use crate::store::StoreError;
 
@@ -199,19 +204,20 @@ fn fill(
         let segment = Segment::new(&folder.path, footer.entry.clone(), &faults);
         report.segments += 1;
         let Some(run) = segment.run(&series) else { continue };
-        for place in 0..run.stations.len() {
-            let Some(state) = stations.get_mut(&run.stations[place].0) else { continue };
-            for row in &run.rows[run.rows_at(place)] {
-                run.parts(
-                    row,
-                    (i64::MIN, i64::MAX),
-                    &mut |part| {
-                        let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
-                        report.readings += part.len() as u64;
-                        state.note(&series, row.slot, first_ms, last_ms);
-                    },
-                    &mut |_| {},
-                );
+        let (mut cursor, all) = (RunCursor::new(run, 0), (i64::MIN, i64::MAX));
+        let mut bump = Bump::new();
+        for (place, (id, _)) in run.stations().iter().enumerate() {
+            let Some(state) = stations.get_mut(id) else { continue };
+            bump.reset();
+            let mut decoder = Decoder::new(&bump);
+            for row in cursor.seek_at(place, all, &mut |_| {}) {
+                let (_, slot) = cursor.series(row);
+                let note = &mut |part: SeriesPart<'_>| {
+                    let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+                    report.readings += part.len() as u64;
+                    state.note(&series, slot, first_ms, last_ms);
+                };
+                cursor.find(row, all, &mut decoder, note, &mut |_| {});
             }
         }
     }

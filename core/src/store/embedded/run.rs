@@ -172,36 +172,6 @@ impl SortedRun {
         Ok(())
     }
 
-    /// Checks that the readings of each row ascend in time.
-    pub(super) fn check_times(&self) -> Result<(), String> {
-        for place in 0..self.stations.len() {
-            for row in &self.rows[self.rows_at(place)] {
-                let mut last_ms = None;
-                let mut ascends = true;
-                self.parts(
-                    row,
-                    (i64::MIN, i64::MAX),
-                    &mut |part| {
-                        let (first, last) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
-                        ascends &= part.ts_ms.is_sorted_by(|a, b| a < b)
-                            && last_ms.is_none_or(|last_ms| last_ms < first)
-                            && first >= self.first_ms
-                            && last <= self.last_ms;
-                        last_ms = Some(last);
-                    },
-                    &mut |_| {},
-                );
-                if !ascends {
-                    let (id, series) = (self.stations[place].0, row.series);
-                    return Err(format!(
-                        "times of series {series} of station {id} are not ascending"
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn new(
         stations: Vec<(StationId, u32)>,
         rows: Vec<RunRow>,
@@ -252,28 +222,6 @@ impl SortedRun {
         self.stations[place].1 as usize..end
     }
 
-    /// Returns the rows of a station, searching from where the last station was found: ascending
-    /// ids cost a step or two.
-    pub(super) fn rows_of(&self, id: StationId, cursor: &mut usize) -> Range<usize> {
-        let stations = &self.stations;
-        if stations.get(*cursor).is_none_or(|&(at, _)| at > id) {
-            *cursor = 0;
-        }
-        // Doubles the step, then searches between the last two positions.
-        let (mut low, mut step) = (*cursor, 1);
-        while stations.get(low + step).is_some_and(|&(at, _)| at <= id) {
-            low += step;
-            step *= 2;
-        }
-        let high = stations.len().min(low + step);
-        let within = stations[low.min(high)..high].partition_point(|&(at, _)| at < id);
-        *cursor = low + within;
-        match stations.get(*cursor) {
-            Some(&(at, _)) if at == id => self.rows_at(*cursor),
-            _ => 0..0,
-        }
-    }
-
     /// Returns the row of a series at a station.
     pub(super) fn row_of(
         &self,
@@ -281,7 +229,7 @@ impl SortedRun {
         series: SeriesId,
         cursor: &mut usize,
     ) -> Option<usize> {
-        let rows = self.rows_of(id, cursor);
+        let rows = self.rows_at(find_station(&self.stations, id, cursor)?);
         let at = self.rows[rows.clone()].binary_search_by_key(&series, |row| row.series).ok()?;
         Some(rows.start + at)
     }
@@ -293,7 +241,7 @@ impl SortedRun {
     }
 
     /// Returns some of the readings of a row as stored.
-    fn part(&self, row: &RunRow, range: Range<usize>) -> SeriesPart<'_> {
+    pub(super) fn part(&self, row: &RunRow, range: Range<usize>) -> SeriesPart<'_> {
         let columns = &self.columns[row.columns as usize];
         let start = row.start as usize;
         let at = start + range.start..start + range.end;
@@ -393,23 +341,8 @@ impl SortedRun {
         is_whole.then_some(part)
     }
 
-    /// Visits the readings of a row between two times, both included, in ascending non-empty parts,
-    /// and reports those that lie, or may lie, in damaged blocks.
-    pub(super) fn parts<'a>(
-        &'a self,
-        row: &RunRow,
-        span: (i64, i64),
-        found: &mut dyn FnMut(SeriesPart<'a>),
-        lost: &mut dyn FnMut(LostPart),
-    ) {
-        match self.whole_part(row, span, &mut (0..0)) {
-            Some(part) if part.is_empty() => {}
-            Some(part) => found(part),
-            None => self.damaged_parts(row, span, found, lost),
-        }
-    }
-
-    /// As [`parts`](Self::parts), of a row with damaged blocks.
+    /// Visits the readings of a row with damaged blocks between two times, both included, in ascending
+    /// non-empty parts, and reports those that lie, or may lie, in damaged blocks.
     #[cold]
     pub(super) fn damaged_parts<'a>(
         &'a self,
@@ -490,6 +423,28 @@ impl SortedRun {
             found(part.range(from..part.len()));
         }
     }
+}
+
+/// Finds the index of a station, searching from where the last one was found: ascending ids cost a
+/// step or two.
+pub(super) fn find_station(
+    stations: &[(StationId, u32)],
+    id: StationId,
+    cursor: &mut usize,
+) -> Option<usize> {
+    if stations.get(*cursor).is_none_or(|&(at, _)| at > id) {
+        *cursor = 0;
+    }
+    // Doubles the step, then searches between the last two positions.
+    let (mut low, mut step) = (*cursor, 1);
+    while stations.get(low + step).is_some_and(|&(at, _)| at <= id) {
+        low += step;
+        step *= 2;
+    }
+    let high = stations.len().min(low + step);
+    let within = stations[low.min(high)..high].partition_point(|&(at, _)| at < id);
+    *cursor = low + within;
+    stations.get(*cursor).filter(|&&(at, _)| at == id).map(|_| *cursor)
 }
 
 /// How many instants come before the first that is not `early`. `near` is a guess.

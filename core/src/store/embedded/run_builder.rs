@@ -40,11 +40,6 @@ impl RunBuilder {
         }
     }
 
-    /// Returns the number of readings added.
-    pub(super) fn len(&self) -> usize {
-        self.ts_ms.len()
-    }
-
     /// Begins the row of a series at a station; rows must come in order.
     pub(super) fn row(&mut self, station: StationId, series: SeriesId, slot: u32) {
         if self.stations.last().is_none_or(|&(last, _)| last != station) {

@@ -9,9 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::catalogue::SegmentEntry;
 use super::fault::{Fault, Faults};
 use super::mapped::{Mapped, Unmapped, missing};
+use super::packed::{PackedRun, is_packed, read_packed};
 use super::run::SortedRun;
+use super::segment_batches::schema_of;
+use super::segment_note::{footer_schema, read_series};
 use super::segment_rows::read_run;
 use super::series_table::SeriesList;
+use super::walk::RunRef;
+use crate::observation::{SeriesId, SeriesKey};
 use crate::time::ClosedWindow;
 
 /// A segment in the catalogue.
@@ -21,7 +26,7 @@ pub(super) struct Segment {
     path: PathBuf,
     /// The file, if it was opened before it is read.
     held: OnceLock<Arc<Mapped>>,
-    run: OnceLock<SortedRun>,
+    run: OnceLock<SegmentRun>,
     /// Why none of it can ever be read.
     gone: OnceLock<Fault>,
     /// Why it could not be read the last time; it may be readable next time.
@@ -31,6 +36,23 @@ pub(super) struct Segment {
     /// Whether the file is deleted after the last reader.
     obsolete: AtomicBool,
     faults: Arc<Faults>,
+}
+
+/// The readings of a segment.
+#[derive(Debug)]
+enum SegmentRun {
+    /// Of a file before version 7.
+    Rows(SortedRun),
+    Packed(PackedRun),
+}
+
+impl SegmentRun {
+    fn as_ref(&self) -> RunRef<'_> {
+        match self {
+            Self::Rows(run) => RunRef::Rows(run),
+            Self::Packed(run) => RunRef::Packed(run),
+        }
+    }
 }
 
 impl Segment {
@@ -95,9 +117,9 @@ impl Segment {
 
     /// Returns the readings, parts of which may be damaged; `None` if nothing can be read, now or
     /// ever.
-    pub(super) fn run(&self, series: &SeriesList) -> Option<&SortedRun> {
+    pub(super) fn run(&self, series: &SeriesList) -> Option<RunRef<'_>> {
         if let Some(run) = self.run.get() {
-            return Some(run);
+            return Some(run.as_ref());
         }
         let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.run.get().is_none() && self.gone.get().is_none() {
@@ -114,7 +136,7 @@ impl Segment {
                 }
             }
         }
-        self.run.get()
+        self.run.get().map(SegmentRun::as_ref)
     }
 
     fn map(&self, faults: &Arc<Faults>) -> Result<Arc<Mapped>, Unmapped> {
@@ -122,19 +144,28 @@ impl Segment {
         Mapped::open(&self.path, &file, self.entry.length, checksums, faults).map(Arc::new)
     }
 
-    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesList) -> Result<SortedRun, Unmapped> {
-        read_run(mapped, &self.entry.file(), &self.entry, series).map_err(Unmapped::Gone)
+    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesList) -> Result<SegmentRun, Unmapped> {
+        let (file, entry) = (self.entry.file(), &self.entry);
+        let read = match series_numbers(mapped, series) {
+            Some(Ok(numbers)) => read_packed(mapped, &file, entry, numbers).map(SegmentRun::Packed),
+            Some(Err(cause)) => Err(Fault::new(&file, cause)),
+            None => read_run(mapped, &file, entry, series).map(SegmentRun::Rows),
+        };
+        read.map_err(Unmapped::Gone)
+    }
+
+    /// Whether it is in a form that is no longer written; `false` if it cannot be read.
+    pub(super) fn is_old(&self, series: &SeriesList) -> bool {
+        matches!(self.run(series), Some(RunRef::Rows(_)))
     }
 
     /// Checks the whole file again, every block and the order of its content. Returns the faults.
     pub(super) fn verify(&self, series: &SeriesList) -> Vec<Fault> {
         let faults = Arc::new(Faults::default());
-        match self.map(&faults).and_then(|mapped| self.read(&mapped, series)) {
-            Ok(run) => {
-                if let Some(mapped) = &run.mapped {
-                    mapped.check_all();
-                }
-                if let Err(cause) = run.check_times() {
+        match self.map(&faults).and_then(|mapped| Ok((self.read(&mapped, series)?, mapped))) {
+            Ok((run, mapped)) => {
+                mapped.check_all();
+                if let Err(cause) = run.as_ref().check_times() {
                     faults.note(Fault::new(self.entry.file(), cause));
                 }
             }
@@ -159,6 +190,23 @@ impl Segment {
     pub(super) fn retire(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
+}
+
+/// Returns the series of a packed file by their number, each with its index in the store's table;
+/// `None` if the file is not packed.
+fn series_numbers(
+    mapped: &Mapped,
+    series: &SeriesList,
+) -> Option<Result<Vec<(SeriesId, u32)>, String>> {
+    let schema = schema_of(mapped).or_else(|| footer_schema(mapped))?;
+    if !is_packed(&schema) {
+        return None;
+    }
+    let number = |key: &SeriesKey| {
+        let slot = series.slot_of(key);
+        slot.map(|slot| (key.id(), slot)).ok_or_else(|| format!("unknown series {}", key.id()))
+    };
+    Some(read_series(&schema).and_then(|keys| keys.iter().map(number).collect()))
 }
 
 impl Drop for Segment {

@@ -6,12 +6,14 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
+use arrow_ipc::convert::fb_to_schema;
+use arrow_schema::Schema;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::SegmentEntry;
 use super::codec::Wrong;
-use super::mapped::BLOCK_BYTES;
+use super::mapped::{BLOCK_BYTES, Mapped};
 use super::series_table::SeriesList;
 use super::stations::StationState;
 use super::weather_table::Words;
@@ -123,16 +125,42 @@ pub(super) fn footer_texts(
         checksums: entry.checksums.clone(),
     };
     let weather: Vec<&[String]> = series.weather.list.iter().map(|known| &*known.words).collect();
-    let series: Vec<SeriesNote> = series.list.iter().map(|series| note_of(&series.key)).collect();
     let stations: Vec<StationNote> = about.stations.iter().map(StationNote::of).collect();
     let mut texts = vec![
         (SEGMENT, serde_json::to_string(&note)?),
-        (SERIES, serde_json::to_string(&series)?),
         (STATIONS, serde_json::to_string(&stations)?),
         (WEATHER, serde_json::to_string(&weather)?),
     ];
-    texts.push((CHECKSUM, checksum(texts.iter().map(|(_, text)| &**text))));
+    // The footer has the schema too, and so the series.
+    let series = series_text(series)?;
+    let [(_, note), (_, stations), (_, weather)] = &texts[..] else { return Ok(texts) };
+    let checked = [&**note, &series, stations, weather];
+    texts.push((CHECKSUM, checksum(checked.into_iter())));
     Ok(texts)
+}
+
+/// Returns the series as a text, for the schema of a file.
+pub(super) fn series_text(series: &SeriesList) -> serde_json::Result<String> {
+    let notes: Vec<SeriesNote> = series.list.iter().map(|series| note_of(&series.key)).collect();
+    serde_json::to_string(&notes)
+}
+
+/// Reads the series of a file from its schema.
+pub(super) fn read_series(schema: &Schema) -> Result<Vec<SeriesKey>, Wrong> {
+    let text = schema.metadata.get(SERIES).ok_or("its schema does not name its series")?;
+    let notes: Vec<SeriesNote> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    notes.into_iter().map(SeriesNote::key).collect()
+}
+
+/// Reads the schema of a file from its footer, if that is intact.
+pub(super) fn footer_schema(mapped: &Mapped) -> Option<Schema> {
+    let bytes = mapped.bytes().as_slice();
+    let footer = footer_bytes(bytes)?;
+    let start = footer.as_ptr() as usize - bytes.as_ptr() as usize;
+    if bytes.len() < mapped.length() || !mapped.range_is_whole(start..bytes.len()) {
+        return None;
+    }
+    Some(fb_to_schema(arrow_ipc::root_as_footer(footer).ok()?.schema()?))
 }
 
 fn checksum<'a>(texts: impl Iterator<Item = &'a str>) -> String {
@@ -169,14 +197,19 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
     })
 }
 
-/// Returns the texts in the footer of an Arrow file.
+/// Returns the texts in the footer of an Arrow file, and in the schema there.
 fn footer_of(bytes: &[u8]) -> Option<HashMap<&str, &str>> {
+    let footer = arrow_ipc::root_as_footer(footer_bytes(bytes)?).ok()?;
+    let of_schema = footer.schema().and_then(|schema| schema.custom_metadata());
+    let pairs = of_schema.into_iter().flatten().chain(footer.custom_metadata()?);
+    pairs.map(|pair| pair.key().zip(pair.value())).collect()
+}
+
+fn footer_bytes(bytes: &[u8]) -> Option<&[u8]> {
     let trailer_at = bytes.len().checked_sub(10)?;
     let length =
         arrow_ipc::reader::read_footer_length(bytes[trailer_at..].try_into().ok()?).ok()?;
-    let footer = bytes.get(trailer_at.checked_sub(length)?..trailer_at)?;
-    let footer = arrow_ipc::root_as_footer(footer).ok()?;
-    footer.custom_metadata()?.iter().map(|pair| pair.key().zip(pair.value())).collect()
+    bytes.get(trailer_at.checked_sub(length)?..trailer_at)
 }
 
 impl SegmentNote {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::catalogue::{RecordCatalogue, add_segment};
+use super::catalogue::RecordCatalogue;
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten};
+use super::version_6::{make_version_6, set_file};
 use super::*;
 use crate::observation::{IdScheme, Identifiers, Quality};
 use crate::store::no_verdicts;
@@ -330,7 +331,8 @@ fn a_segment_with_the_columns_of_an_older_version_is_read() {
 
 fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec<u8>)) {
     let mut store = sealed();
-    let expected = held(&store);
+    let mut expected = held(&store);
+    make_version_6(&mut store);
     store.store = None;
     let path = store.dir.path().join("segments/00000001.arrow");
     let reader =
@@ -346,20 +348,11 @@ fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec
     }
     let mut bytes = writer.into_inner().unwrap();
     damage(&mut bytes);
-    fs::write(&path, &bytes).unwrap();
     let mut catalogue = RecordCatalogue::open(store.dir.path(), false).unwrap();
     let mut entry = catalogue.segments().unwrap().0.remove(0);
-    entry.length = bytes.len() as u64;
-    entry.checksums = bytes.chunks(1 << 18).map(crc32fast::hash).collect();
-    catalogue
-        .transaction(|transaction| {
-            transaction.execute("DELETE FROM segment", [])?;
-            add_segment(transaction, &entry)
-        })
-        .unwrap();
+    set_file(&mut catalogue, &path, &mut entry, &bytes);
     drop(catalogue);
     store.reopen();
-    let mut expected = expected;
     if !older.contains(&4) {
         for reading in &mut expected {
             reading.6 = 0;

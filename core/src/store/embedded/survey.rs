@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bumpalo::Bump;
+
 use super::catalogue::{RETAIN_FROM, RecordCatalogue, SegmentEntry};
 use super::fault::Faults;
 use super::names::DATABASE;
 use super::open::decode_batch;
-use super::run::SortedRun;
+use super::packed::Decoder;
+use super::run::{SeriesPart, SortedRun};
 use super::segment::Segment;
 use super::series_table::SeriesList;
 use super::unwritten;
+use super::walk::{RunCursor, RunRef};
 use crate::lock::FileLock;
 use crate::store::StoreError;
 
@@ -100,7 +104,8 @@ impl Survey {
             would_go.segments += usize::from(entry.last_ms < instant_ms);
             would_go.readings += self.in_segment(entry, instant_ms, &faults);
         }
-        would_go.readings += self.fresh.iter().map(|run| self.count(run, instant_ms)).sum::<u64>();
+        would_go.readings +=
+            self.fresh.iter().map(|run| self.count(RunRef::Rows(run), instant_ms)).sum::<u64>();
         would_go
     }
 
@@ -113,14 +118,19 @@ impl Survey {
     }
 
     /// Counts the readable readings of a run before an instant that are not dropped yet.
-    fn count(&self, run: &SortedRun, instant_ms: i64) -> u64 {
+    fn count(&self, run: RunRef<'_>, instant_ms: i64) -> u64 {
         let span = (self.retain_from_ms, instant_ms.saturating_sub(1));
         if span.0 > span.1 {
             return 0;
         }
-        let mut readings = 0;
-        for row in &run.rows {
-            run.parts(row, span, &mut |part| readings += part.len() as u64, &mut |_| {});
+        let (mut cursor, mut bump, mut readings) = (RunCursor::new(run, 0), Bump::new(), 0);
+        for place in 0..run.stations().len() {
+            bump.reset();
+            let mut decoder = Decoder::new(&bump);
+            for row in cursor.seek_at(place, span, &mut |_| {}) {
+                let count = &mut |part: SeriesPart<'_>| readings += part.len() as u64;
+                cursor.find(row, span, &mut decoder, count, &mut |_| {});
+            }
         }
         readings
     }

@@ -256,7 +256,7 @@ fn another_schema_version_is_refused() {
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        format!("{} has schema version 99; this version reads 6", path.display())
+        format!("{} has schema version 99; this version reads 7", path.display())
     );
 }
 

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
 use super::catalogue::Lost;
 use super::fault::{Fault, StoreHealth};
 use super::merge::{OverlappingParts, groups, merge_parts};
+use super::packed::Decoder;
 use super::run::{SeriesPart, SortedRun, StoredReading};
 use super::segment::Segment;
 use super::series_table::SeriesList;
-use super::walk::{RunCursor, StationWalk};
+use super::walk::{RunCursor, RunRef, StationWalk};
 use super::weather_table::WEATHER;
-use crate::observation::{QualityCode, Series, SeriesId, StationId};
+use crate::observation::{Series, SeriesId, StationId};
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
 use crate::time::ClosedWindow;
 
@@ -29,30 +33,47 @@ pub(super) struct View {
     pub retain_from_ms: i64,
 }
 
-/// The position of the readings of a slice.
-enum Piece<'a> {
-    Whole(SeriesPart<'a>),
-    Merged(usize),
+/// Readings of overlapping parts, being merged.
+struct Merged<'s> {
+    ts_ms: BumpVec<'s, i64>,
+    value: BumpVec<'s, f64>,
+    quality: BumpVec<'s, u8>,
+    source: BumpVec<'s, u8>,
+    revision: BumpVec<'s, u8>,
+    qualifier: BumpVec<'s, u8>,
 }
 
-#[derive(Default)]
-struct Merged {
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    quality: Vec<QualityCode>,
-    source: Vec<QualityCode>,
-    revision: Vec<u8>,
-    qualifier: Vec<u8>,
-}
+impl<'s> Merged<'s> {
+    /// Merges parts of a series, each with the age of its run.
+    fn of(parts: &[(usize, SeriesPart<'_>)], bump: &'s Bump) -> SeriesPart<'s> {
+        let most = parts.iter().map(|(_, part)| part.len()).sum();
+        let bytes = || BumpVec::with_capacity_in(most, bump);
+        let mut merged = Self {
+            ts_ms: BumpVec::with_capacity_in(most, bump),
+            value: BumpVec::with_capacity_in(most, bump),
+            quality: bytes(),
+            source: bytes(),
+            revision: bytes(),
+            qualifier: bytes(),
+        };
+        merge_parts(parts, &mut |part| merged.extend(part));
+        SeriesPart {
+            ts_ms: merged.ts_ms.into_bump_slice(),
+            value: merged.value.into_bump_slice(),
+            quality: merged.quality.into_bump_slice(),
+            source: merged.source.into_bump_slice(),
+            revision: merged.revision.into_bump_slice(),
+            qualifier: merged.qualifier.into_bump_slice(),
+        }
+    }
 
-impl Merged {
     fn extend(&mut self, part: &SeriesPart<'_>) {
-        self.ts_ms.extend_from_slice(part.ts_ms);
-        self.value.extend_from_slice(part.value);
-        self.quality.extend_from_slice(part.quality_codes());
-        self.source.extend_from_slice(part.source_codes());
-        self.revision.extend_from_slice(part.revision);
-        self.qualifier.extend_from_slice(part.qualifier);
+        self.ts_ms.extend_from_slice_copy(part.ts_ms);
+        self.value.extend_from_slice_copy(part.value);
+        self.quality.extend_from_slice_copy(part.quality);
+        self.source.extend_from_slice_copy(part.source);
+        self.revision.extend_from_slice_copy(part.revision);
+        self.qualifier.extend_from_slice_copy(part.qualifier);
     }
 }
 
@@ -63,13 +84,13 @@ impl View {
         let mut sources = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
             match segment.run(&self.series) {
-                Some(run) => sources.push(RunCursor::new(run, Some(segment))),
+                Some(run) => sources.push(RunCursor::new(run, segment.entry.id)),
                 None => (0..segment.entry.blocks())
                     .for_each(|block| damage.add(segment.entry.id, block)),
             }
         }
         let fresh = self.fresh.iter().filter(|run| run.overlaps(window));
-        sources.extend(fresh.map(|run| RunCursor::new(run, None)));
+        sources.extend(fresh.map(|run| RunCursor::new(RunRef::Rows(run), 0)));
         sources
     }
 
@@ -103,9 +124,8 @@ impl View {
             }
         }
         for source in sources {
-            let Some(segment) = source.segment else { continue };
-            for rows in source.run.lost.iter().filter(|rows| asks_for(rows.first, rows.last)) {
-                rows.blocks.iter().for_each(|&block| damage.add(segment.entry.id, block));
+            for rows in source.run.lost().iter().filter(|rows| asks_for(rows.first, rows.last)) {
+                rows.blocks.iter().for_each(|&block| damage.add(source.segment, block));
             }
         }
     }
@@ -143,19 +163,17 @@ impl View {
         let sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
         let wanted = |series: SeriesId, _| series == WEATHER;
-        let (mut walk, mut merger) = (StationWalk::new(sources, window), Merger::default());
+        let (mut walk, mut bump) = (StationWalk::new(sources, window), Bump::new());
         for (i, &station) in stations.iter().enumerate() {
-            merger.clear();
-            walk.station(station, wanted, &mut damage, |slot, parts| merger.add(slot, parts));
-            for (_, piece) in &merger.pieces {
-                let (ts_ms, value, revision) = match piece {
-                    Piece::Whole(part) => (part.ts_ms, part.value, part.revision),
-                    Piece::Merged(at) => {
-                        let merged = &merger.merged[*at];
-                        (&*merged.ts_ms, &*merged.value, &*merged.revision)
-                    }
-                };
-                for ((&ts_ms, &value), &revision) in ts_ms.iter().zip(value).zip(revision) {
+            bump.reset();
+            let mut merger = Merger::new(&bump);
+            walk.station(station, &bump, wanted, &mut damage, |slot, parts| {
+                merger.add(slot, parts);
+            });
+            for (_, part) in &merger.parts {
+                for ((&ts_ms, &value), &revision) in
+                    part.ts_ms.iter().zip(part.value).zip(part.revision)
+                {
                     match self.series.weather.words(value) {
                         Some(words) => visit(i, ts_ms, revision, words),
                         None => damage.add(LOST_WORDS, 0),
@@ -170,8 +188,9 @@ impl View {
     pub(super) fn lookup(&self) -> Lookup<'_> {
         Lookup {
             view: self,
-            segments: self.segments.iter().map(|segment| (segment, 0)).collect(),
-            fresh: self.fresh.iter().map(|run| (&**run, 0)).collect(),
+            segments: self.segments.iter().map(|segment| (segment, None)).collect(),
+            fresh: self.fresh.iter().map(|run| RunCursor::new(RunRef::Rows(run), 0)).collect(),
+            bump: Bump::new(),
         }
     }
 }
@@ -187,17 +206,17 @@ impl Reader for View {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         let Some(mut scan) = self.begin_scan(selection) else { return Ok(Damage::default()) };
-        let (list, mut merger) = (&self.series.list, Merger::default());
+        let (list, mut bump) = (&self.series.list, Bump::new());
         for (i, &id) in selection.stations.iter().enumerate() {
-            merger.clear();
-            scan.station(id, |slot, parts| merger.add(slot, parts));
-            if merger.pieces.is_empty() {
-                continue;
-            }
-            let pieces = merger.pieces.iter();
+            bump.reset();
+            let mut merger = Merger::new(&bump);
+            scan.station(id, &bump, |slot, parts| merger.add(slot, parts));
+            let parts = merger.parts.iter();
             let slices: Vec<_> =
-                pieces.map(|(slot, piece)| merger.slice(&list[*slot as usize], piece)).collect();
-            visit(i, &slices);
+                parts.map(|(slot, part)| slice_of(&list[*slot as usize], part)).collect();
+            if !slices.is_empty() {
+                visit(i, &slices);
+            }
         }
         Ok(scan.damage)
     }
@@ -208,11 +227,11 @@ impl Reader for View {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         let Some(mut scan) = self.begin_scan(selection) else { return Ok(Damage::default()) };
-        let mut slices = Vec::new();
+        let (list, mut bump) = (&self.series.list, Bump::new());
         for (i, &id) in selection.stations.iter().enumerate() {
-            slices.clear();
-            let list = &self.series.list;
-            scan.latest(id, |slot, part| slices.push(slice_of(&list[slot as usize], part)));
+            bump.reset();
+            let mut slices = BumpVec::new_in(&bump);
+            scan.latest(id, &bump, |slot, part| slices.push(slice_of(&list[slot as usize], part)));
             if !slices.is_empty() {
                 visit(i, &slices);
             }
@@ -246,14 +265,24 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn station(&mut self, id: StationId, visit: impl FnMut(u32, &mut [(usize, SeriesPart<'a>)])) {
+    fn station<'s>(
+        &mut self,
+        id: StationId,
+        bump: &'s Bump,
+        visit: impl FnMut(u32, &mut [(usize, SeriesPart<'s>)]),
+    ) where
+        'a: 's,
+    {
         let Self { walk, slots, damage } = self;
-        walk.station(id, |_, slot| is_wanted(slots, slot), damage, visit);
+        walk.station(id, bump, |_, slot| is_wanted(slots, slot), damage, visit);
     }
 
-    fn latest(&mut self, id: StationId, visit: impl FnMut(u32, &SeriesPart<'a>)) {
+    fn latest<'s>(&mut self, id: StationId, bump: &'s Bump, visit: impl FnMut(u32, &SeriesPart<'s>))
+    where
+        'a: 's,
+    {
         let Self { walk, slots, damage } = self;
-        walk.latest(id, |_, slot| is_wanted(slots, slot), damage, visit);
+        walk.latest(id, bump, |_, slot| is_wanted(slots, slot), damage, visit);
     }
 }
 
@@ -275,48 +304,29 @@ fn slice_of<'s>(series: &'s Arc<Series>, part: &SeriesPart<'s>) -> SeriesSlice<'
 }
 
 /// Merges the parts of a station. Parts of a series that do not overlap in time are not copied.
-#[derive(Default)]
-struct Merger<'a> {
-    /// The place of the series in the table, and where its readings are.
-    pieces: Vec<(u32, Piece<'a>)>,
-    merged: Vec<Merged>,
+struct Merger<'s> {
+    /// The place of the series in the table, and its readings.
+    parts: BumpVec<'s, (u32, SeriesPart<'s>)>,
     groups: Vec<OverlappingParts>,
+    bump: &'s Bump,
 }
 
-impl<'a> Merger<'a> {
-    fn clear(&mut self) {
-        self.pieces.clear();
-        self.merged.clear();
+impl<'s> Merger<'s> {
+    fn new(bump: &'s Bump) -> Self {
+        Self { parts: BumpVec::new_in(bump), groups: Vec::new(), bump }
     }
 
     /// Adds the parts of a series, each with the age of its run.
-    fn add(&mut self, slot: u32, parts: &mut [(usize, SeriesPart<'a>)]) {
+    fn add(&mut self, slot: u32, parts: &mut [(usize, SeriesPart<'s>)]) {
         if let [(_, part)] = parts {
-            self.pieces.push((slot, Piece::Whole(*part)));
+            self.parts.push((slot, *part));
             return;
         }
         groups(parts, &mut self.groups);
         for group in &self.groups {
             let parts = &parts[group.0.clone()];
-            if group.is_single() {
-                self.pieces.push((slot, Piece::Whole(parts[0].1)));
-            } else {
-                let mut merged = Merged::default();
-                merge_parts(parts, &mut |part| merged.extend(part));
-                self.pieces.push((slot, Piece::Merged(self.merged.len())));
-                self.merged.push(merged);
-            }
-        }
-    }
-
-    fn slice<'s>(&'s self, series: &'s Arc<Series>, piece: &Piece<'s>) -> SeriesSlice<'s> {
-        match piece {
-            Piece::Whole(part) => slice_of(series, part),
-            Piece::Merged(at) => {
-                let Merged { ts_ms, value, quality, source, revision, qualifier } =
-                    &self.merged[*at];
-                SeriesSlice { series, ts_ms, value, quality, source, revision, qualifier }
-            }
+            let part = if group.is_single() { parts[0].1 } else { Merged::of(parts, self.bump) };
+            self.parts.push((slot, part));
         }
     }
 }
@@ -324,8 +334,9 @@ impl<'a> Merger<'a> {
 /// Looks up single readings, newest run first; ascending stations are found in a few steps.
 pub(super) struct Lookup<'a> {
     view: &'a View,
-    segments: Vec<(&'a Arc<Segment>, usize)>,
-    fresh: Vec<(&'a SortedRun, usize)>,
+    segments: Vec<(&'a Arc<Segment>, Option<RunCursor<'a>>)>,
+    fresh: Vec<RunCursor<'a>>,
+    bump: Bump,
 }
 
 impl Lookup<'_> {
@@ -338,20 +349,23 @@ impl Lookup<'_> {
         if ts_ms < self.view.retain_from_ms {
             return None;
         }
-        let covers = |first_ms: i64, last_ms: i64| first_ms <= ts_ms && ts_ms <= last_ms;
-        let fresh = self.fresh.iter_mut().rev();
-        for (run, cursor) in fresh.filter(|(run, _)| covers(run.first_ms, run.last_ms)) {
-            if let Some(stored) = find_in(run, id, series, ts_ms, cursor) {
+        let Self { view, segments, fresh, bump } = self;
+        let covers = |(first_ms, last_ms): (i64, i64)| first_ms <= ts_ms && ts_ms <= last_ms;
+        for cursor in fresh.iter_mut().rev().filter(|cursor| covers(cursor.run.span())) {
+            if let Some(stored) = find_in(cursor, id, series, ts_ms, bump) {
                 return Some(stored);
             }
         }
-        for (segment, cursor) in self.segments.iter_mut().rev() {
-            if !covers(segment.entry.first_ms, segment.entry.last_ms) {
+        for (segment, cursor) in segments.iter_mut().rev() {
+            if !covers((segment.entry.first_ms, segment.entry.last_ms)) {
                 continue;
             }
-            // A reading in a damaged block counts as absent: it may come in again.
-            let Some(run) = segment.run(&self.view.series) else { continue };
-            if let Some(stored) = find_in(run, id, series, ts_ms, cursor) {
+            if cursor.is_none() {
+                // A reading in a damaged block counts as absent: it may come in again.
+                *cursor = segment.run(&view.series).map(|run| RunCursor::new(run, 0));
+            }
+            let Some(cursor) = cursor else { continue };
+            if let Some(stored) = find_in(cursor, id, series, ts_ms, bump) {
                 return Some(stored);
             }
         }
@@ -360,19 +374,36 @@ impl Lookup<'_> {
 }
 
 fn find_in(
-    run: &SortedRun,
+    cursor: &mut RunCursor<'_>,
     id: StationId,
     series: SeriesId,
     ts_ms: i64,
-    cursor: &mut usize,
+    bump: &mut Bump,
 ) -> Option<StoredReading> {
-    let row = &run.rows[run.row_of(id, series, cursor)?];
+    bump.reset();
+    let span = (ts_ms, ts_ms);
+    let rows = cursor.seek(id, span, &mut |_| {});
+    let before = |row: usize| cursor.series(row).0 < series;
+    let row = rows.start + partition_point(rows.len(), |at| before(rows.start + at));
+    if row == rows.end || cursor.series(row).0 != series {
+        return None;
+    }
     let mut stored = None;
     let found = &mut |part: SeriesPart<'_>| {
         let (value, quality) = (part.value[0], part.quality[0]);
         let (source, revision, qualifier) = (part.source[0], part.revision[0], part.qualifier[0]);
         stored = Some(StoredReading { value, quality, source, revision, qualifier });
     };
-    run.parts(row, (ts_ms, ts_ms), found, &mut |_| {});
+    cursor.find(row, span, &mut Decoder::new(bump), found, &mut |_| {});
     stored
+}
+
+/// Returns how many of the first numbers are `early`, as for slices.
+fn partition_point(count: usize, early: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if early(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }

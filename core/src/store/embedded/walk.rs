@@ -2,24 +2,207 @@
 
 use std::ops::Range;
 
-use super::run::{RunRow, SeriesPart, SortedRun};
-use super::segment::Segment;
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+use super::packed::{Decoder, PackedRow, PackedRun};
+use super::run::{LostPart, LostRows, SeriesPart, SortedRun, find_station};
 use crate::observation::{SeriesId, StationId};
 use crate::store::Damage;
 use crate::time::ClosedWindow;
 
-/// A run being read, with the position of the last station found, and where the readings of the
-/// last row were.
+/// A run in either form.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RunRef<'a> {
+    Rows(&'a SortedRun),
+    Packed(&'a PackedRun),
+}
+
+impl<'a> RunRef<'a> {
+    /// Returns the stations, sorted by id.
+    pub(super) fn stations(self) -> &'a [(StationId, u32)] {
+        match self {
+            Self::Rows(run) => &run.stations,
+            Self::Packed(run) => &run.stations,
+        }
+    }
+
+    /// Returns the number of readings of a station by its index.
+    pub(super) fn readings_at(self, place: usize) -> u64 {
+        match self {
+            Self::Rows(run) => {
+                run.rows[run.rows_at(place)].iter().map(|row| u64::from(row.len)).sum()
+            }
+            Self::Packed(run) => run.readings_at(place),
+        }
+    }
+
+    /// Returns the times of the first and the last reading.
+    pub(super) fn span(self) -> (i64, i64) {
+        match self {
+            Self::Rows(run) => (run.first_ms, run.last_ms),
+            Self::Packed(run) => (run.first_ms, run.last_ms),
+        }
+    }
+
+    /// Checks that the readings of each series of each station ascend in time.
+    pub(super) fn check_times(self) -> Result<(), String> {
+        let (mut cursor, all) = (RunCursor::new(self, 0), (i64::MIN, i64::MAX));
+        let (from_ms, to_ms) = self.span();
+        let mut bump = Bump::new();
+        for (place, &(id, _)) in self.stations().iter().enumerate() {
+            bump.reset();
+            let mut decoder = Decoder::new(&bump);
+            let mut last: Option<(SeriesId, i64)> = None;
+            for row in cursor.seek_at(place, all, &mut |_| {}) {
+                let (series, _) = cursor.series(row);
+                let mut ascends = true;
+                let check = &mut |part: SeriesPart<'_>| {
+                    let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+                    ascends &= part.ts_ms.is_sorted_by(|a, b| a < b)
+                        && last.is_none_or(|(before, ms)| before != series || ms < first_ms)
+                        && first_ms >= from_ms
+                        && last_ms <= to_ms;
+                    last = Some((series, last_ms));
+                };
+                cursor.find(row, all, &mut decoder, check, &mut |_| {});
+                if !ascends {
+                    return Err(format!(
+                        "times of series {series} of station {id} are not ascending"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows that are missing because their part of the file is damaged.
+    pub(super) fn lost(self) -> &'a [LostRows] {
+        match self {
+            Self::Rows(run) => &run.lost,
+            Self::Packed(run) => &run.lost,
+        }
+    }
+}
+
+/// A run being read, station by station.
 pub(super) struct RunCursor<'a> {
-    pub run: &'a SortedRun,
-    pub segment: Option<&'a Segment>,
+    pub run: RunRef<'a>,
+    /// The id of its segment; 0 for a run in memory.
+    pub segment: i64,
+    /// The position of the last station found: ascending ids cost a step or two.
     cursor: usize,
+    /// Where the readings of the last row were.
     near: Range<usize>,
+    /// The rows of the station, if the run is packed.
+    rows: Vec<PackedRow>,
 }
 
 impl<'a> RunCursor<'a> {
-    pub(super) fn new(run: &'a SortedRun, segment: Option<&'a Segment>) -> Self {
-        Self { run, segment, cursor: 0, near: 0..0 }
+    pub(super) fn new(run: RunRef<'a>, segment: i64) -> Self {
+        Self { run, segment, cursor: 0, near: 0..0, rows: Vec::new() }
+    }
+
+    /// Finds the rows of a station that may have readings between two times, both included,
+    /// ascending by series. Several rows of one series ascend in time.
+    pub(super) fn seek(
+        &mut self,
+        id: StationId,
+        span: (i64, i64),
+        lost: &mut dyn FnMut(LostPart),
+    ) -> Range<usize> {
+        match find_station(self.run.stations(), id, &mut self.cursor) {
+            Some(place) => self.seek_at(place, span, lost),
+            None => 0..0,
+        }
+    }
+
+    /// As [`seek`](Self::seek), for a station by its index.
+    pub(super) fn seek_at(
+        &mut self,
+        place: usize,
+        span: (i64, i64),
+        lost: &mut dyn FnMut(LostPart),
+    ) -> Range<usize> {
+        match self.run {
+            RunRef::Rows(run) => run.rows_at(place),
+            RunRef::Packed(run) => {
+                run.find_rows(place, span, &mut self.rows, lost);
+                0..self.rows.len()
+            }
+        }
+    }
+
+    /// Returns the series of a row, and its index in the store's table.
+    pub(super) fn series(&self, row: usize) -> (SeriesId, u32) {
+        match self.run {
+            RunRef::Rows(run) => (run.rows[row].series, run.rows[row].slot),
+            RunRef::Packed(_) => (self.rows[row].series, self.rows[row].slot),
+        }
+    }
+
+    /// Visits the readings of a row between two times, both included, in ascending non-empty parts,
+    /// and reports those that lie, or may lie, in damaged blocks.
+    pub(super) fn find<'s>(
+        &mut self,
+        row: usize,
+        span: (i64, i64),
+        decoder: &mut Decoder<'s>,
+        found: &mut dyn FnMut(SeriesPart<'s>),
+        lost: &mut dyn FnMut(LostPart),
+    ) where
+        'a: 's,
+    {
+        match self.run {
+            RunRef::Rows(run) => {
+                let row = &run.rows[row];
+                match run.whole_part(row, span, &mut self.near) {
+                    Some(part) if part.is_empty() => {}
+                    Some(part) => found(part),
+                    None => run.damaged_parts(row, span, found, lost),
+                }
+            }
+            RunRef::Packed(run) => {
+                let row = &self.rows[row];
+                match run.whole_part(row, span, decoder) {
+                    Some(part) if part.is_empty() => {}
+                    Some(part) => found(part),
+                    None => run.damaged_parts(row, span, decoder, found, lost),
+                }
+            }
+        }
+    }
+
+    /// Visits the last reading of a row in a span, and maybe earlier ones. Damage before it does not
+    /// matter.
+    fn last<'s>(
+        &mut self,
+        row: usize,
+        span: (i64, i64),
+        decoder: &mut Decoder<'s>,
+        found: &mut dyn FnMut(SeriesPart<'s>),
+        lost: &mut dyn FnMut(LostPart),
+    ) where
+        'a: 's,
+    {
+        match self.run {
+            RunRef::Rows(run) => {
+                let row = &run.rows[row];
+                match run.whole_last(row, span, &mut self.near) {
+                    Some(part) if part.is_empty() => {}
+                    Some(part) => found(part),
+                    None => run.damaged_parts(row, span, found, lost),
+                }
+            }
+            RunRef::Packed(run) => {
+                let row = &self.rows[row];
+                match run.whole_last(row, span, decoder) {
+                    Some(part) if part.is_empty() => {}
+                    Some(part) => found(part),
+                    None => run.damaged_parts(row, span, decoder, found, lost),
+                }
+            }
+        }
     }
 }
 
@@ -30,21 +213,21 @@ pub(super) struct StationWalk<'a> {
     span: (i64, i64),
     /// The runs with rows of the station, each with the rows that are left.
     heads: Vec<(usize, Range<usize>)>,
-    /// The rows of a series, oldest first, each with the age of its run.
-    rows: Vec<(usize, &'a RunRow)>,
-    parts: Vec<(usize, SeriesPart<'a>)>,
+    /// The rows of a series, oldest run first, each with the age of its run.
+    rows: Vec<(usize, usize)>,
 }
 
 impl<'a> StationWalk<'a> {
     pub(super) fn new(sources: Vec<RunCursor<'a>>, window: ClosedWindow) -> Self {
         let span = (window.start_ms(), window.end_ms());
-        Self { sources, span, heads: Vec::new(), rows: Vec::new(), parts: Vec::new() }
+        Self { sources, span, heads: Vec::new(), rows: Vec::new() }
     }
 
-    fn begin(&mut self, id: StationId) {
+    fn begin(&mut self, id: StationId, damage: &mut Damage) {
         self.heads.clear();
         for (age, source) in self.sources.iter_mut().enumerate() {
-            let rows = source.run.rows_of(id, &mut source.cursor);
+            let segment = source.segment;
+            let rows = source.seek(id, self.span, &mut |lost| damage.add(segment, lost.block));
             if !rows.is_empty() {
                 self.heads.push((age, rows));
             }
@@ -55,54 +238,69 @@ impl<'a> StationWalk<'a> {
     /// table.
     fn next_series(&mut self) -> Option<(SeriesId, u32)> {
         let Self { sources, heads, rows, .. } = self;
-        let row_of = |age: usize, at: usize| -> &'a RunRow { &sources[age].run.rows[at] };
-        let series = heads.iter().map(|(age, rows)| row_of(*age, rows.start).series).min()?;
+        let first = |(age, left): &(usize, Range<usize>)| sources[*age].series(left.start);
+        let (series, slot) = heads.iter().map(first).min()?;
         rows.clear();
         heads.retain_mut(|(age, left)| {
-            let row = row_of(*age, left.start);
-            if row.series == series {
-                rows.push((*age, row));
+            while left.start < left.end && sources[*age].series(left.start).0 == series {
+                rows.push((*age, left.start));
                 left.start += 1;
             }
             left.start < left.end
         });
-        Some((series, rows[0].1.slot))
+        Some((series, slot))
     }
 
     /// Visits the wanted series of a station that have readings in the span: their places in the
     /// table, and the parts with the ages of their runs.
-    pub(super) fn station(
+    pub(super) fn station<'s>(
         &mut self,
         id: StationId,
+        bump: &'s Bump,
         wanted: impl Fn(SeriesId, u32) -> bool,
         damage: &mut Damage,
-        mut visit: impl FnMut(u32, &mut [(usize, SeriesPart<'a>)]),
-    ) {
-        self.begin(id);
+        mut visit: impl FnMut(u32, &mut [(usize, SeriesPart<'s>)]),
+    ) where
+        'a: 's,
+    {
+        self.begin(id, damage);
+        let mut decoder = Decoder::new(bump);
+        let mut parts = BumpVec::new_in(bump);
         while let Some((series, slot)) = self.next_series() {
             if !wanted(series, slot) {
                 continue;
             }
-            let Self { sources, span, rows, parts, .. } = self;
+            let Self { sources, span, rows, .. } = self;
             parts.clear();
             for &(age, row) in rows.iter() {
-                sources[age].find(row, *span, damage, |part| parts.push((age, part)));
+                let segment = sources[age].segment;
+                sources[age].find(
+                    row,
+                    *span,
+                    &mut decoder,
+                    &mut |part| parts.push((age, part)),
+                    &mut |lost| damage.add(segment, lost.block),
+                );
             }
             if !parts.is_empty() {
-                visit(slot, parts);
+                visit(slot, &mut parts);
             }
         }
     }
 
     /// Visits the wanted series of a station with their last readings in the span.
-    pub(super) fn latest(
+    pub(super) fn latest<'s>(
         &mut self,
         id: StationId,
+        bump: &'s Bump,
         wanted: impl Fn(SeriesId, u32) -> bool,
         damage: &mut Damage,
-        mut visit: impl FnMut(u32, &SeriesPart<'a>),
-    ) {
-        self.begin(id);
+        mut visit: impl FnMut(u32, &SeriesPart<'s>),
+    ) where
+        'a: 's,
+    {
+        self.begin(id, damage);
+        let mut decoder = Decoder::new(bump);
         while let Some((series, slot)) = self.next_series() {
             if !wanted(series, slot) {
                 continue;
@@ -110,65 +308,26 @@ impl<'a> StationWalk<'a> {
             let Self { sources, span, rows, .. } = self;
             let mut latest = SeriesPart::default();
             for &(age, row) in rows.iter().rev() {
-                let found_ms = latest.ts_ms.last().copied();
+                let (segment, found_ms) = (sources[age].segment, latest.ts_ms.last().copied());
                 // Of several runs with the same time, the newest wins.
-                if found_ms.is_some_and(|found_ms| sources[age].run.last_ms <= found_ms) {
+                if found_ms.is_some_and(|found_ms| sources[age].run.span().1 <= found_ms) {
                     continue;
                 }
-                sources[age].last(row, *span, damage, |part| {
-                    if part.ts_ms.last() > latest.ts_ms.last() {
-                        latest = part;
-                    }
-                });
+                sources[age].last(
+                    row,
+                    *span,
+                    &mut decoder,
+                    &mut |part| {
+                        if part.ts_ms.last() > latest.ts_ms.last() {
+                            latest = part;
+                        }
+                    },
+                    &mut |lost| damage.add(segment, lost.block),
+                );
             }
             if !latest.is_empty() {
                 visit(slot, &latest.range(latest.len() - 1..latest.len()));
             }
         }
-    }
-}
-
-impl<'a> RunCursor<'a> {
-    /// Finds the readings of a row in a span.
-    fn find(
-        &mut self,
-        row: &RunRow,
-        span: (i64, i64),
-        damage: &mut Damage,
-        mut found: impl FnMut(SeriesPart<'a>),
-    ) {
-        match self.run.whole_part(row, span, &mut self.near) {
-            Some(part) if part.is_empty() => {}
-            Some(part) => found(part),
-            None => self.find_damaged(row, span, damage, &mut found),
-        }
-    }
-
-    /// Finds the last reading of a row in a span, and maybe earlier ones. Damage before it does not
-    /// matter.
-    fn last(
-        &mut self,
-        row: &RunRow,
-        span: (i64, i64),
-        damage: &mut Damage,
-        mut found: impl FnMut(SeriesPart<'a>),
-    ) {
-        match self.run.whole_last(row, span, &mut self.near) {
-            Some(part) if part.is_empty() => {}
-            Some(part) => found(part),
-            None => self.find_damaged(row, span, damage, &mut found),
-        }
-    }
-
-    #[cold]
-    fn find_damaged(
-        &self,
-        row: &RunRow,
-        span: (i64, i64),
-        damage: &mut Damage,
-        found: &mut dyn FnMut(SeriesPart<'a>),
-    ) {
-        let file = self.segment.map_or(0, |segment| segment.entry.id);
-        self.run.damaged_parts(row, span, found, &mut |lost| damage.add(file, lost.block));
     }
 }

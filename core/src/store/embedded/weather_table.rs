@@ -13,8 +13,6 @@ use crate::observation::SeriesId;
 pub(super) const WEATHER: SeriesId = SeriesId(-1);
 /// The slot of present weather, which the table of series does not contain.
 pub(super) const WEATHER_SLOT: u32 = u32::MAX;
-/// The name of present weather in a file.
-pub(super) const WEATHER_NAME: &str = "presentWeather";
 
 /// Namespace of the numbers, which are truncated UUIDs v5.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5774_7765_6174_6800_0001);

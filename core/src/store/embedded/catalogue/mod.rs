@@ -34,7 +34,7 @@ use crate::store::StoreError;
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
 /// Increases with every change of the format of a store's files.
-pub(super) const SCHEMA_VERSION: u32 = 6;
+pub(super) const SCHEMA_VERSION: u32 = 7;
 
 const SCHEMA: &str = "
     CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -202,7 +202,7 @@ impl RecordCatalogue {
                 let dir = self.path.parent().unwrap_or(Path::new(""));
                 return Err(no_catalogue(dir, "has no tables"));
             }
-            (1..=5, _) => {}
+            (1..=6, _) => {}
             _ => {
                 return Err(StoreError::SchemaVersion {
                     path: self.path.display().to_string(),
@@ -226,7 +226,8 @@ impl RecordCatalogue {
             if version < 5 {
                 transaction.execute_batch(SCHEMA_5)?;
             }
-            // Nor does version 6: stations may have earlier places.
+            // Nor do version 6, where stations may have earlier places, and version 7, where segments
+            // are packed.
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }
