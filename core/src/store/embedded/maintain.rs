@@ -127,7 +127,11 @@ impl EmbeddedStore {
             state.segments.push(self.segment(entry));
         }
         self.publish(state);
-        state.catalogue.checkpoint()
+        state.catalogue.checkpoint()?;
+        // All is sealed. If this fails, for example on a full disk, the file only stays larger, and
+        // what else maintenance does may make room.
+        let _ = state.catalogue.shrink();
+        Ok(())
     }
 
     fn segment(&self, entry: SegmentEntry) -> Arc<Segment> {

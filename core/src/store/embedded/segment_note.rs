@@ -4,10 +4,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use arrow_ipc::convert::fb_to_schema;
 use arrow_schema::Schema;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +31,15 @@ use crate::observation::{
 
 const SEGMENT: &str = "mesonet.segment";
 const SERIES: &str = "mesonet.series";
+/// The stations before version 7, as JSON.
 const STATIONS: &str = "mesonet.stations";
+/// The stations as JSON, compressed with zlib, in Base64.
+const STATIONS_ZLIB: &str = "mesonet.stations_zlib";
 /// Lists of words of present weather; absent before version 5.
 const WEATHER: &str = "mesonet.weather";
-/// CRC-32 of these texts.
+/// How many times smaller zlib can make a text at most.
+const MOST_COMPRESSED: u64 = 1032;
+/// CRC-32 of these texts, before they are compressed.
 const CHECKSUM: &str = "mesonet.checksum";
 
 /// The state of a store when a segment is written.
@@ -126,17 +137,31 @@ pub(super) fn footer_texts(
     };
     let weather: Vec<&[String]> = series.weather.list.iter().map(|known| &*known.words).collect();
     let stations: Vec<StationNote> = about.stations.iter().map(StationNote::of).collect();
-    let mut texts = vec![
-        (SEGMENT, serde_json::to_string(&note)?),
-        (STATIONS, serde_json::to_string(&stations)?),
-        (WEATHER, serde_json::to_string(&weather)?),
-    ];
+    let mut texts =
+        vec![(SEGMENT, serde_json::to_string(&note)?), (WEATHER, serde_json::to_string(&weather)?)];
     // The footer has the schema too, and so the series.
-    let series = series_text(series)?;
-    let [(_, note), (_, stations), (_, weather)] = &texts[..] else { return Ok(texts) };
-    let checked = [&**note, &series, stations, weather];
+    let (series, stations) = (series_text(series)?, serde_json::to_string(&stations)?);
+    let checked = [&*texts[0].1, &series, &stations, &texts[1].1];
     texts.push((CHECKSUM, checksum(checked.into_iter())));
+    texts.push((STATIONS_ZLIB, compressed(&stations).map_err(serde_json::Error::io)?));
     Ok(texts)
+}
+
+fn compressed(text: &str) -> io::Result<String> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes())?;
+    Ok(BASE64_STANDARD.encode(encoder.finish()?))
+}
+
+fn decompressed(text: &str) -> Result<String, Wrong> {
+    let bytes = BASE64_STANDARD.decode(text).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    // No longer than the file itself could be: the checksum of a file that was changed on purpose
+    // is right too.
+    let most = (bytes.len() as u64 + 1) * MOST_COMPRESSED;
+    let read = ZlibDecoder::new(&*bytes).take(most).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    Ok(text)
 }
 
 /// Returns the series as a text, for the schema of a file.
@@ -177,7 +202,11 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
     let texts = footer_of(&bytes).ok_or("its footer cannot be read")?;
     let text =
         |name: &str| texts.get(name).copied().ok_or("its footer does not describe the segment");
-    let (note, series, stations) = (text(SEGMENT)?, text(SERIES)?, text(STATIONS)?);
+    let (note, series) = (text(SEGMENT)?, text(SERIES)?);
+    let stations = match text(STATIONS_ZLIB) {
+        Ok(stations) => &decompressed(stations)?,
+        Err(_) => text(STATIONS)?,
+    };
     let weather = texts.get(WEATHER).copied();
     if text(CHECKSUM)? != checksum([note, series, stations].into_iter().chain(weather)) {
         return Err("its footer does not match its checksum".to_owned());

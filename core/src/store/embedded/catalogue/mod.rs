@@ -103,6 +103,11 @@ const SCHEMA_5: &str = "
     CREATE TABLE weather (code INTEGER PRIMARY KEY, words TEXT NOT NULL);
 ";
 
+/// The value of `auto_vacuum` with which pages can be given back a few at a time.
+const INCREMENTAL: i64 = 2;
+/// The fewest pages that are given back: 4 MiB.
+const FEWEST_PAGES: i64 = 256;
+
 /// Identifies a state of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Edition {
@@ -150,6 +155,8 @@ impl RecordCatalogue {
             connection.pragma_update(None, name, value).map_err(|error| failed(&error))
         };
         set("page_size", &16384)?;
+        // Takes effect in a new database, and when another is first written anew.
+        set("auto_vacuum", &INCREMENTAL)?;
         connection
             .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
             .map_err(|error| failed(&error))?;
@@ -361,6 +368,25 @@ impl RecordCatalogue {
             }),
             Err(error) => Err(self.failed(&error)),
         }
+    }
+
+    /// Gives the pages of deleted rows back to the system, if they are most of the file.
+    pub(super) fn shrink(&mut self) -> Result<(), StoreError> {
+        let number = |name: &str| {
+            let value = self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            value.map_err(|error| self.failed(&error))
+        };
+        let (unused, pages) = (number("freelist_count")?, number("page_count")?);
+        if unused < FEWEST_PAGES || 2 * unused < pages {
+            return Ok(());
+        }
+        let sql = if number("auto_vacuum")? == INCREMENTAL {
+            "PRAGMA incremental_vacuum"
+        } else {
+            "VACUUM"
+        };
+        self.connection.execute_batch(sql).map_err(|error| self.failed(&error))?;
+        self.checkpoint()
     }
 
     /// Returns every fault that the database finds in itself.

@@ -36,7 +36,7 @@ fn rows(i: usize, slices: &[SeriesSlice<'_>], read: &mut Read) {
 /// All readings in a window, and the latest ones.
 fn read(store: &dyn Reader, window: (i64, i64)) -> [Read; 2] {
     let stations = NAMES.map(|name| StationId::new("TEST", name));
-    let window = ClosedWindow::new(window.0, window.1).unwrap();
+    let window = ClosedWindow::new(window.0, window.1.saturating_add(1)).unwrap();
     let selection = Selection { stations: &stations, variables: Variable::ALL, window };
     let (mut all, mut latest) = (Read::new(), Read::new());
     let damage = store.scan(&selection, &mut |i, slices| rows(i, slices, &mut all)).unwrap();
@@ -99,7 +99,9 @@ fn compare(batches: &[Batch], windows: &[(i64, i64)]) {
     assert_eq!(store.health().fresh_readings, 0);
     let sealed: Vec<_> = windows.iter().map(|&window| read(&store, window)).collect();
     assert!(sealed == fresh, "{windows:?}");
+    store.store = None;
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+    store.reopen();
     // What is on record already changes nothing.
     let again = batches.iter().map(|batch| store.append(batch, &mut no_verdicts).unwrap());
     assert_eq!(again.map(|receipt| receipt.added).sum::<usize>(), 0);
@@ -179,7 +181,8 @@ fn a_record_of_version_6_is_rewritten_segment_by_segment_and_stays_the_same() {
         store.reopen();
     }
     assert_eq!(windows.map(|window| read(&store, window)), before);
-    assert_eq!(store.health().sealed_bytes, packed_bytes);
+    // They name the segments that they were made from.
+    assert!(store.health().sealed_bytes < packed_bytes + 100);
     let done = store.maintain(&Maintenance::default()).unwrap();
     assert_eq!(done, Maintained::default());
     assert_eq!(store.health().faults, []);
