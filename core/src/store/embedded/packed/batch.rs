@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
 use super::columns::PackedColumns;
 use super::decode::bits_before;
 use super::run::{Chunk, PackedRow};
-use super::scale::SCALES;
+use super::scale::scales_text;
 use super::{MOST_TIMES, Presence, Width};
 use crate::observation::StationId;
 use crate::store::embedded::segment_batches::{Batch, Cause};
@@ -45,8 +45,7 @@ const NOTES: [(&str, &str); 5] = [
     ),
     (
         "mesonet.scale",
-        "whole numbers divided by 10^decimals and converted from the first unit to the second: a list \
-         in mesonet.scales",
+        "a place in the list mesonet.scales: a value is number / 10^decimals * factor + offset",
     ),
     (
         "mesonet.present_weather",
@@ -77,8 +76,7 @@ pub(in crate::store::embedded) fn packed_schema(series: String) -> Schema {
     ];
     let mut notes: HashMap<String, String> =
         NOTES.into_iter().map(|(name, note)| (name.to_owned(), note.to_owned())).collect();
-    let scales: Vec<String> = SCALES.iter().map(ToString::to_string).collect();
-    notes.insert("mesonet.scales".to_owned(), scales.join("; "));
+    notes.insert("mesonet.scales".to_owned(), scales_text());
     notes.insert("mesonet.series".to_owned(), series);
     Schema::new_with_metadata(fields, notes)
 }

@@ -3,7 +3,7 @@
 //! Most values are short decimals, in the unit of their variable or in the unit of the report. Such
 //! a value is a whole number, a number of decimals and a pair of units, and comes back bit for bit.
 
-use std::fmt;
+use serde_json::json;
 
 use crate::unit::{Conversion, Unit};
 
@@ -64,16 +64,6 @@ pub(super) const SCALES: [Scale; 33] = [
     decimal(6),
 ];
 
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} decimals", self.decimals)?;
-        match self.units {
-            Some((from, to)) => write!(f, ", {} to {}", from.symbol(), to.symbol()),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Scale {
     /// Replaces whole numbers by their values.
     pub(super) fn apply(&self, numbers: &mut [f64]) {
@@ -102,6 +92,17 @@ impl Scale {
             self.units.map_or(decimal, |(from, to)| Conversion::known(from, to).apply(decimal));
         (again.to_bits() == value.to_bits()).then_some(number)
     }
+}
+
+/// Returns the scales as JSON, for programs that open a file elsewhere. Their values differ from ours
+/// in the last digits at most.
+pub(super) fn scales_text() -> String {
+    let scales = SCALES.iter().map(|scale| {
+        let convert = |value| scale.units.map_or(value, |(from, to)| Conversion::known(from, to).apply(value));
+        let offset = convert(0.0);
+        json!({ "decimals": scale.decimals, "factor": convert(1.0) - offset, "offset": offset })
+    });
+    scales.collect::<serde_json::Value>().to_string()
 }
 
 /// Finds the first scale that fits all values, and their whole numbers.
