@@ -1,11 +1,13 @@
 //! What is sealed comes back bit for bit, whole and in part.
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 
 use crate::observation::{Batch, Quality, Reading, Report, StationId, Variable};
+use crate::store::embedded::catalogue::RecordCatalogue;
 use crate::store::embedded::testing::{Temporary, seal};
 use crate::store::embedded::tests::{NAMES, batch, report};
-use crate::store::embedded::version_6::make_version_6;
+use crate::store::embedded::version_6::{make_version_6, set_file};
 use crate::store::embedded::{EmbeddedOptions, EmbeddedStore, Maintained, Maintenance};
 use crate::store::{Reader, Selection, SeriesSlice, Store, no_verdicts};
 use crate::time::ClosedWindow;
@@ -186,4 +188,49 @@ fn a_record_of_version_6_is_rewritten_segment_by_segment_and_stays_the_same() {
     let done = store.maintain(&Maintenance::default()).unwrap();
     assert_eq!(done, Maintained::default());
     assert_eq!(store.health().faults, []);
+}
+
+/// Checksums find damage; these files were changed on purpose, and their checksums too.
+#[test]
+fn a_file_with_other_bytes_and_right_checksums_is_read_in_part_or_refused() {
+    let mut store = Temporary::new(LARGE);
+    let of = |time: i64| {
+        let count = if time % 50 == 0 { 3 } else { 2 };
+        let values = [(time % 40) as f64 / 10.0, time as f64 / 3.0, 7.0];
+        NAMES.map(|name| report(name, time * 60_000, 1, &values[..count], Quality::GOOD))
+    };
+    store.append(&batch((0..600).flat_map(of).collect()), &mut no_verdicts).unwrap();
+    seal(&mut store);
+    store.store = None;
+    let path = store.dir.path().join("segments/00000001.arrow");
+    let whole = std::fs::read(&path).unwrap();
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let change = (0..whole.len(), 1..=u8::MAX);
+    let changes = proptest::collection::vec(change, 1..8);
+    let (mut refused, mut same) = (0, 0);
+    for _ in 0..400 {
+        let mut bytes = whole.clone();
+        for (at, bits) in changes.new_tree(&mut runner).unwrap().current() {
+            bytes[at] ^= bits;
+        }
+        let mut catalogue = RecordCatalogue::open(store.dir.path(), false).unwrap();
+        let mut entry = catalogue.segments().unwrap().0.remove(0);
+        set_file(&mut catalogue, &path, &mut entry, &bytes);
+        drop(catalogue);
+        store.reopen();
+        let stations = NAMES.map(|name| StationId::new("TEST", name));
+        let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+        let selection = Selection { stations: &stations, variables: Variable::ALL, window };
+        let mut readings = 0;
+        let mut count = |_: usize, slices: &[SeriesSlice<'_>]| {
+            readings += slices.iter().map(|slice| slice.ts_ms.len()).sum::<usize>();
+        };
+        let damage = store.scan(&selection, &mut count).unwrap();
+        store.scan_latest(&selection, &mut |_, _| {}).unwrap();
+        refused += usize::from(damage.blocks() > 0 && readings < 4000);
+        same += usize::from(damage.blocks() == 0);
+        store.store = None;
+        EmbeddedStore::verify(store.dir.path(), false).unwrap();
+    }
+    assert!(refused > 20 && same > 20, "{refused} refused, {same} read");
 }
