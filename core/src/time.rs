@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate};
 
 /// Milliseconds in a minute.
 pub const MINUTE_MS: i64 = 60_000;
@@ -172,7 +172,8 @@ impl<'de> serde::Deserialize<'de> for Iso8601 {
     }
 }
 
-/// Writes many instants as ISO 8601 text, computing the date once per day instead of per instant.
+/// Writes many instants as ISO 8601 text, computing the date once per day and the time once per
+/// second instead of per instant: the readings of a report have the same.
 ///
 /// ```
 /// use mesonet::time::InstantWriter;
@@ -186,39 +187,63 @@ impl<'de> serde::Deserialize<'de> for Iso8601 {
 #[derive(Clone, Debug)]
 pub struct InstantWriter {
     day: i64,
-    date: String,
+    second: i64,
+    /// The text of the second, without the `Z`.
+    text: Vec<u8>,
+    date_bytes: usize,
 }
 
 impl Default for InstantWriter {
     fn default() -> Self {
-        Self { day: i64::MIN, date: String::new() }
+        Self { day: i64::MIN, second: i64::MIN, text: Vec::new(), date_bytes: 0 }
     }
 }
 
 impl InstantWriter {
     /// Appends an instant to the text, as [`Iso8601`] displays it.
     pub fn write(&mut self, ts_ms: i64, text: &mut Vec<u8>) {
-        let (day, in_day_ms) = (ts_ms.div_euclid(DAY_MS), ts_ms.rem_euclid(DAY_MS));
-        if day != self.day {
-            self.day = day;
-            // Days outside chrono's calendar are shown as its nearest end.
-            let date = i32::try_from(day)
-                .ok()
-                .and_then(NaiveDate::from_epoch_days)
-                .unwrap_or(if day < 0 { NaiveDate::MIN } else { NaiveDate::MAX });
-            self.date = date.to_string();
+        let (second, ms) = (ts_ms.div_euclid(1000), ts_ms.rem_euclid(1000));
+        if second != self.second {
+            self.take(second);
         }
-        text.extend_from_slice(self.date.as_bytes());
-        let (second, ms) = (in_day_ms / 1000, in_day_ms % 1000);
-        let [h1, h2] = two_digits(second / 3600);
-        let [m1, m2] = two_digits(second / 60 % 60);
-        let [s1, s2] = two_digits(second % 60);
-        text.extend_from_slice(&[b'T', h1, h2, b':', m1, m2, b':', s1, s2]);
+        text.extend_from_slice(&self.text);
         if ms != 0 {
             let [t1, t2] = two_digits(ms % 100);
             text.extend_from_slice(&[b'.', b'0' + (ms / 100) as u8, t1, t2]);
         }
         text.push(b'Z');
+    }
+
+    fn take(&mut self, second: i64) {
+        let (day, in_day) = (second.div_euclid(DAY_MS / 1000), second.rem_euclid(DAY_MS / 1000));
+        self.second = second;
+        if day == self.day {
+            self.text.truncate(self.date_bytes);
+        } else {
+            self.day = day;
+            self.text.clear();
+            write_date(day, &mut self.text);
+            self.date_bytes = self.text.len();
+        }
+        let [h1, h2] = two_digits(in_day / 3600);
+        let [m1, m2] = two_digits(in_day / 60 % 60);
+        let [s1, s2] = two_digits(in_day % 60);
+        self.text.extend_from_slice(&[b'T', h1, h2, b':', m1, m2, b':', s1, s2]);
+    }
+}
+
+fn write_date(day: i64, text: &mut Vec<u8>) {
+    // Days outside chrono's calendar are shown as its nearest end.
+    let date = i32::try_from(day).ok().and_then(NaiveDate::from_epoch_days);
+    let date = date.unwrap_or(if day < 0 { NaiveDate::MIN } else { NaiveDate::MAX });
+    match date.year() {
+        year @ 0..=9999 => {
+            let parts = [year / 100, year % 100, date.month() as i32, date.day() as i32];
+            let [[c1, c2], [y1, y2], [m1, m2], [d1, d2]] =
+                parts.map(|part| two_digits(part.into()));
+            text.extend_from_slice(&[c1, c2, y1, y2, b'-', m1, m2, b'-', d1, d2]);
+        }
+        _ => text.extend_from_slice(date.to_string().as_bytes()),
     }
 }
 

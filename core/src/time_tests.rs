@@ -155,6 +155,22 @@ proptest! {
     }
 
     #[test]
+    fn a_writer_writes_each_instant_as_the_calendar_does(
+        seconds in proptest::collection::vec(-99_999_999_999_999_i64 / 100..999_999_999_999, 1..4),
+        repeated in proptest::collection::vec((0_usize..4, 0_i64..3, 0_i64..1000), 1..30),
+    ) {
+        let mut writer = InstantWriter::default();
+        for (at, later_s, ms) in repeated {
+            let ts_ms = (seconds[at % seconds.len()] + later_s * 43_200) * 1000 + ms * (ms % 2);
+            let mut text = Vec::new();
+            writer.write(ts_ms, &mut text);
+            let expected = DateTime::from_timestamp_millis(ts_ms).unwrap().naive_utc();
+            let format = if ts_ms % 1000 == 0 { "%FT%TZ" } else { "%FT%T%.3fZ" };
+            prop_assert_eq!(String::from_utf8(text).unwrap(), expected.format(format).to_string());
+        }
+    }
+
+    #[test]
     fn no_text_panics(text in ".{0,40}") {
         let _ = (parse_instant(&text), parse_window(&text), parse_max_age(&text));
     }

@@ -1,23 +1,19 @@
 //! `mesonet-server`: the command line.
 
 mod commands;
+mod log;
 
 use std::cell::Cell;
+use std::io;
 use std::io::Write as _;
-use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use mesonet_server::{Config, Flags, LogFormat, serve};
+use mesonet_server::{Config, Flags, serve};
 use mesonet_service::ingest::{KeyHash, PushKey, Scope};
-use tracing_appender::non_blocking::NonBlockingBuilder;
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 /// This allocator returns the memory of large answers to the system. The system's own allocator
 /// kept half of it.
@@ -272,21 +268,7 @@ fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::E
         print!("{}", config.shown(&flags, |key| given(matches, key)));
         return Ok(true);
     }
-    // One thread writes the log, as many lines at once as there are: a write for each request would
-    // take longer than many a request. No line is left out, and the last ones are written when the
-    // guard goes.
-    let lines = NonBlockingBuilder::default().lossy(false).thread_name("log");
-    let (lines, _guard) = lines.finish(BufWriter::new(io::stderr()));
-    let log = tracing_subscriber::fmt::layer().with_writer(lines);
-    let log = match config.log_format {
-        LogFormat::Text => log.boxed(),
-        LogFormat::Json => log.json().flatten_event(true).boxed(),
-    };
-    let of_requests = if config.log_requests { LevelFilter::TRACE } else { LevelFilter::OFF };
-    let targets =
-        Targets::new().with_default(LevelFilter::TRACE).with_target("request", of_requests);
-    let level = config.log.parse::<LevelFilter>()?;
-    tracing_subscriber::registry().with(log.with_filter(targets)).with(level).init();
+    let _guard = log::start(&config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)

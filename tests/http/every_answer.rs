@@ -95,6 +95,19 @@ fn head_gives_the_headers_of_get_and_no_body() {
     }
 }
 
+/// A refusal comes from before the router, which leaves out the bodies of its own answers.
+#[test]
+fn head_of_a_refusal_has_its_length_and_no_body() {
+    let api = api();
+    let uri = "/api/v1/stations/map/details?search=%ff";
+    let get = api.call(Method::GET, uri, &[], Body::empty());
+    let head = api.call(Method::HEAD, uri, &[], Body::empty());
+    assert!(get.status == 400 && !get.body.is_empty());
+    head.is_empty(400);
+    assert_eq!(head.header(header::CONTENT_LENGTH), Some(&*get.body.len().to_string()));
+    assert_eq!(head.header(header::CONTENT_TYPE), get.header(header::CONTENT_TYPE));
+}
+
 #[test]
 fn an_unknown_address_is_a_404_and_a_wrong_method_a_405_both_empty() {
     let api = api();

@@ -17,10 +17,10 @@ use crate::support::{Api, NOW_MS, id, instant, station};
 
 /// A request, and the most instructions that it may take.
 const BUDGETS: [(&str, u64); 4] = [
-    ("details, 304", 145_000),
-    ("station", 172_000),
-    ("readings of a box", 223_000),
-    ("model point", 330_000),
+    ("details, 304", 113_000),
+    ("station", 140_000),
+    ("readings of a box", 187_000),
+    ("model point", 297_000),
 ];
 
 /// Names the request that a child measures.

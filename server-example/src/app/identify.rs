@@ -3,17 +3,18 @@
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use mesonet::access::Plan;
 use mesonet_service::clock::system_ms;
 
 use crate::auth::access::Caller;
-use crate::auth::{OfPlan, credential};
+use crate::auth::credential;
 use crate::http::error::ApiError;
 use crate::state::State;
 
 /// Finds out who sends a request, before anything else looks at the request. An invalid token is
 /// refused on every endpoint, even where no token is needed. Returns the caller's plan, or the
 /// refusal.
-pub async fn identify(state: &State, request: &mut Request) -> Result<OfPlan, Box<Response>> {
+pub async fn identify(state: &State, request: &mut Request) -> Result<Plan, Box<Response>> {
     let anonymous = Caller::anonymous(state.config().assume_plan);
     if let Some(keys) = &state.credentials.keys
         && let Ok(Some(sent)) = credential(request.headers())
@@ -26,7 +27,7 @@ pub async fn identify(state: &State, request: &mut Request) -> Result<OfPlan, Bo
     }
     let caller = state.credentials.caller(request.headers(), &anonymous).await;
     let caller = caller.map_err(|rejection| Box::new(rejection.into_response()))?;
-    let plan = OfPlan(caller.plan);
+    let plan = caller.plan;
     request.extensions_mut().insert(caller);
     Ok(plan)
 }

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The router, and what comes before and after each request | `router.rs` |
+//! | The router, and what comes before and after each request | `router.rs`, `route.rs` |
 //! | The start, and what runs beside the requests | `serve.rs` |
 //! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
@@ -29,6 +29,7 @@ mod reload;
 mod replay_server;
 mod request_line;
 mod retention;
+mod route;
 mod router;
 mod serve;
 mod signals;

@@ -12,7 +12,7 @@ use crate::state::State;
 /// Makes a request wait for its turn, or refuses it. A request without a connection, as in a test in
 /// the same process, is not counted.
 pub async fn limit(state: &State, request: &mut Request) -> Option<Response> {
-    let &Peer(peer) = request.extensions().get()?;
+    let Peer(peer) = request.extensions_mut().remove()?;
     let client_addr = ClientAddr::of(state.hops.load().client(peer, request.headers()));
     // From here on the request counts for the client address behind the proxies.
     request.extensions_mut().insert(client_addr);

@@ -9,15 +9,15 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use mesonet::access::Plan;
 use tracing::Instrument;
 
-use crate::auth::OfPlan;
-use crate::observe::metrics::{Metrics, name_of, route_of};
+use super::route::Route;
+use crate::observe::metrics::name_of;
 use crate::observe::traces::{RequestEnd, Trace};
 use crate::state::State;
 
@@ -28,9 +28,11 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_PATH_BYTES: usize = 200;
 
 /// Gives a request its id, which everything logged about the request carries. Logs the request once
-/// its answer has been sent or given up. Query strings are not logged.
-pub async fn note<F: Future<Output = Response>>(
+/// its answer has been sent or given up. Query strings are not logged. The plan of the caller comes
+/// with the answer, unless the request was refused before.
+pub async fn note<F: Future<Output = (Response, Option<Plan>)>>(
     state: &State,
+    route: &Arc<Route>,
     request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
@@ -41,9 +43,8 @@ pub async fn note<F: Future<Output = Response>>(
     // A path is ASCII.
     path.truncate(MAX_PATH_BYTES);
     let trace = state.traces.begin(name_of(&method), request.headers());
-    let metrics = Arc::clone(&state.services.metrics);
     let span = tracing::error_span!("request", %id);
-    let mut response = answer(request).instrument(span).await;
+    let (mut response, plan) = answer(request).instrument(span).await;
     let status = response.status();
     if status.is_server_error() {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
@@ -53,11 +54,8 @@ pub async fn note<F: Future<Output = Response>>(
             response.headers_mut().insert(REQUEST_ID, id);
         }
     }
-    let plan = response.extensions().get().map(|&OfPlan(plan)| plan);
-    let route = route_of(&response);
-    let answered = began.elapsed();
-    let line =
-        Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics, trace };
+    let (route, answered) = (Arc::clone(route), began.elapsed());
+    let line = Line { id, method, path, status, plan, bytes: 0, began, answered, route, trace };
     response.map(|body| Body::new(CountedBody { body, line }))
 }
 
@@ -97,22 +95,18 @@ struct Line {
     began: Instant,
     /// The time until the answer began.
     answered: Duration,
-    /// `None` if the service has no such address.
-    route: Option<MatchedPath>,
-    metrics: Arc<Metrics>,
+    route: Arc<Route>,
     trace: Trace,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self { id, method, path, status, plan, bytes, began, answered, route, metrics, trace } =
-            self;
-        let route = route.as_ref().map(MatchedPath::as_str);
-        metrics.answered(route.unwrap_or("none"), method, *status, *answered, *bytes);
+        let Self { id, method, path, status, plan, bytes, began, answered, route, trace } = self;
+        route.metrics.answered(method, *status, *answered, *bytes);
         trace.end(&RequestEnd {
             id,
             method: name_of(method),
-            route,
+            route: route.template.as_deref(),
             path,
             status: *status,
             bytes: *bytes,

@@ -1,33 +1,29 @@
 //! The router of the whole service, and what comes before and after each request.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::convert::Infallible;
-use std::io;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{MatchedPath, Request, State as Shared};
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use mesonet::Iso8601;
+use mesonet::access::Plan;
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 use tower::{Layer, Service, ServiceExt, service_fn};
 
+use super::route::{Route, Routes};
 use super::{identify, rate, request_line};
 use crate::http::error::ApiError;
-use crate::http::member::Requested;
 use crate::http::{NO_SNIFFING, NOSNIFF, REPLAY};
-use crate::observe::metrics;
-use crate::routes::Endpoint;
 use crate::state::State;
 use crate::{connections, http, routes};
 
@@ -35,11 +31,12 @@ use crate::{connections, http, routes};
 /// send.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The whole service: one router, with one layer around its endpoints. Each layer of a router is
-/// copied and boxes a future for every request.
+/// The whole service. What comes before and after each request is around the router, not in it: each
+/// layer of a router is copied and boxes a future for every request.
 #[derive(Clone)]
 pub struct App {
     state: Arc<State>,
+    routes: Arc<Routes>,
     router: Router,
 }
 
@@ -47,20 +44,20 @@ pub struct App {
 pub fn app(state: Arc<State>) -> App {
     let config = state.config();
     let endpoints = || routes::all(&config.api_prefix, &config.model_prefix);
-    let rules = Arc::new(Rules::new(endpoints()));
+    let routes = Arc::new(Routes::new(endpoints(), &state.services.metrics));
     let router = endpoints().fold(Router::new(), |router, (prefix, endpoint)| {
         router.route(&format!("{prefix}{}", endpoint.path), (endpoint.handler)())
     });
-    let around = from_fn_with_state((Arc::clone(&state), rules), around);
-    let router = router.layer(around).with_state(Arc::clone(&state));
-    App { state, router }
+    let router = router.with_state(Arc::clone(&state));
+    App { state, routes, router }
 }
 
 impl App {
     /// The service as connections take it.
     pub(super) fn service(self) -> connections::Service {
+        let app = Arc::new(self);
         Arc::new(move |request| {
-            let app = self.clone();
+            let app = Arc::clone(&app);
             Box::pin(async move { app.answer(request).await })
         })
     }
@@ -72,9 +69,10 @@ impl App {
         if let Some(uri) = http::path::with_letters_decoded(request.uri()) {
             *request.uri_mut() = uri;
         }
+        let route = self.routes.of(request.uri().path());
+        let plan = OnceLock::new();
         let answered = async |request: Request| {
-            let answered = self.router.clone().call(request).await;
-            let mut response = answered.unwrap_or_else(|never| match never {});
+            let mut response = self.around(route, request, &plan).await;
             let headers = response.headers_mut();
             headers.insert(NOSNIFF, NO_SNIFFING);
             // An answer that does not say how long it may be cached must be revalidated: readings
@@ -85,9 +83,88 @@ impl App {
             if self.state.services.is_leaving() {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            response
+            (response, plan.get().copied())
         };
-        request_line::note(&self.state, request, answered).await
+        request_line::note(&self.state, route, request, answered).await
+    }
+
+    /// What comes before and after every request. The plan is set once the caller is known.
+    async fn around(&self, route: &Route, mut request: Request, plan: &OnceLock<Plan>) -> Response {
+        let state = &*self.state;
+        let rule = route.rule(request.method());
+        if let Some(rule) = rule {
+            request.extensions_mut().insert(rule.requested);
+            if rule.is_health {
+                return self.route(request).await;
+            }
+        }
+        let is_head = request.method() == Method::HEAD;
+        let patience = rule.is_none_or(|rule| !rule.is_push).then_some(PATIENCE);
+        let replayed_ms = (!state.clock.is_live()).then(|| state.clock.now_ms());
+        let mut response = match state.cors.load_full() {
+            None => self.admit(request, patience, plan).await,
+            // Pages of the configured sites may call the service.
+            Some(cors) => {
+                let admitted = service_fn(async |request| {
+                    Ok::<_, Infallible>(self.admit(request, patience, plan).await)
+                });
+                let answered = cors.layer(admitted).oneshot(request).await;
+                answered.unwrap_or_else(|never| match never {})
+            }
+        };
+        if response.status() == StatusCode::NOT_MODIFIED {
+            // The length of its own body, 0, would be taken for the length of the answer to a GET.
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+        }
+        if is_head {
+            leave_out_body(&mut response);
+        }
+        if let Some(now_ms) = replayed_ms {
+            let second_ms = now_ms.div_euclid(1000) * 1000;
+            if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {
+                response.headers_mut().insert(REPLAY, now);
+            }
+        }
+        response
+    }
+
+    /// Lets a request go on to its endpoint, or answers why not.
+    async fn admit(
+        &self,
+        mut request: Request,
+        patience: Option<Duration>,
+        plan: &OnceLock<Plan>,
+    ) -> Response {
+        if let Some(refusal) = rate::limit(&self.state, &mut request).await {
+            return refusal;
+        }
+        match identify::identify(&self.state, &mut request).await {
+            Ok(of_caller) => plan.get_or_init(|| of_caller),
+            Err(refusal) => return *refusal,
+        };
+        match refuse_invalid_utf8(&request) {
+            Some(error) => error.into_response(),
+            None => self.endpoint(request, patience).await,
+        }
+    }
+
+    /// Runs an endpoint. If it takes longer than the patience, the answer is 503.
+    async fn endpoint(&self, request: Request, patience: Option<Duration>) -> Response {
+        let answered = AssertUnwindSafe(self.route(request)).catch_unwind();
+        let answered = match patience {
+            Some(patience) => match timeout(patience, answered).await {
+                Ok(answered) => answered,
+                Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
+            },
+            None => answered.await,
+        };
+        answered.unwrap_or_else(|panic| panicked(&*panic))
+    }
+
+    /// Lets the router answer a request.
+    async fn route(&self, request: Request) -> Response {
+        let answered = self.router.clone().call(request).await;
+        answered.unwrap_or_else(|never| match never {})
     }
 }
 
@@ -106,129 +183,11 @@ impl Service<Request> for App {
     }
 }
 
-/// What holds for the requests to each route.
-struct Rules {
-    /// By the template of the route.
-    routes: HashMap<String, Vec<Rule>>,
-}
-
-/// What holds for the requests with a method.
-struct Rule {
-    method: &'static str,
-    requested: Requested,
-    /// Health checks are not limited, and nobody need say who sends them.
-    is_health: bool,
-    /// A long file on a slow line may take long, as long as its pieces keep coming.
-    is_push: bool,
-}
-
-impl Rules {
-    fn new<'a>(endpoints: impl Iterator<Item = (&'a str, &'static Endpoint)>) -> Self {
-        let is_one_of = |endpoints: &[Endpoint], endpoint: &Endpoint| {
-            endpoints.iter().any(|one| (one.method, one.path) == (endpoint.method, endpoint.path))
-        };
-        let mut routes: HashMap<String, Vec<Rule>> = HashMap::new();
-        for (prefix, endpoint) in endpoints {
-            let rules = routes.entry(format!("{prefix}{}", endpoint.path)).or_default();
-            rules.push(Rule {
-                method: endpoint.method,
-                requested: Requested { query: endpoint.query, body: endpoint.body },
-                is_health: prefix.is_empty() && is_one_of(routes::HEALTH, endpoint),
-                is_push: is_one_of(routes::PUSHES, endpoint),
-            });
-        }
-        Self { routes }
-    }
-
-    /// The rule for a request. `None` if there is no such route, or the route does not have the
-    /// method.
-    fn of(&self, request: &Request) -> Option<&Rule> {
-        let route = request.extensions().get::<MatchedPath>()?;
-        let rules = self.routes.get(route.as_str())?;
-        let method = match request.method() {
-            &Method::HEAD => "GET",
-            method => method.as_str(),
-        };
-        rules
-            .iter()
-            .find(|rule| rule.method == method)
-            .or(rules.first().filter(|rule| rule.is_health))
-    }
-}
-
-/// What comes before and after every request.
-async fn around(
-    Shared((state, rules)): Shared<(Arc<State>, Arc<Rules>)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let route = metrics::route_of_request(&request);
-    let rule = rules.of(&request);
-    if let Some(rule) = rule {
-        request.extensions_mut().insert(rule.requested);
-        if rule.is_health {
-            let mut response = next.run(request).await;
-            metrics::note_route_of(route, &mut response);
-            return response;
-        }
-    }
-    let patience = rule.is_none_or(|rule| !rule.is_push).then_some(PATIENCE);
-    let replayed_ms = (!state.clock.is_live()).then(|| state.clock.now_ms());
-    let mut response = match state.cors.load_full() {
-        None => admit(&state, request, next, patience).await,
-        // Pages of the configured sites may call the service.
-        Some(cors) => {
-            let state = &state;
-            let admitted = service_fn(move |request: Request| {
-                let next = next.clone();
-                async move { Ok::<_, Infallible>(admit(state, request, next, patience).await) }
-            });
-            let answered = cors.layer(admitted).oneshot(request).await;
-            answered.unwrap_or_else(|never| match never {})
-        }
-    };
-    if response.status() == StatusCode::NOT_MODIFIED {
-        // A 304 answer to a HEAD has no length. The length of its own body, 0, would be taken for
-        // the length of the answer to a GET.
-        *response.body_mut() =
-            Body::from_stream(futures_util::stream::empty::<io::Result<Bytes>>());
-    }
-    if let Some(now_ms) = replayed_ms {
-        let second_ms = now_ms.div_euclid(1000) * 1000;
-        if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {
-            response.headers_mut().insert(REPLAY, now);
-        }
-    }
-    metrics::note_route_of(route, &mut response);
-    response
-}
-
-/// Lets a request go on to its endpoint, or answers why not.
-async fn admit(
-    state: &State,
-    mut request: Request,
-    next: Next,
-    patience: Option<Duration>,
-) -> Response {
-    if let Some(refusal) = rate::limit(state, &mut request).await {
-        return refusal;
-    }
-    let plan = match identify::identify(state, &mut request).await {
-        Ok(plan) => plan,
-        Err(refusal) => return *refusal,
-    };
-    let mut response = match refuse_invalid_utf8(&request) {
-        Some(error) => error.into_response(),
-        None => endpoint(next, request, patience).await,
-    };
-    response.extensions_mut().insert(plan);
-    response
-}
-
 /// Refuses paths and parameters that are not UTF-8, for every endpoint, so that no endpoint repairs
 /// them silently. No path or parameter has such a value.
 fn refuse_invalid_utf8(request: &Request) -> Option<ApiError> {
-    let is_text = |part: &str| percent_decode_str(part).decode_utf8().is_ok();
+    let is_text =
+        |part: &str| !part.contains('%') || percent_decode_str(part).decode_utf8().is_ok();
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
     let refuse = |what, got| format!("the {what} must be UTF-8; got {got}");
     if !is_text(path) {
@@ -237,17 +196,13 @@ fn refuse_invalid_utf8(request: &Request) -> Option<ApiError> {
     (!is_text(query)).then(|| ApiError::BadRequest(refuse("query string", query)))
 }
 
-/// Runs an endpoint. If it takes longer than the patience, the answer is 503.
-async fn endpoint(next: Next, request: Request, patience: Option<Duration>) -> Response {
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind();
-    let answered = match patience {
-        Some(patience) => match timeout(patience, answered).await {
-            Ok(answered) => answered,
-            Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
-        },
-        None => answered.await,
-    };
-    answered.unwrap_or_else(|panic| panicked(&*panic))
+/// Leaves the length of a body, but not the body. The router has done so with its own answers, but a
+/// refusal does not come from it.
+fn leave_out_body(response: &mut Response) {
+    if let Some(bytes) = response.body().size_hint().exact().filter(|&bytes| bytes > 0) {
+        response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(bytes.into());
+    }
+    *response.body_mut() = Body::empty();
 }
 
 /// A panic is a fault of the server, and goes to the log.

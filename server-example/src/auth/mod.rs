@@ -25,7 +25,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use mesonet::access::Plan;
 use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeysError, KnownKeys};
 
@@ -42,10 +41,6 @@ pub use self::token::{Account, Rejection};
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct AuthError(pub String);
-
-/// The plan of the caller, as an extension of the answer.
-#[derive(Clone, Copy)]
-pub struct OfPlan(pub Plan);
 
 /// The cookie in which browsers send an account token.
 const COOKIE: &str = "acct_at";

@@ -48,14 +48,16 @@ pub async fn answer(
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
     let asking = connection_state.asks();
-    let rest = Rest::of(&request);
+    let mut rest = Rest::of(&request);
     let mut response = match host::check(&request) {
         Ok(()) => {
-            request.extensions_mut().insert(connection_state.client_addr);
             request.extensions_mut().insert(peer);
-            let body = Arc::clone(&rest.body);
             let request = request.map(|incoming| {
-                *lock(&body) = Some(incoming);
+                if incoming.is_end_stream() {
+                    return Body::empty();
+                }
+                let body = Arc::new(Mutex::new(Some(incoming)));
+                rest.body = Some(Arc::clone(&body));
                 Body::new(Awaited { body, connection_state, awaits: false })
             });
             let mut response = app(request).await;
@@ -92,7 +94,8 @@ fn lock(body: &Shared) -> MutexGuard<'_, Option<Incoming>> {
 
 /// The part of the body of a request that may be unread when the answer is there.
 struct Rest {
-    body: Shared,
+    /// `None` for a request without a body.
+    body: Option<Shared>,
     /// Whether the caller waits to be asked for the body.
     is_held_back: bool,
 }
@@ -100,13 +103,14 @@ struct Rest {
 impl Rest {
     fn of(request: &hyper::Request<Incoming>) -> Self {
         let is_held_back = request.headers().contains_key(header::EXPECT);
-        Self { body: Arc::default(), is_held_back }
+        Self { body: None, is_held_back }
     }
 
     /// Reads the rest of the body, if it is short and comes soon. Returns whether nothing is left.
     async fn is_drained(&self) -> bool {
         // The reader of the body has returned it here, or has read it to the end.
-        let Some(mut body) = lock(&self.body).take() else { return true };
+        let body = self.body.as_ref().and_then(|body| lock(body).take());
+        let Some(mut body) = body else { return true };
         if body.is_end_stream() {
             return true;
         }

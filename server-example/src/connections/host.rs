@@ -49,11 +49,19 @@ fn is_host(value: &HeaderValue) -> bool {
     if text.is_empty() {
         return true;
     }
+    // Nearly every host is a name or an IPv4 address, which needs no parser.
+    let is_name = |host: &str| {
+        !host.is_empty()
+            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte))
+    };
+    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let (name, port) = text.split_once(':').unwrap_or((text, ""));
+    if is_name(name) && is_port(port) {
+        return true;
+    }
     let Ok(authority) = text.parse::<Authority>() else { return false };
     let port = text.strip_prefix(authority.host()).unwrap_or_default();
-    let port_is_one = port.strip_prefix(':').is_none_or(|port| {
-        port.is_empty() || port.bytes().all(|byte| byte.is_ascii_digit()) && port.len() <= 5
-    });
+    let port_is_one = port.strip_prefix(':').is_none_or(is_port);
     !text.contains('@') && !authority.host().is_empty() && port_is_one
 }
 

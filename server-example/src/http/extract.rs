@@ -1,6 +1,7 @@
 //! Extracts query parameters and JSON bodies. Refusals are bare JSON strings.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -235,6 +236,16 @@ impl<S: Sync> FromRequestParts<S> for Query {
         let query = Self::of(parts)?;
         query.check_names()?;
         Ok(query)
+    }
+}
+
+/// The headers of a request. They are not copied, so this comes after what else reads them.
+pub struct Headers(pub HeaderMap);
+
+impl<S: Sync> FromRequestParts<S> for Headers {
+    type Rejection = Infallible;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(std::mem::take(&mut parts.headers)))
     }
 }
 

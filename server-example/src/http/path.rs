@@ -17,6 +17,9 @@ pub fn with_letters_decoded(uri: &Uri) -> Option<Uri> {
 }
 
 fn decoded(path: &str) -> Option<String> {
+    if !path.contains('%') {
+        return None;
+    }
     let mut decoded = String::with_capacity(path.len());
     let mut rest = path;
     while let Some((before, after)) = rest.split_once('%') {

@@ -111,8 +111,13 @@ impl Window {
 
 /// Inserts a turn. Turns from before a change of the allowance may come later.
 fn insert(times: &mut VecDeque<Instant>, turn: Instant) {
-    let place = times.partition_point(|&time| time <= turn);
-    times.insert(place, turn);
+    match times.back() {
+        Some(&last) if last > turn => {
+            let place = times.partition_point(|&time| time <= turn);
+            times.insert(place, turn);
+        }
+        _ => times.push_back(turn),
+    }
 }
 
 impl RequestCounts {

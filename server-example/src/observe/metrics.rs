@@ -11,12 +11,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
-use axum::response::Response;
 use mesonet::feed;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -37,6 +35,12 @@ const SECONDS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5, 2.0, 10.
 
 /// Buckets of the lengths of answers, bytes.
 const BYTES: [f64; 6] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+
+/// The methods that a route can have. Others share a name.
+const METHODS: [&str; 5] = ["GET", "HEAD", "POST", "OPTIONS", "other"];
+
+/// The classes of a status.
+const CLASSES: [&str; 6] = ["1xx", "2xx", "3xx", "4xx", "5xx", "other"];
 
 type Histograms = Family<By, Histogram, fn() -> Histogram>;
 
@@ -65,9 +69,17 @@ pub struct OfIngest {
     pub newest_ms: Mutex<BTreeMap<feed::Kind, i64>>,
 }
 
-/// The template of the route that answered, as an extension of the answer.
-#[derive(Clone)]
-struct OfRoute(MatchedPath);
+/// The metrics of the requests to one route. Each is looked up when it is first counted: a look-up
+/// copies and hashes all labels, and would cost more than the count. None is there before.
+pub struct RouteMetrics {
+    template: String,
+    requests: Family<ByRequest, Counter>,
+    counters: [[OnceLock<Counter>; CLASSES.len()]; METHODS.len()],
+    request_seconds: Histograms,
+    seconds: OnceLock<Histogram>,
+    response_bytes: Histograms,
+    bytes: OnceLock<Histogram>,
+}
 
 /// Returns a registry whose names have the common prefix.
 pub fn registry() -> Registry {
@@ -99,26 +111,17 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request once its answer has been sent or given up.
-    pub fn answered(
-        &self,
-        route: &str,
-        method: &Method,
-        status: StatusCode,
-        began: Duration,
-        bytes: u64,
-    ) {
-        const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-        let class = CLASSES.get(usize::from(status.as_u16() / 100 - 1)).copied().unwrap_or("other");
-        let labels = [
-            ("route", Cow::Owned(route.to_owned())),
-            ("method", Cow::Borrowed(name_of(method))),
-            ("status", Cow::Borrowed(class)),
-        ];
-        self.requests.get_or_create(&labels).inc();
-        let labels = [("route", route.to_owned())];
-        self.request_seconds.get_or_create(&labels).observe(began.as_secs_f64());
-        self.response_bytes.get_or_create(&labels).observe(bytes as f64);
+    /// Returns the metrics of a route, by its template.
+    pub fn of_route(&self, template: &str) -> RouteMetrics {
+        RouteMetrics {
+            template: template.to_owned(),
+            requests: self.requests.clone(),
+            counters: Default::default(),
+            request_seconds: self.request_seconds.clone(),
+            seconds: OnceLock::new(),
+            response_bytes: self.response_bytes.clone(),
+            bytes: OnceLock::new(),
+        }
     }
 
     /// Counts a request that the rate delayed or refused.
@@ -157,6 +160,27 @@ impl Metrics {
     }
 }
 
+impl RouteMetrics {
+    /// Counts a request once its answer has been sent or given up.
+    pub fn answered(&self, method: &Method, status: StatusCode, began: Duration, bytes: u64) {
+        let (method, class) = (place(method), usize::from(status.as_u16() / 100 - 1));
+        let class = class.min(CLASSES.len() - 1);
+        let counter = self.counters[method][class].get_or_init(|| {
+            let labels = [
+                ("route", Cow::Owned(self.template.clone())),
+                ("method", Cow::Borrowed(METHODS[method])),
+                ("status", Cow::Borrowed(CLASSES[class])),
+            ];
+            self.requests.get_or_create_owned(&labels)
+        });
+        counter.inc();
+        let of =
+            |family: &Histograms| family.get_or_create_owned(&[("route", self.template.clone())]);
+        self.seconds.get_or_init(|| of(&self.request_seconds)).observe(began.as_secs_f64());
+        self.bytes.get_or_init(|| of(&self.response_bytes)).observe(bytes as f64);
+    }
+}
+
 impl OfIngest {
     fn register(registry: &mut Registry) -> Self {
         let ingest = Self::default();
@@ -176,25 +200,12 @@ impl OfIngest {
     }
 }
 
-/// The methods that a route can have. Others share a name.
+/// The name of a method in the metrics.
 pub fn name_of(method: &Method) -> &'static str {
-    const NAMES: [&str; 4] = ["GET", "HEAD", "POST", "OPTIONS"];
-    NAMES.into_iter().find(|name| method == *name).unwrap_or("other")
+    METHODS[place(method)]
 }
 
-/// Returns the template of the route that a request has come to.
-pub fn route_of_request(request: &Request) -> Option<MatchedPath> {
-    request.extensions().get().cloned()
-}
-
-/// Notes on an answer which route gave it.
-pub fn note_route_of(route: Option<MatchedPath>, response: &mut Response) {
-    if let Some(route) = route {
-        response.extensions_mut().insert(OfRoute(route));
-    }
-}
-
-/// Returns the template of the route that answered.
-pub fn route_of(response: &Response) -> Option<MatchedPath> {
-    response.extensions().get().map(|OfRoute(route)| route.clone())
+/// The place of a method among those of a route.
+fn place(method: &Method) -> usize {
+    METHODS.iter().position(|name| method == *name).unwrap_or(METHODS.len() - 1)
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Shared};
-use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
@@ -14,7 +13,7 @@ use mesonet::time::parse_window;
 use super::parameters::{BOX, STATION};
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
-use crate::http::extract::Query;
+use crate::http::extract::{Headers, Query};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::{json_of_content, json_tagged};
 use crate::http::work::Cost;
@@ -89,7 +88,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
+async fn markers(Shared(state): Shared<Arc<State>>, Headers(headers): Headers) -> Response {
     state.snapshots.markers().answer(&headers)
 }
 
@@ -97,7 +96,7 @@ async fn map_details(
     Shared(state): Shared<Arc<State>>,
     client_addr: ClientAddr,
     query: Query,
-    headers: HeaderMap,
+    Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let details = state.snapshots.details();
     let damaged = details.damaged();
@@ -158,7 +157,7 @@ fn searched(text: &str) -> Result<String, ApiError> {
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
-    headers: HeaderMap,
+    Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
-use crate::http::extract::{Query, missing};
+use crate::http::extract::{Headers, Query, missing};
 use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -250,7 +250,7 @@ impl FromRequestParts<Arc<State>> for ModelRequest {
             caller: Caller::from_request_parts(parts, state).await?,
             query: Query::of(parts)?,
             uri: parts.uri.clone(),
-            headers: parts.headers.clone(),
+            headers: Headers::from_request_parts(parts, state).await.map_err(ApiError::internal)?.0,
             catalogue: state.services.models.catalogue(),
         })
     }
