@@ -85,7 +85,9 @@ struct SeriesNote {
 
 #[derive(Serialize, Deserialize)]
 struct StationNote {
-    id: StationId,
+    /// Absent since version 7 if it is made of the network and the native id, as ids are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<StationId>,
     network: String,
     native_id: String,
     name: String,
@@ -148,7 +150,7 @@ pub(super) fn footer_texts(
 }
 
 fn compressed(text: &str) -> io::Result<String> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(text.as_bytes())?;
     Ok(BASE64_STANDARD.encode(encoder.finish()?))
 }
@@ -301,7 +303,8 @@ impl StationNote {
         let record = &state.record;
         let station = &record.station;
         Self {
-            id: station.id,
+            id: Some(station.id)
+                .filter(|id| *id != StationId::new(&station.network, &station.native_id)),
             network: station.network.clone(),
             native_id: station.native_id.clone(),
             name: station.name.clone(),
@@ -345,7 +348,7 @@ impl StationNote {
         let earlier_places = EarlierPlaces::new(earlier.collect::<Result<_, Wrong>>()?)
             .ok_or("earlier places are out of order")?;
         let station = Station {
-            id: self.id,
+            id: self.id.unwrap_or_else(|| StationId::new(&self.network, &self.native_id)),
             network: self.network,
             native_id: self.native_id,
             name: self.name,

@@ -385,7 +385,14 @@ impl RecordCatalogue {
         } else {
             "VACUUM"
         };
-        self.connection.execute_batch(sql).map_err(|error| self.failed(&error))?;
+        // It gives back a page in each step.
+        let step_through = || {
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        };
+        step_through().map_err(|error: rusqlite::Error| self.failed(&error))?;
         self.checkpoint()
     }
 

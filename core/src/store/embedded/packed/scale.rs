@@ -98,7 +98,9 @@ impl Scale {
 /// in the last digits at most.
 pub(super) fn scales_text() -> String {
     let scales = SCALES.iter().map(|scale| {
-        let convert = |value| scale.units.map_or(value, |(from, to)| Conversion::known(from, to).apply(value));
+        let convert = |value| {
+            scale.units.map_or(value, |(from, to)| Conversion::known(from, to).apply(value))
+        };
         let offset = convert(0.0);
         json!({ "decimals": scale.decimals, "factor": convert(1.0) - offset, "offset": offset })
     });
