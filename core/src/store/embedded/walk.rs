@@ -134,6 +134,7 @@ impl<'a> RunCursor<'a> {
     }
 
     /// Returns the series of a row, and its index in the store's table.
+    #[inline]
     pub(super) fn series(&self, row: usize) -> (SeriesId, u32) {
         match self.run {
             RunRef::Rows(run) => (run.rows[row].series, run.rows[row].slot),
@@ -206,49 +207,51 @@ impl<'a> RunCursor<'a> {
     }
 }
 
+/// A row with readings of a wanted series.
+struct WantedRow {
+    series: SeriesId,
+    /// The place of the series in the table.
+    slot: u32,
+    /// The age of its run.
+    age: usize,
+    row: usize,
+}
+
 /// Walks through the runs of a view, station by station, and series by series.
 pub(super) struct StationWalk<'a> {
     /// Oldest first: the place of a run is its age.
     sources: Vec<RunCursor<'a>>,
     span: (i64, i64),
-    /// The runs with rows of the station, each with the rows that are left.
-    heads: Vec<(usize, Range<usize>)>,
-    /// The rows of a series, oldest run first, each with the age of its run.
-    rows: Vec<(usize, usize)>,
+    /// The wanted rows of the station, by series and age.
+    rows: Vec<WantedRow>,
 }
 
 impl<'a> StationWalk<'a> {
     pub(super) fn new(sources: Vec<RunCursor<'a>>, window: ClosedWindow) -> Self {
         let span = (window.start_ms(), window.end_ms());
-        Self { sources, span, heads: Vec::new(), rows: Vec::new() }
+        Self { sources, span, rows: Vec::new() }
     }
 
-    fn begin(&mut self, id: StationId, damage: &mut Damage) {
-        self.heads.clear();
-        for (age, source) in self.sources.iter_mut().enumerate() {
-            let segment = source.segment;
-            let rows = source.seek(id, self.span, &mut |lost| damage.add(segment, lost.block));
-            if !rows.is_empty() {
-                self.heads.push((age, rows));
-            }
-        }
-    }
-
-    /// Finds the rows of the next series of the station, ascending by id. Returns its place in the
-    /// table.
-    fn next_series(&mut self) -> Option<(SeriesId, u32)> {
-        let Self { sources, heads, rows, .. } = self;
-        let first = |(age, left): &(usize, Range<usize>)| sources[*age].series(left.start);
-        let (series, slot) = heads.iter().map(first).min()?;
+    /// Finds the rows of a station.
+    fn begin(
+        &mut self,
+        id: StationId,
+        wanted: impl Fn(SeriesId, u32) -> bool,
+        damage: &mut Damage,
+    ) {
+        let Self { sources, span, rows } = self;
         rows.clear();
-        heads.retain_mut(|(age, left)| {
-            while left.start < left.end && sources[*age].series(left.start).0 == series {
-                rows.push((*age, left.start));
-                left.start += 1;
-            }
-            left.start < left.end
-        });
-        Some((series, slot))
+        for (age, source) in sources.iter_mut().enumerate() {
+            let segment = source.segment;
+            let found = source.seek(id, *span, &mut |lost| damage.add(segment, lost.block));
+            rows.extend(found.filter_map(|row| {
+                let (series, slot) = source.series(row);
+                wanted(series, slot).then_some(WantedRow { series, slot, age, row })
+            }));
+        }
+        // Stable: the rows of a series stay in the order of age, and of time. Those of a single run
+        // are sorted already.
+        rows.sort_by_key(|row| row.series);
     }
 
     /// Visits the wanted series of a station that have readings in the span: their places in the
@@ -263,16 +266,13 @@ impl<'a> StationWalk<'a> {
     ) where
         'a: 's,
     {
-        self.begin(id, damage);
+        self.begin(id, wanted, damage);
+        let Self { sources, span, rows } = self;
         let mut decoder = Decoder::new(bump);
         let mut parts = BumpVec::new_in(bump);
-        while let Some((series, slot)) = self.next_series() {
-            if !wanted(series, slot) {
-                continue;
-            }
-            let Self { sources, span, rows, .. } = self;
+        for of_series in rows.chunk_by(|a, b| a.series == b.series) {
             parts.clear();
-            for &(age, row) in rows.iter() {
+            for &WantedRow { age, row, .. } in of_series {
                 let segment = sources[age].segment;
                 sources[age].find(
                     row,
@@ -283,7 +283,7 @@ impl<'a> StationWalk<'a> {
                 );
             }
             if !parts.is_empty() {
-                visit(slot, &mut parts);
+                visit(of_series[0].slot, &mut parts);
             }
         }
     }
@@ -299,15 +299,12 @@ impl<'a> StationWalk<'a> {
     ) where
         'a: 's,
     {
-        self.begin(id, damage);
+        self.begin(id, wanted, damage);
+        let Self { sources, span, rows } = self;
         let mut decoder = Decoder::new(bump);
-        while let Some((series, slot)) = self.next_series() {
-            if !wanted(series, slot) {
-                continue;
-            }
-            let Self { sources, span, rows, .. } = self;
+        for of_series in rows.chunk_by(|a, b| a.series == b.series) {
             let mut latest = SeriesPart::default();
-            for &(age, row) in rows.iter().rev() {
+            for &WantedRow { age, row, .. } in of_series.iter().rev() {
                 let (segment, found_ms) = (sources[age].segment, latest.ts_ms.last().copied());
                 // Of several runs with the same time, the newest wins.
                 if found_ms.is_some_and(|found_ms| sources[age].run.span().1 <= found_ms) {
@@ -326,7 +323,7 @@ impl<'a> StationWalk<'a> {
                 );
             }
             if !latest.is_empty() {
-                visit(slot, &latest.range(latest.len() - 1..latest.len()));
+                visit(of_series[0].slot, &latest.range(latest.len() - 1..latest.len()));
             }
         }
     }
