@@ -114,7 +114,7 @@ impl Mapped {
     }
 
     /// Returns where a slice lies in the file.
-    fn span<T>(&self, slice: &[T]) -> Range<usize> {
+    pub(super) fn span<T>(&self, slice: &[T]) -> Range<usize> {
         let start = (slice.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
         start..start.saturating_add(size_of_val(slice))
     }

@@ -14,8 +14,10 @@ use arrow_schema::Schema;
 use super::fault::Fault;
 use super::mapped::{BLOCK_BYTES, Mapped};
 use super::run::LostRows;
-use super::segment_file::ALIGNMENT;
 use crate::observation::StationId;
+
+/// Alignment of messages and of every buffer in them.
+pub(super) const ALIGNMENT: usize = 64;
 
 const FIRST: StationId = StationId::from_bytes([0; 16]);
 const LAST: StationId = StationId::from_bytes([0xff; 16]);
@@ -169,6 +171,13 @@ impl<'a> Batch<'a> {
             buffers.push(start..end);
         }
         Some(Self { mapped, rows: usize::try_from(batch.length()).ok()?, buffers })
+    }
+
+    /// Returns which bytes of the file its columns are.
+    pub(super) fn bytes(&self) -> Range<usize> {
+        let starts = self.buffers.iter().map(|buffer| buffer.start);
+        let ends = self.buffers.iter().map(|buffer| buffer.end);
+        starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
     /// Returns the numbers of a buffer, intact or not.

@@ -17,6 +17,7 @@ use super::merge::merge;
 use super::packed::{PackedColumns, WEATHER_NUMBER, packed_batch, packed_schema};
 use super::run::LostPart;
 use super::run_builder::RunBuilder;
+use super::segment_batches::ALIGNMENT;
 use super::segment_note::{StoreState, footer_texts, series_text};
 use super::series_table::SeriesList;
 use super::walk::RunRef;
@@ -29,9 +30,6 @@ const BATCH_READINGS: u64 = 1 << 16;
 
 /// Number of readings of one station that are held in memory at once.
 const STATION_READINGS: u64 = 1 << 19;
-
-/// Alignment of messages and of every buffer in them.
-pub(super) const ALIGNMENT: usize = 64;
 
 /// The result of writing a segment.
 pub(super) struct WrittenSegment {

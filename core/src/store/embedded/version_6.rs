@@ -22,7 +22,7 @@ use super::merge::merge;
 use super::run::{NONE, RunRow, SortedRun};
 use super::run_builder::RunBuilder;
 use super::segment::Segment;
-use super::segment_file::ALIGNMENT;
+use super::segment_batches::ALIGNMENT;
 use super::segment_note::{StoreState, footer_texts, series_text};
 use super::series_table::SeriesList;
 use super::testing::Temporary;

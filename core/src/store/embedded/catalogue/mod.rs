@@ -105,8 +105,8 @@ const SCHEMA_5: &str = "
 
 /// The value of `auto_vacuum` with which pages can be given back a few at a time.
 const INCREMENTAL: i64 = 2;
-/// The fewest pages that are given back: 4 MiB.
-const FEWEST_PAGES: i64 = 256;
+/// The fewest pages that are given back: 1 MiB.
+const FEWEST_PAGES: i64 = 64;
 
 /// Identifies a state of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, TimestampMillisecondType};
 use arrow_array::{
@@ -12,12 +12,13 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
 
+use super::bits::bits_before;
 use super::columns::PackedColumns;
-use super::decode::bits_before;
-use super::run::{Chunk, PackedRow};
+use super::form::{MOST_TIMES, Presence, Width};
+use super::row::{Chunk, PackedRow};
 use super::scale::scales_text;
-use super::{MOST_TIMES, Presence, Width};
 use crate::observation::StationId;
+use crate::store::embedded::mapped::Mapped;
 use crate::store::embedded::segment_batches::{Batch, Cause};
 
 /// The meaning of the columns, for programs that open the file elsewhere.
@@ -179,8 +180,11 @@ impl<T: ArrowNativeType> MappedLists<T> {
 /// their columns; the items may be damaged.
 #[derive(Debug)]
 pub(super) struct PackedBatch {
-    /// Where the mapped file begins, to tell which bytes a slice is.
-    file: Buffer,
+    mapped: Arc<Mapped>,
+    /// The bytes of the batch.
+    bytes: Range<usize>,
+    /// Whether all of them are intact, which is asked once.
+    is_whole: OnceLock<bool>,
     first_ms: ScalarBuffer<i64>,
     last_ms: ScalarBuffer<i64>,
     pub step_ms: ScalarBuffer<i32>,
@@ -227,8 +231,11 @@ mod place {
 
 impl PackedBatch {
     /// Reads a batch, with the station of each row.
-    pub(super) fn read(batch: &Batch<'_>) -> Result<(Self, Vec<StationId>), Cause> {
-        let (rows, mapped) = (batch.rows, batch.mapped);
+    pub(super) fn read(
+        batch: &Batch<'_>,
+        mapped: &Arc<Mapped>,
+    ) -> Result<(Self, Vec<StationId>), Cause> {
+        let rows = batch.rows;
         let stations = batch.column::<u8>(place::STATION)?;
         let mut is_whole = mapped.is_whole(&stations);
         let mut identifies = |bytes: bool| is_whole &= bytes;
@@ -250,7 +257,9 @@ impl PackedBatch {
             return Err(Some("its columns are too short".to_owned()));
         }
         let read = Self {
-            file: mapped.bytes().clone(),
+            mapped: Arc::clone(mapped),
+            bytes: batch.bytes(),
+            is_whole: OnceLock::new(),
             time: lists(batch, place::TIME, place::TIME + 2)?,
             series: lists(batch, place::SERIES, place::FORM)?,
             number: batch.column(place::NUMBER)?,
@@ -306,8 +315,22 @@ impl PackedBatch {
 
     /// Returns which bytes of the file a slice is.
     pub(super) fn bytes_of<T>(&self, slice: &[T]) -> Range<usize> {
-        let start = (slice.as_ptr() as usize).wrapping_sub(self.file.as_ptr() as usize);
-        start..start.saturating_add(size_of_val(slice))
+        self.mapped.span(slice)
+    }
+
+    /// Whether a part of the batch is intact.
+    #[inline]
+    pub(super) fn is_whole<T>(&self, slice: &[T]) -> bool {
+        self.bytes_are_whole(self.bytes_of(slice))
+    }
+
+    /// Whether some bytes of the batch are intact.
+    #[inline]
+    pub(super) fn bytes_are_whole(&self, bytes: Range<usize>) -> bool {
+        // A batch is about as long as a block, so asking for all of it once is the least work.
+        *self.is_whole.get_or_init(|| self.mapped.range_is_whole(self.bytes.clone()))
+            || bytes.is_empty()
+            || self.mapped.range_is_whole(bytes)
     }
 
     /// Returns the bytes that say which series a row has, and where.

@@ -1,7 +1,7 @@
 //! The columns of a record batch, built station by station.
 
+use super::form::{FEWEST_TABLE, MOST_TIMES, Presence, Width, form};
 use super::scale::find_scale;
-use super::{FEWEST_TABLE, MOST_TIMES, Presence, Width, form};
 use crate::observation::StationId;
 use crate::store::embedded::run::{SeriesPart, SortedRun};
 

@@ -6,9 +6,11 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 use super::batch::PackedBatch;
-use super::run::{Chunk, PackedRow, PackedRun};
+use super::bits::{bits_before, for_bits};
+use super::form::{Presence, Width};
+use super::row::{Chunk, PackedRow};
+use super::run::PackedRun;
 use super::scale::SCALES;
-use super::{Presence, Width};
 use crate::store::embedded::run::{LostPart, SeriesPart};
 
 /// Where readings are made, and the times made so far: series of a station mostly share theirs.
@@ -31,32 +33,6 @@ struct Axis<'s> {
 impl<'s> Decoder<'s> {
     pub(in crate::store::embedded) fn new(bump: &'s Bump) -> Self {
         Self { bump, axes: BumpVec::new_in(bump) }
-    }
-}
-
-/// Counts the bits that are set among the first ones.
-pub(super) fn bits_before(bits: &[u8], count: usize) -> usize {
-    let (words, rest) = bits[..count / 8].as_chunks::<8>();
-    let words: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
-    let rest: u32 = rest.iter().map(|byte| byte.count_ones()).sum();
-    let part = match count % 8 {
-        0 => 0,
-        left => (bits[count / 8] & ((1 << left) - 1)).count_ones(),
-    };
-    (words + rest + part) as usize
-}
-
-/// Visits the places of the bits that are set in a range.
-fn for_bits(bits: &[u8], range: Range<usize>, mut visit: impl FnMut(usize)) {
-    for byte in range.start / 8..range.end.div_ceil(8) {
-        let mut left = bits[byte];
-        while left != 0 {
-            let place = byte * 8 + left.trailing_zeros() as usize;
-            if range.contains(&place) {
-                visit(place);
-            }
-            left &= left - 1;
-        }
     }
 }
 
@@ -241,8 +217,9 @@ impl PackedRun {
     /// Returns the times of the row of the file, if they are intact.
     fn whole_axis(&self, row: &PackedRow) -> Option<(&Chunk, &[i32])> {
         let chunk = &self.chunks[row.chunk as usize];
-        let axis = self.batches[chunk.batch as usize].time.of(chunk.row as usize);
-        self.mapped.is_whole(axis).then_some((chunk, axis))
+        let batch = &self.batches[chunk.batch as usize];
+        let axis = batch.time.of(chunk.row as usize);
+        batch.is_whole(axis).then_some((chunk, axis))
     }
 
     /// Returns the times of the row of the file in a span, if they are intact.
@@ -294,7 +271,7 @@ impl PackedRun {
             Presence::Places => {
                 let at = row.present_at as usize;
                 let places = &batch.short.items[at..at + row.len as usize];
-                if !self.mapped.is_whole(places) {
+                if !batch.is_whole(places) {
                     return None;
                 }
                 let before = |time: usize| places.partition_point(|&place| (place as usize) < time);
@@ -314,7 +291,7 @@ impl PackedRun {
         bump: &'s Bump,
     ) -> Option<SeriesPart<'s>> {
         let bytes = self.value_bytes(batch, row, range.clone());
-        if !bytes.is_empty() && !self.mapped.range_is_whole(bytes) {
+        if !batch.bytes_are_whole(bytes) {
             return None;
         }
         let value = self.values(batch, row, range.clone(), bump)?;
@@ -362,7 +339,7 @@ impl PackedRun {
             Width::Double => return Some(&batch.double.items[at..at + len]),
             Width::Table => {
                 let table = self.table(batch, row);
-                if !self.mapped.is_whole(table) {
+                if !batch.is_whole(table) {
                     return None;
                 }
                 let places = &batch.byte.items[at..at + len];
@@ -419,7 +396,7 @@ impl PackedRun {
         let chunk = &self.chunks[row.chunk as usize];
         let runs = batch.verdict.at(chunk.row as usize);
         let (counts, codes) = (&batch.count[runs.clone()], &batch.verdict.items[runs]);
-        if !self.mapped.is_whole(counts) || !self.mapped.is_whole(codes) {
+        if !batch.is_whole(counts) || !batch.is_whole(codes) {
             return None;
         }
         let mut found: [&mut [u8]; 4] = Default::default();

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::batch::PackedBatch;
-use super::{Presence, WEATHER_NUMBER, Width, read_form};
+use super::form::{WEATHER_NUMBER, read_form};
+use super::row::{Chunk, PackedRow};
 use crate::observation::{SeriesId, StationId};
 use crate::store::embedded::catalogue::SegmentEntry;
 use crate::store::embedded::fault::Fault;
@@ -12,16 +13,6 @@ use crate::store::embedded::mapped::Mapped;
 use crate::store::embedded::run::{LostPart, LostRows};
 use crate::store::embedded::segment_batches::{Batch, BatchReader, Cause, walk, without_readings};
 use crate::store::embedded::weather_table::{WEATHER, WEATHER_SLOT};
-
-/// A row of the file: the readings of a station at some of its times.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk {
-    pub batch: u32,
-    pub row: u32,
-    pub readings: u32,
-    pub first_ms: i64,
-    pub last_ms: i64,
-}
 
 /// Readings of a file in packed form, sorted by station and time.
 #[derive(Debug)]
@@ -40,29 +31,6 @@ pub(in crate::store::embedded) struct PackedRun {
     pub lost: Vec<LostRows>,
 }
 
-/// The readings of a series in a row of the file.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::store::embedded) struct PackedRow {
-    pub series: SeriesId,
-    /// Index of the series in the store's table.
-    pub slot: u32,
-    pub(super) chunk: u32,
-    pub(super) presence: Presence,
-    pub(super) width: Width,
-    pub(super) scale: u8,
-    pub(super) len: u32,
-    /// Where its presence is, in `present` or `short`.
-    pub(super) present_at: u32,
-    /// The number in `base`.
-    pub(super) base: i16,
-    /// Where its values are, in the list of its width.
-    pub(super) value_at: u32,
-    /// Where its table is, in `double`.
-    pub(super) table_at: u32,
-    /// The readings of the row of the file before those of this series.
-    pub(super) before: u32,
-}
-
 /// Reads the rows of a mapped file; `series` are those of the file.
 ///
 /// # Errors
@@ -73,9 +41,14 @@ pub(in crate::store::embedded) fn read_packed(
     entry: &SegmentEntry,
     series: Vec<(SeriesId, u32)>,
 ) -> Result<PackedRun, Fault> {
-    let mut rows = PackedRows::default();
+    let mut rows = PackedRows {
+        mapped: Arc::clone(mapped),
+        stations: Vec::new(),
+        chunks: Vec::new(),
+        batches: Vec::new(),
+    };
     let lost = walk(mapped, &mut rows);
-    let PackedRows { stations, chunks, batches } = rows;
+    let PackedRows { stations, chunks, batches, .. } = rows;
     let readings: u64 = chunks.iter().map(|chunk| u64::from(chunk.readings)).sum();
     if readings == 0 {
         return Err(without_readings(mapped, file));
@@ -97,8 +70,8 @@ pub(in crate::store::embedded) fn read_packed(
     Ok(run)
 }
 
-#[derive(Default)]
 struct PackedRows {
+    mapped: Arc<Mapped>,
     stations: Vec<(StationId, u32)>,
     chunks: Vec<Chunk>,
     batches: Vec<PackedBatch>,
@@ -107,7 +80,7 @@ struct PackedRows {
 impl BatchReader for PackedRows {
     /// A station may continue in the next batch.
     fn add(&mut self, batch: &Batch<'_>) -> Result<Option<StationId>, Cause> {
-        let (packed, ids) = PackedBatch::read(batch)?;
+        let (packed, ids) = PackedBatch::read(batch, &self.mapped)?;
         let number = self.batches.len() as u32;
         for (row, &id) in ids.iter().enumerate() {
             if self.stations.last().is_none_or(|&(last, _)| last != id) {
@@ -205,7 +178,7 @@ impl PackedRun {
         let row = chunk.row as usize;
         let batch = &self.batches[chunk.batch as usize];
         let head = batch.head_bytes(row);
-        if !head.into_iter().all(|range| range.is_empty() || self.mapped.range_is_whole(range)) {
+        if !head.into_iter().all(|bytes| batch.bytes_are_whole(bytes)) {
             return Err(None);
         }
         let times = batch.time.at(row).len();

@@ -11,24 +11,26 @@ use crate::unit::{Conversion, Unit};
 #[derive(Debug)]
 pub(super) struct Scale {
     decimals: usize,
-    units: Option<(Unit, Unit)>,
+    /// To the value, and back.
+    conversions: Option<(Conversion, Conversion)>,
 }
 
 const POWERS: [f64; 7] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
 
 const fn decimal(decimals: usize) -> Scale {
-    Scale { decimals, units: None }
+    Scale { decimals, conversions: None }
 }
 
 const fn reported(from: Unit, to: Unit, decimals: usize) -> Scale {
-    Scale { decimals, units: Some((from, to)) }
+    let conversions = (Conversion::known(from, to), Conversion::known(to, from));
+    Scale { decimals, conversions: Some(conversions) }
 }
 
 /// Files hold the position of a scale in this list: add at the end, and change nothing.
 ///
 /// The first that fits is used, so those with fewer digits come first: 10 miles are 10, not 16.09344
 /// kilometres.
-pub(super) const SCALES: [Scale; 33] = [
+pub(super) static SCALES: [Scale; 33] = [
     decimal(0),
     decimal(1),
     reported(Unit::Knot, Unit::KilometrePerHour, 0),
@@ -72,24 +74,22 @@ impl Scale {
             let power = POWERS[self.decimals];
             numbers.iter_mut().for_each(|number| *number /= power);
         }
-        if let Some((from, to)) = self.units {
-            Conversion::known(from, to).apply_in_place(numbers);
+        if let Some((to_value, _)) = self.conversions {
+            to_value.apply_in_place(numbers);
         }
     }
 
     /// Returns the whole number that gives a value bit for bit, if there is one.
+    #[inline]
     fn number(&self, value: f64) -> Option<i32> {
-        let reported =
-            self.units.map_or(value, |(from, to)| Conversion::known(to, from).apply(value));
-        let number = (reported * POWERS[self.decimals]).round();
-        if number.abs() > f64::from(i32::MAX) {
-            return None;
-        }
-        // Whole numbers have no negative zero.
-        let number = number as i32;
-        let decimal = f64::from(number) / POWERS[self.decimals];
-        let again =
-            self.units.map_or(decimal, |(from, to)| Conversion::known(from, to).apply(decimal));
+        let power = POWERS[self.decimals];
+        let reported = self.conversions.map_or(value, |(_, to_number)| to_number.apply(value));
+        let scaled = reported * power;
+        // The nearest one; if it is not, or does not fit, it does not give the value. Whole numbers
+        // have no negative zero.
+        let number = (scaled + 0.5_f64.copysign(scaled)) as i32;
+        let decimal = f64::from(number) / power;
+        let again = self.conversions.map_or(decimal, |(to_value, _)| to_value.apply(decimal));
         (again.to_bits() == value.to_bits()).then_some(number)
     }
 }
@@ -98,9 +98,8 @@ impl Scale {
 /// in the last digits at most.
 pub(super) fn scales_text() -> String {
     let scales = SCALES.iter().map(|scale| {
-        let convert = |value| {
-            scale.units.map_or(value, |(from, to)| Conversion::known(from, to).apply(value))
-        };
+        let convert =
+            |value| scale.conversions.map_or(value, |(to_value, _)| to_value.apply(value));
         let offset = convert(0.0);
         json!({ "decimals": scale.decimals, "factor": convert(1.0) - offset, "offset": offset })
     });
