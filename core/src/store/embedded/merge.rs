@@ -89,7 +89,9 @@ pub(super) fn merge(
             merge_station(&mut cursors, &of, station, span, &bump, builder, lost);
             sink(builder)?;
         }
-        of.iter().for_each(|&(i, _)| places[i] += 1);
+        for (i, _) in of {
+            places[i] += 1;
+        }
     }
 }
 

@@ -4,12 +4,11 @@
 //! for other programs, may be damaged. If the head of a message is damaged, the next message is
 //! searched for. Unreadable data costs the rows of its record batch.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
-use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::{MessageHeader, root_as_message};
-use arrow_schema::Schema;
 
 use super::fault::Fault;
 use super::mapped::{BLOCK_BYTES, Mapped};
@@ -50,11 +49,36 @@ pub(super) fn walk(mapped: &Mapped, reader: &mut impl BatchReader) -> Vec<LostRo
     walk.lost
 }
 
+/// What the schema of a file says: the names of its columns, and texts about them.
+///
+/// It is not made a schema of Arrow, which panics if it is none.
+pub(super) struct FileSchema {
+    pub columns: Vec<String>,
+    pub texts: HashMap<String, String>,
+}
+
+impl FileSchema {
+    pub(super) fn read(schema: arrow_ipc::Schema<'_>) -> Option<Self> {
+        let columns = schema.fields()?.iter().map(|field| Some(field.name()?.to_owned()));
+        let texts = schema.custom_metadata().into_iter().flatten();
+        let texts = texts.map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned())));
+        Some(Self {
+            columns: columns.collect::<Option<_>>()?,
+            texts: texts.collect::<Option<_>>()?,
+        })
+    }
+
+    /// Returns the place of a column.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+}
+
 /// Reads the schema of a file from its front, if that is intact.
-pub(super) fn schema_of(mapped: &Mapped) -> Option<Schema> {
+pub(super) fn schema_of(mapped: &Mapped) -> Option<FileSchema> {
     let IpcMessage::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
     let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
-    Some(fb_to_schema(root_as_message(bytes).ok()?.header_as_schema()?))
+    FileSchema::read(root_as_message(bytes).ok()?.header_as_schema()?)
 }
 
 /// The fault of a file of which nothing can be read.

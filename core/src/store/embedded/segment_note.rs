@@ -7,8 +7,6 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use arrow_ipc::convert::fb_to_schema;
-use arrow_schema::Schema;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
@@ -20,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::catalogue::SegmentEntry;
 use super::codec::Wrong;
 use super::mapped::{BLOCK_BYTES, Mapped};
+use super::segment_batches::FileSchema;
 use super::series_table::SeriesList;
 use super::stations::StationState;
 use super::weather_table::Words;
@@ -173,21 +172,21 @@ pub(super) fn series_text(series: &SeriesList) -> serde_json::Result<String> {
 }
 
 /// Reads the series of a file from its schema.
-pub(super) fn read_series(schema: &Schema) -> Result<Vec<SeriesKey>, Wrong> {
-    let text = schema.metadata.get(SERIES).ok_or("its schema does not name its series")?;
+pub(super) fn read_series(schema: &FileSchema) -> Result<Vec<SeriesKey>, Wrong> {
+    let text = schema.texts.get(SERIES).ok_or("its schema does not name its series")?;
     let notes: Vec<SeriesNote> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     notes.into_iter().map(SeriesNote::key).collect()
 }
 
 /// Reads the schema of a file from its footer, if that is intact.
-pub(super) fn footer_schema(mapped: &Mapped) -> Option<Schema> {
+pub(super) fn footer_schema(mapped: &Mapped) -> Option<FileSchema> {
     let bytes = mapped.bytes().as_slice();
     let footer = footer_bytes(bytes)?;
     let start = footer.as_ptr() as usize - bytes.as_ptr() as usize;
     if bytes.len() < mapped.length() || !mapped.range_is_whole(start..bytes.len()) {
         return None;
     }
-    Some(fb_to_schema(arrow_ipc::root_as_footer(footer).ok()?.schema()?))
+    FileSchema::read(arrow_ipc::root_as_footer(footer).ok()?.schema()?)
 }
 
 fn checksum<'a>(texts: impl Iterator<Item = &'a str>) -> String {
@@ -198,7 +197,7 @@ fn checksum<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 
 /// Reads the footer of a segment's file.
 pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
-    let failed = |error: std::io::Error| error.to_string();
+    let failed = |error: io::Error| error.to_string();
     let file = File::open(path).map_err(failed)?;
     let bytes = super::mapped::map_all(&file).map_err(failed)?;
     let texts = footer_of(&bytes).ok_or("its footer cannot be read")?;

@@ -41,7 +41,7 @@ impl ListLayout {
     /// Reads the layout of a file from the names of its columns.
     fn of(mapped: &Mapped) -> Option<Self> {
         let schema = schema_of(mapped)?;
-        let place = |name: &str| schema.index_of(name).ok().filter(|at| (2..8).contains(at));
+        let place = |name: &str| schema.place(name).filter(|at| (2..8).contains(at));
         Some(Self {
             source: place("source")?,
             revision: place("revision")?,

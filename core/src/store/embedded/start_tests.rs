@@ -394,6 +394,8 @@ fn the_catalogue_gives_its_pages_back_after_sealing() {
             });
             store.append(&batch(reports.collect()), &mut no_verdicts).unwrap();
         }
+        // A stop writes the log back.
+        store.reopen();
         let expected = held(&store);
         let length = || fs::metadata(&database).unwrap().len();
         let before = length();

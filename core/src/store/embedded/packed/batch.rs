@@ -19,7 +19,7 @@ use super::row::{Chunk, PackedRow};
 use super::scale::scales_text;
 use crate::observation::StationId;
 use crate::store::embedded::mapped::Mapped;
-use crate::store::embedded::segment_batches::{Batch, Cause};
+use crate::store::embedded::segment_batches::{Batch, Cause, FileSchema};
 
 /// The meaning of the columns, for programs that open the file elsewhere.
 const NOTES: [(&str, &str); 5] = [
@@ -83,8 +83,8 @@ pub(in crate::store::embedded) fn packed_schema(series: String) -> Schema {
 }
 
 /// Whether a schema is that of a packed file.
-pub(in crate::store::embedded) fn is_packed(schema: &Schema) -> bool {
-    schema.index_of("verdict").is_ok()
+pub(in crate::store::embedded) fn is_packed(schema: &FileSchema) -> bool {
+    schema.place("verdict").is_some()
 }
 
 fn item(of: DataType) -> Arc<Field> {

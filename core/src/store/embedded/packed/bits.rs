@@ -16,8 +16,9 @@ pub(super) fn bits_before(bits: &[u8], count: usize) -> usize {
 
 /// Visits the places of the bits that are set in a range.
 pub(super) fn for_bits(bits: &[u8], range: Range<usize>, mut visit: impl FnMut(usize)) {
-    for byte in range.start / 8..range.end.div_ceil(8) {
-        let mut left = bits[byte];
+    let bytes = range.start / 8..range.end.div_ceil(8);
+    for (byte, &bits) in bytes.clone().zip(&bits[bytes]) {
+        let mut left = bits;
         while left != 0 {
             let place = byte * 8 + left.trailing_zeros() as usize;
             if range.contains(&place) {
@@ -34,7 +35,8 @@ mod tests {
 
     #[test]
     fn bits_are_counted_and_visited_as_one_by_one() {
-        let bits: Vec<u8> = (0..40_u32).map(|at| (at * 2_654_435_761_u32 >> 11) as u8).collect();
+        let bits: Vec<u8> =
+            (0..40_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
         let is_set = |place: usize| bits[place / 8] >> (place % 8) & 1 == 1;
         for (from, to) in [(0, 320), (0, 0), (3, 3), (7, 9), (63, 129), (100, 319), (319, 320)] {
             let expected: Vec<usize> = (from..to).filter(|&place| is_set(place)).collect();

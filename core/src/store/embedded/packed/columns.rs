@@ -125,7 +125,9 @@ impl PackedColumns {
                 runs.extend(codes);
             }
         }
-        verdicts.iter().for_each(|runs| self.verdict.items.extend(&runs.0));
+        for runs in &verdicts {
+            self.verdict.items.extend(&runs.0);
+        }
         self.readings.push(readings as i32);
         self.total += readings as u64;
         self.time.end_row();

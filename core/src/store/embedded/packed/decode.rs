@@ -102,7 +102,7 @@ impl PackedRun {
             return self.lose_row(row, span, lost);
         };
         let (batch, bump) = (self.batch_of(row), decoder.bump);
-        let values = self.value_bytes(batch, row, range.clone());
+        let values = value_bytes(batch, row, range.clone());
         let Some(width) = (!values.is_empty()).then(|| values.len() / range.len()) else {
             return self.lose_row(row, span, lost);
         };
@@ -114,12 +114,11 @@ impl PackedRun {
             .collect();
         for piece in pieces {
             let places = range.start + piece.start..range.start + piece.end;
-            match self.made(batch, row, places.clone(), &ts_ms[piece.clone()], bump) {
-                Some(part) => found(part),
-                None => {
-                    let of_piece = (ts_ms[piece.start], ts_ms[piece.end - 1]);
-                    self.lose_values(row, places, of_piece, lost);
-                }
+            if let Some(part) = self.made(batch, row, places.clone(), &ts_ms[piece.clone()], bump) {
+                found(part);
+            } else {
+                let of_piece = (ts_ms[piece.start], ts_ms[piece.end - 1]);
+                self.lose_values(row, places, of_piece, lost);
             }
         }
     }
@@ -187,9 +186,9 @@ impl PackedRun {
             batch.bytes_of(batch.time.of(of)),
             batch.bytes_of(batch.verdict.of(of)),
             batch.bytes_of(&batch.count[batch.verdict.at(of)]),
-            self.value_bytes(batch, row, range),
+            value_bytes(batch, row, range),
         ];
-        bytes.extend(self.other_bytes(batch, row));
+        bytes.extend(other_bytes(batch, row));
         let mut blocks: Vec<u32> =
             bytes.into_iter().flat_map(|range| self.mapped.damaged_blocks(range)).collect();
         if blocks.is_empty() {
@@ -290,11 +289,11 @@ impl PackedRun {
         ts_ms: &'s [i64],
         bump: &'s Bump,
     ) -> Option<SeriesPart<'s>> {
-        let bytes = self.value_bytes(batch, row, range.clone());
+        let bytes = value_bytes(batch, row, range.clone());
         if !batch.bytes_are_whole(bytes) {
             return None;
         }
-        let value = self.values(batch, row, range.clone(), bump)?;
+        let value = values(batch, row, range.clone(), bump)?;
         let before = row.before as usize;
         let [quality, source, revision, qualifier] =
             self.codes(batch, row, before + range.start..before + range.end, bump)?;
@@ -306,82 +305,6 @@ impl PackedRun {
             revision,
             qualifier,
         })
-    }
-
-    fn values<'s>(
-        &'s self,
-        batch: &'s PackedBatch,
-        row: &PackedRow,
-        range: Range<usize>,
-        bump: &'s Bump,
-    ) -> Option<&'s [f64]> {
-        let scale = SCALES.get(usize::from(row.scale))?;
-        let (at, len) = (row.value_at as usize + range.start, range.len());
-        let base = i32::from(row.base);
-        let numbers = match row.width {
-            Width::Same => {
-                let mut value = [f64::from(base)];
-                scale.apply(&mut value);
-                return Some(bump.alloc_slice_fill_copy(len, value[0]));
-            }
-            Width::Byte => {
-                let bytes = &batch.byte.items[at..at + len];
-                bump.alloc_slice_fill_with(len, |i| f64::from(base + i32::from(bytes[i])))
-            }
-            Width::Short => {
-                let numbers = &batch.short.items[at..at + len];
-                bump.alloc_slice_fill_with(len, |i| f64::from(numbers[i]))
-            }
-            Width::Int => {
-                let numbers = &batch.int.items[at..at + len];
-                bump.alloc_slice_fill_with(len, |i| f64::from(numbers[i]))
-            }
-            Width::Double => return Some(&batch.double.items[at..at + len]),
-            Width::Table => {
-                let table = self.table(batch, row);
-                if !batch.is_whole(table) {
-                    return None;
-                }
-                let places = &batch.byte.items[at..at + len];
-                let mut values = BumpVec::with_capacity_in(len, bump);
-                for &place in places {
-                    values.push(*table.get(usize::from(place))?);
-                }
-                return Some(values.into_bump_slice());
-            }
-        };
-        scale.apply(numbers);
-        Some(numbers)
-    }
-
-    fn table<'b>(&self, batch: &'b PackedBatch, row: &PackedRow) -> &'b [f64] {
-        let count = if row.width == Width::Table { row.base as usize } else { 0 };
-        &batch.double.items[row.table_at as usize..][..count]
-    }
-
-    /// Returns which bytes of the file hold values of a row.
-    fn value_bytes(
-        &self,
-        batch: &PackedBatch,
-        row: &PackedRow,
-        range: Range<usize>,
-    ) -> Range<usize> {
-        let at = row.value_at as usize;
-        let at = at + range.start..at + range.end;
-        match row.width {
-            Width::Same => 0..0,
-            Width::Byte | Width::Table => batch.bytes_of(&batch.byte.items[at]),
-            Width::Short => batch.bytes_of(&batch.short.items[at]),
-            Width::Int => batch.bytes_of(&batch.int.items[at]),
-            Width::Double => batch.bytes_of(&batch.double.items[at]),
-        }
-    }
-
-    /// Returns which bytes of the file hold the table of a row, and the places of its times.
-    fn other_bytes(&self, batch: &PackedBatch, row: &PackedRow) -> [Range<usize>; 2] {
-        let (at, count) = (row.present_at as usize, row.len as usize);
-        let places = if row.presence == Presence::Places { at..at + count } else { 0..0 };
-        [batch.bytes_of(self.table(batch, row)), batch.bytes_of(&batch.short.items[places])]
     }
 
     /// Returns the verdicts, sources, revisions and qualifiers of some readings of the row of the
@@ -424,4 +347,74 @@ impl PackedRun {
 fn time_of(chunk: &Chunk, batch: &PackedBatch, offset: i32) -> i64 {
     let step_ms = i64::from(batch.step_ms[chunk.row as usize]);
     chunk.first_ms.wrapping_add(step_ms * i64::from(offset))
+}
+
+fn values<'s>(
+    batch: &'s PackedBatch,
+    row: &PackedRow,
+    range: Range<usize>,
+    bump: &'s Bump,
+) -> Option<&'s [f64]> {
+    let scale = SCALES.get(usize::from(row.scale))?;
+    let (at, len) = (row.value_at as usize + range.start, range.len());
+    let base = i32::from(row.base);
+    let numbers = match row.width {
+        Width::Same => {
+            let mut value = [f64::from(base)];
+            scale.apply(&mut value);
+            return Some(bump.alloc_slice_fill_copy(len, value[0]));
+        }
+        Width::Byte => {
+            let bytes = &batch.byte.items[at..at + len];
+            bump.alloc_slice_fill_with(len, |i| f64::from(base + i32::from(bytes[i])))
+        }
+        Width::Short => {
+            let numbers = &batch.short.items[at..at + len];
+            bump.alloc_slice_fill_with(len, |i| f64::from(numbers[i]))
+        }
+        Width::Int => {
+            let numbers = &batch.int.items[at..at + len];
+            bump.alloc_slice_fill_with(len, |i| f64::from(numbers[i]))
+        }
+        Width::Double => return Some(&batch.double.items[at..at + len]),
+        Width::Table => {
+            let table = table(batch, row);
+            if !batch.is_whole(table) {
+                return None;
+            }
+            let places = &batch.byte.items[at..at + len];
+            let mut values = BumpVec::with_capacity_in(len, bump);
+            for &place in places {
+                values.push(*table.get(usize::from(place))?);
+            }
+            return Some(values.into_bump_slice());
+        }
+    };
+    scale.apply(numbers);
+    Some(numbers)
+}
+
+fn table<'b>(batch: &'b PackedBatch, row: &PackedRow) -> &'b [f64] {
+    let count = if row.width == Width::Table { row.base as usize } else { 0 };
+    &batch.double.items[row.table_at as usize..][..count]
+}
+
+/// Returns which bytes of the file hold values of a row.
+fn value_bytes(batch: &PackedBatch, row: &PackedRow, range: Range<usize>) -> Range<usize> {
+    let at = row.value_at as usize;
+    let at = at + range.start..at + range.end;
+    match row.width {
+        Width::Same => 0..0,
+        Width::Byte | Width::Table => batch.bytes_of(&batch.byte.items[at]),
+        Width::Short => batch.bytes_of(&batch.short.items[at]),
+        Width::Int => batch.bytes_of(&batch.int.items[at]),
+        Width::Double => batch.bytes_of(&batch.double.items[at]),
+    }
+}
+
+/// Returns which bytes of the file hold the table of a row, and the places of its times.
+fn other_bytes(batch: &PackedBatch, row: &PackedRow) -> [Range<usize>; 2] {
+    let (at, count) = (row.present_at as usize, row.len as usize);
+    let places = if row.presence == Presence::Places { at..at + count } else { 0..0 };
+    [batch.bytes_of(table(batch, row)), batch.bytes_of(&batch.short.items[places])]
 }

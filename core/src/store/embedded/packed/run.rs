@@ -140,11 +140,11 @@ impl PackedRun {
         let chunks = &self.chunks[of_station.clone()];
         let start = chunks.partition_point(|chunk| chunk.last_ms < first_ms);
         let end = chunks.partition_point(|chunk| chunk.first_ms <= last_ms).max(start);
-        for at in start..end {
+        for (at, chunk) in (start..).zip(&chunks[start..end]) {
             let from = rows.len();
             if let Err(cause) = self.read_rows(of_station.start + at, rows) {
                 rows.truncate(from);
-                self.lose(&chunks[at], cause, lost);
+                self.lose(chunk, cause, lost);
             }
         }
         if end - start > 1 {

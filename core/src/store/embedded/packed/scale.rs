@@ -72,7 +72,9 @@ impl Scale {
         if self.decimals > 0 {
             // The nearest double to a decimal: both operands are exact.
             let power = POWERS[self.decimals];
-            numbers.iter_mut().for_each(|number| *number /= power);
+            for number in &mut *numbers {
+                *number /= power;
+            }
         }
         if let Some((to_value, _)) = self.conversions {
             to_value.apply_in_place(numbers);
