@@ -9,7 +9,7 @@ import pyarrow as pa
 
 def readings(path):
     """The readings of a segment, as a table. What the columns mean is in the metadata of its schema."""
-    with pa.memory_map(path) as source:
+    with pa.memory_map(str(path)) as source:
         file = pa.ipc.open_file(source)
         about = {key.decode(): value.decode() for key, value in file.schema.metadata.items()}
         series, scales = json.loads(about["mesonet.series"]), json.loads(about["mesonet.scales"])

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import duckdb
-import mesonet
 import polars as pl
 import pyarrow as pa
 import pytest
 from mesonet import Record
+from mesonet._mesonet import BASE_QUALITY_NAMES as BASES
+from mesonet._mesonet import REASON_QUALITY_NAMES as REASONS
 
 ROOT = Path(__file__).parents[2]
 METAR = sorted((ROOT / "tests" / "data" / "metar").glob("*cache_2022-10-22*"))
@@ -43,26 +44,24 @@ def test_the_documented_reader_gives_what_the_record_gives(sealed, segments):
         for station in stations[:: len(stations) // 40]:
             own = read.filter(pl.col("station") == station.replace("-", "")).sort("name", "time", "value")
             bulk = pl.from_arrow(record.bulk(station, *SPAN).to_arrow())
-            bulk = bulk.sort("name", "timestamp", "value")
-            assert own["name"].to_list() == bulk["name"].cast(pl.String).to_list()
+            bulk = bulk.sort("observation_name", "timestamp", "value")
+            assert own["name"].to_list() == bulk["observation_name"].cast(pl.String).to_list()
             assert own["time"].dt.epoch("ms").to_list() == bulk["timestamp"].dt.epoch("ms").to_list()
             assert (own["value"] - bulk["value"]).abs().max() < 1e-9
             assert own["quality"].to_list() == codes(bulk)
 
 
 def codes(bulk):
-    names = {name: number for number, name in enumerate(mesonet.BASE_QUALITIES)}
-    reasons = {name: number for number, name in enumerate(mesonet.REASONS)}
     pairs = zip(bulk["quality_base"].cast(pl.String), bulk["quality_reason"].cast(pl.String), strict=True)
-    return [names[base] << 4 | reasons[reason] for base, reason in pairs]
+    return [BASES.index(base) << 4 | REASONS.index(reason) for base, reason in pairs]
 
 
 def test_other_programs_open_a_segment_as_a_table(sealed):
     (path,) = (sealed / "segments").glob("*.arrow")
-    table = pa.ipc.open_file(path).read_all()
-    assert {"station", "time", "series", "verdict"} < set(table.column_names)
-    frame = pl.read_ipc(path, memory_map=False)
-    assert frame["readings"].sum() == sum(table["readings"].to_pylist())
+    opened = pa.ipc.open_file(path).read_all()
+    assert {"station", "time", "series", "verdict"} < set(opened.column_names)
+    frame = pl.read_ipc(path)
+    assert frame["readings"].sum() == sum(opened["readings"].to_pylist())
     assert (frame["time"].list.len() >= 1).all()
-    (counted,) = duckdb.sql("select sum(readings) from table").fetchone()
+    ((counted,),) = duckdb.sql("select sum(readings) from opened").fetchall()
     assert counted == frame["readings"].sum()
