@@ -5,8 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bumpalo::Bump;
-
 use super::RebuildReport;
 use super::catalogue::{
     BatchNote, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, Retired,
@@ -17,13 +15,10 @@ use super::fault::{Fault, Faults, storage};
 use super::folder::{Folder, orphaned, sync_folder};
 use super::names::{DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use super::open::decode_batch;
-use super::packed::Decoder;
-use super::run::SeriesPart;
 use super::segment::Segment;
 use super::segment_note::{Footer, read_footer};
 use super::series_table::SeriesList;
 use super::stations::StationState;
-use super::walk::RunCursor;
 use crate::observation::StationId;
 use crate::store::StoreError;
 
@@ -204,22 +199,12 @@ fn fill(
         let segment = Segment::new(&folder.path, footer.entry.clone(), &faults);
         report.segments += 1;
         let Some(run) = segment.run(&series) else { continue };
-        let (mut cursor, all) = (RunCursor::new(run, 0), (i64::MIN, i64::MAX));
-        let mut bump = Bump::new();
-        for (place, (id, _)) in run.stations().iter().enumerate() {
-            let Some(state) = stations.get_mut(id) else { continue };
-            bump.reset();
-            let mut decoder = Decoder::new(&bump);
-            for row in cursor.seek_at(place, all, &mut |_| {}) {
-                let (_, slot) = cursor.series(row);
-                let note = &mut |part: SeriesPart<'_>| {
-                    let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
-                    report.readings += part.len() as u64;
-                    state.note(&series, slot, first_ms, last_ms);
-                };
-                cursor.find(row, all, &mut decoder, note, &mut |_| {});
-            }
-        }
+        run.parts((i64::MIN, i64::MAX), |place, (_, slot), part| {
+            let Some(state) = stations.get_mut(&run.stations()[place].0) else { return };
+            let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+            report.readings += part.len() as u64;
+            state.note(&series, slot, first_ms, last_ms);
+        });
     }
     report.faults.extend(faults.list());
     report.stations = stations.len();

@@ -3,18 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bumpalo::Bump;
-
 use super::catalogue::{RETAIN_FROM, RecordCatalogue, SegmentEntry};
 use super::fault::Faults;
 use super::names::DATABASE;
 use super::open::decode_batch;
-use super::packed::Decoder;
-use super::run::{SeriesPart, SortedRun};
+use super::run::SortedRun;
 use super::segment::Segment;
 use super::series_table::SeriesList;
 use super::unwritten;
-use super::walk::{RunCursor, RunRef};
+use super::walk::RunRef;
 use crate::lock::FileLock;
 use crate::store::StoreError;
 
@@ -123,15 +120,8 @@ impl Survey {
         if span.0 > span.1 {
             return 0;
         }
-        let (mut cursor, mut bump, mut readings) = (RunCursor::new(run, 0), Bump::new(), 0);
-        for place in 0..run.stations().len() {
-            bump.reset();
-            let mut decoder = Decoder::new(&bump);
-            for row in cursor.seek_at(place, span, &mut |_| {}) {
-                let count = &mut |part: SeriesPart<'_>| readings += part.len() as u64;
-                cursor.find(row, span, &mut decoder, count, &mut |_| {});
-            }
-        }
+        let mut readings = 0;
+        run.parts(span, |_, _, part| readings += part.len() as u64);
         readings
     }
 }

@@ -383,11 +383,7 @@ fn find_in(
     bump.reset();
     let span = (ts_ms, ts_ms);
     let rows = cursor.seek(id, span, &mut |_| {});
-    let before = |row: usize| cursor.series(row).0 < series;
-    let row = rows.start + partition_point(rows.len(), |at| before(rows.start + at));
-    if row == rows.end || cursor.series(row).0 != series {
-        return None;
-    }
+    let row = rows.into_iter().find(|&row| cursor.series(row).0 == series)?;
     let mut stored = None;
     let found = &mut |part: SeriesPart<'_>| {
         let (value, quality) = (part.value[0], part.quality[0]);
@@ -396,14 +392,4 @@ fn find_in(
     };
     cursor.find(row, span, &mut Decoder::new(bump), found, &mut |_| {});
     stored
-}
-
-/// Returns how many of the first numbers are `early`, as for slices.
-fn partition_point(count: usize, early: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if early(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }

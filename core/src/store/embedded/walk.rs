@@ -45,35 +45,45 @@ impl<'a> RunRef<'a> {
         }
     }
 
-    /// Checks that the readings of each series of each station ascend in time.
-    pub(super) fn check_times(self) -> Result<(), String> {
-        let (mut cursor, all) = (RunCursor::new(self, 0), (i64::MIN, i64::MAX));
-        let (from_ms, to_ms) = self.span();
-        let mut bump = Bump::new();
-        for (place, &(id, _)) in self.stations().iter().enumerate() {
+    /// Visits the readable readings between two times, both included: the index of the station, the
+    /// series with its index in the store's table, and a part of its readings.
+    pub(super) fn parts(
+        self,
+        span: (i64, i64),
+        mut visit: impl FnMut(usize, (SeriesId, u32), SeriesPart<'_>),
+    ) {
+        let (mut cursor, mut bump) = (RunCursor::new(self, 0), Bump::new());
+        for place in 0..self.stations().len() {
             bump.reset();
             let mut decoder = Decoder::new(&bump);
-            let mut last: Option<(SeriesId, i64)> = None;
-            for row in cursor.seek_at(place, all, &mut |_| {}) {
-                let (series, _) = cursor.series(row);
-                let mut ascends = true;
-                let check = &mut |part: SeriesPart<'_>| {
-                    let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
-                    ascends &= part.ts_ms.is_sorted_by(|a, b| a < b)
-                        && last.is_none_or(|(before, ms)| before != series || ms < first_ms)
-                        && first_ms >= from_ms
-                        && last_ms <= to_ms;
-                    last = Some((series, last_ms));
-                };
-                cursor.find(row, all, &mut decoder, check, &mut |_| {});
-                if !ascends {
-                    return Err(format!(
-                        "times of series {series} of station {id} are not ascending"
-                    ));
-                }
+            for row in cursor.seek_at(place, span, &mut |_| {}) {
+                let series = cursor.series(row);
+                let found = &mut |part: SeriesPart<'_>| visit(place, series, part);
+                cursor.find(row, span, &mut decoder, found, &mut |_| {});
             }
         }
-        Ok(())
+    }
+
+    /// Checks that the readings of each series of each station ascend in time.
+    pub(super) fn check_times(self) -> Result<(), String> {
+        let (from_ms, to_ms) = self.span();
+        let mut last: Option<(usize, SeriesId, i64)> = None;
+        let mut wrong = None;
+        self.parts((i64::MIN, i64::MAX), |place, (series, _), part| {
+            let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+            let is_after = last.is_none_or(|(of, before, before_ms)| {
+                (of, before) != (place, series) || before_ms < first_ms
+            });
+            let ascends = part.ts_ms.is_sorted_by(|a, b| a < b) && is_after;
+            if !ascends || first_ms < from_ms || last_ms > to_ms {
+                wrong.get_or_insert((place, series));
+            }
+            last = Some((place, series, last_ms));
+        });
+        wrong.map_or(Ok(()), |(place, series)| {
+            let id = self.stations()[place].0;
+            Err(format!("times of series {series} of station {id} are not ascending"))
+        })
     }
 
     /// Returns the rows that are missing because their part of the file is damaged.
@@ -154,24 +164,7 @@ impl<'a> RunCursor<'a> {
     ) where
         'a: 's,
     {
-        match self.run {
-            RunRef::Rows(run) => {
-                let row = &run.rows[row];
-                match run.whole_part(row, span, &mut self.near) {
-                    Some(part) if part.is_empty() => {}
-                    Some(part) => found(part),
-                    None => run.damaged_parts(row, span, found, lost),
-                }
-            }
-            RunRef::Packed(run) => {
-                let row = &self.rows[row];
-                match run.whole_part(row, span, decoder) {
-                    Some(part) if part.is_empty() => {}
-                    Some(part) => found(part),
-                    None => run.damaged_parts(row, span, decoder, found, lost),
-                }
-            }
-        }
+        self.read(row, span, false, decoder, found, lost);
     }
 
     /// Visits the last reading of a row in a span, and maybe earlier ones. Damage before it does not
@@ -186,22 +179,34 @@ impl<'a> RunCursor<'a> {
     ) where
         'a: 's,
     {
-        match self.run {
-            RunRef::Rows(run) => {
-                let row = &run.rows[row];
-                match run.whole_last(row, span, &mut self.near) {
-                    Some(part) if part.is_empty() => {}
-                    Some(part) => found(part),
-                    None => run.damaged_parts(row, span, found, lost),
-                }
-            }
-            RunRef::Packed(run) => {
-                let row = &self.rows[row];
-                match run.whole_last(row, span, decoder) {
-                    Some(part) if part.is_empty() => {}
-                    Some(part) => found(part),
-                    None => run.damaged_parts(row, span, decoder, found, lost),
-                }
+        self.read(row, span, true, decoder, found, lost);
+    }
+
+    #[inline]
+    fn read<'s>(
+        &mut self,
+        row: usize,
+        span: (i64, i64),
+        only_last: bool,
+        decoder: &mut Decoder<'s>,
+        found: &mut dyn FnMut(SeriesPart<'s>),
+        lost: &mut dyn FnMut(LostPart),
+    ) where
+        'a: 's,
+    {
+        let near = &mut self.near;
+        let part = match self.run {
+            RunRef::Rows(run) if only_last => run.whole_last(&run.rows[row], span, near),
+            RunRef::Rows(run) => run.whole_part(&run.rows[row], span, near),
+            RunRef::Packed(run) if only_last => run.whole_last(&self.rows[row], span, decoder),
+            RunRef::Packed(run) => run.whole_part(&self.rows[row], span, decoder),
+        };
+        match (part, self.run) {
+            (Some(part), _) if part.is_empty() => {}
+            (Some(part), _) => found(part),
+            (None, RunRef::Rows(run)) => run.damaged_parts(&run.rows[row], span, found, lost),
+            (None, RunRef::Packed(run)) => {
+                run.damaged_parts(&self.rows[row], span, decoder, found, lost);
             }
         }
     }
