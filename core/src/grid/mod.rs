@@ -14,12 +14,14 @@
 //! | The rotation of winds, and the order of cells against another grid | `wind_turns.rs`, `turns.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
 //! | Packed values, their colours | `packing.rs` (in WebAssembly `vectors.rs`), `colour.rs` |
+//! | Chunks of packed values on disk | [`blocks`] |
 //! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
 //! Professional Paper 1395 (1987). [`Projection`] is a projection of a sphere, which most producers
 //! of model grids use; a grid may also be on an ellipsoid ([`EllipsoidMap`]).
 
+pub mod blocks;
 mod bounds;
 mod colour;
 mod cone;

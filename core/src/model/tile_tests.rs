@@ -191,8 +191,10 @@ fn a_tile_of_a_large_grid_is_the_one_that_a_copy_of_it_gives() {
     // Damage is reported: here every chunk is damaged.
     let shard = folder.path().join("large/20240101T000000Z/v/c/0/0/0");
     let mut bytes = std::fs::read(&shard).unwrap();
-    for chunk in 0..132 * 132 {
-        bytes[chunk * (16 * 16 * 2 + 4) + 100] ^= 1;
+    let index = bytes.len() - 33 * 33 * 16 - 4;
+    for chunk in 0..33 * 33 {
+        let start = bytes[index + chunk * 16..].first_chunk().copied().map(u64::from_le_bytes);
+        bytes[start.unwrap() as usize + 40] ^= 1;
     }
     std::fs::write(&shard, bytes).unwrap();
     let run = store.newest_run("large").unwrap();

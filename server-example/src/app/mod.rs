@@ -21,6 +21,7 @@ mod identify;
 mod into_store;
 mod key_renewal;
 mod leave;
+mod model_layout;
 mod rate;
 mod reload;
 #[cfg(test)]

@@ -18,6 +18,7 @@ use tower::ServiceExt;
 
 use super::background::{repeat, rest};
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
+use super::model_layout::{Remaining, modernise};
 use super::watch::{Watch, WatchError};
 use super::{figures, retention};
 use crate::app::key_renewal::keep_keys;
@@ -233,6 +234,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
             Ok::<_, ServeError>(TICK)
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
+        beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, modernise));
     }
     if state.services.follower().is_some() {
         beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {

@@ -8,6 +8,7 @@ use super::range::ValueRange;
 use super::report::{DeliveryReport, WrittenProduct, WrittenRun};
 use super::{DeliveredFile, DeliveredRun, Slot, Waiting};
 use crate::grib;
+use crate::grid::blocks::EncodedPlane;
 use crate::grid::{Encoding, PackingLoss};
 use crate::model::{
     Delivery, DeliveryError, LevelValues, ProductDefinition, RunDefinition, RunStamp,
@@ -15,26 +16,8 @@ use crate::model::{
 };
 use crate::time::HOUR_MS;
 
-/// The packed values of a level.
-#[derive(Clone, Debug)]
-enum PackedLevel {
-    /// All values are the same.
-    All(i16),
-    /// Row by row.
-    Each(Vec<i16>),
-}
-
-impl PackedLevel {
-    fn as_values(&self) -> LevelValues<'_> {
-        match self {
-            Self::All(one) => LevelValues::All(*one),
-            Self::Each(each) => LevelValues::Each(each),
-        }
-    }
-}
-
-/// The most values of a product at an hour, with all its levels. They are in memory at once, and
-/// take 512 MiB.
+/// The most values of a product at an hour, with all its levels. They are in memory at once,
+/// encoded: 160 MiB as they usually are, and 512 MiB if they cannot be predicted.
 const MAX_VALUES: usize = 1 << 28;
 
 /// How much clocks may differ. A run that starts further in the future is a mistake.
@@ -196,7 +179,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
                 continue;
             }
             let levels: Vec<Option<LevelValues<'_>>> =
-                levels.iter().map(|level| level.as_ref().map(PackedLevel::as_values)).collect();
+                levels.iter().map(|level| level.as_ref().map(LevelValues::Encoded)).collect();
             match writer.add_levels(hour, &product.name, &levels) {
                 // The other products of the run are not affected.
                 Err(error @ RunStoreError::Damaged { .. }) => {
@@ -295,7 +278,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         &mut self,
         (product, columns): (&ProductDefinition, usize),
         fields: &[(Slot, Waiting)],
-        levels: &mut [Option<PackedLevel>],
+        levels: &mut [Option<EncodedPlane>],
         written: &mut WrittenProduct,
         on_field: &mut dyn FnMut(),
     ) -> Result<Vec<(usize, u64)>, DeliveryError> {
@@ -326,7 +309,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         product: &ProductDefinition,
         columns: usize,
         loss: &mut PackingLoss,
-    ) -> Result<PackedLevel, DeliveryError> {
+    ) -> Result<EncodedPlane, DeliveryError> {
         let encoding = product.encoding;
         let message = self.spool.get(kept.place)?;
         let field = grib::fields(&message).next();
@@ -334,12 +317,18 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             .ok_or_else(|| DeliveryError::Spool("its data are no longer there".to_owned()))??;
         let limit = self.limits.points;
         let (level, values) = if let Some(value) = field.one_value(limit)? {
-            (PackedLevel::All(loss.pack(encoding, value.into())), vec![value])
+            {
+                let raw = loss.pack(encoding, value.into());
+                (EncodedPlane::of_one_value(raw, encoding.nodata()), vec![value])
+            }
         } else {
             let mut values = field.values(limit)?;
             kept.turns.apply(&mut values, columns);
             let pack = |&value: &f32| loss.pack(encoding, value.into());
-            (PackedLevel::Each(values.iter().map(pack).collect()), values)
+            {
+                let raw: Vec<i16> = values.iter().map(pack).collect();
+                (EncodedPlane::new(&raw, columns, encoding.nodata()), values)
+            }
         };
         if loss.clamped == 0 {
             return Ok(level);

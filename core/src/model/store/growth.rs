@@ -1,4 +1,4 @@
-//! A run that gets further hours, products or levels, or a wider packing.
+//! A run that gets further hours, products or levels, a wider packing, or the present layout.
 //!
 //! First its document is replaced. From then on readers have the new definition, and read old
 //! shards by the content that these state. Then the documents of the arrays and the shards are
@@ -11,16 +11,17 @@ use std::path::{Path, PathBuf};
 use super::content::Content;
 use super::definition::ProductDefinition;
 use super::error::storage;
-use super::packing::{self, LevelValues};
+use super::packing;
 use super::reader::{layout, shard_path};
 use super::shard::Shard;
 use super::zarr::{RunManifest, array_files, is_as_written, replace_named};
 use crate::durable::sync_folder;
+use crate::grid::blocks::EncodedPlane;
 use crate::model::RunStoreError;
 
 /// Writes the arrays and the shards of a run that has grown, according to its new definition.
 pub(super) fn finish(folder: &Path, manifest: &mut RunManifest) -> Result<(), RunStoreError> {
-    for (name, bytes) in array_files(&manifest.definition, &manifest.slots())? {
+    for (name, bytes) in array_files(&manifest.definition, &manifest.slots(), manifest.form())? {
         if is_as_written(&folder.join(&name), &bytes).is_err() {
             replace_named(folder, &name, &bytes)?;
         }
@@ -53,7 +54,7 @@ fn open_shard(
 ) -> Result<Shard, RunStoreError> {
     let slot = manifest.slots()[hour];
     let layout = layout(&manifest.definition, product, slot);
-    Shard::open(&shard_path(folder, product, slot), layout, product, &[])
+    Shard::open(&shard_path(folder, product, slot), &layout, product, &[])
 }
 
 /// Reads planes of the shard of a published hour.
@@ -63,20 +64,24 @@ pub(super) fn read_planes(
     hour: usize,
     product: &ProductDefinition,
     planes: &[usize],
-) -> Result<Vec<Vec<i16>>, RunStoreError> {
+) -> Result<Vec<EncodedPlane>, RunStoreError> {
     let shard = open_shard(folder, manifest, hour, product)?;
-    planes.iter().map(|&plane| read_plane(manifest, &shard, plane)).collect()
+    let mut raw = vec![0; manifest.definition.grid.rows * manifest.definition.grid.columns];
+    let mut read = |&plane: &usize| read_plane(manifest, product, &shard, plane, &mut raw);
+    planes.iter().map(&mut read).collect()
 }
 
+/// Reads a plane, by way of the integers `raw`.
 fn read_plane(
     manifest: &RunManifest,
+    product: &ProductDefinition,
     shard: &Shard,
     plane: usize,
-) -> Result<Vec<i16>, RunStoreError> {
+    raw: &mut [i16],
+) -> Result<EncodedPlane, RunStoreError> {
     let grid = &manifest.definition.grid;
-    let mut raw = vec![0; grid.rows * grid.columns];
-    shard.part(plane, 0..grid.rows, 0..grid.columns, &mut raw)?;
-    Ok(raw)
+    shard.part(plane, 0..grid.rows, 0..grid.columns, raw)?;
+    Ok(EncodedPlane::new(raw, grid.columns, product.encoding.nodata()))
 }
 
 fn write_again(
@@ -87,19 +92,21 @@ fn write_again(
     shard: &Shard,
 ) -> Result<(), RunStoreError> {
     let slot = manifest.slots()[hour];
+    let grid = &manifest.definition.grid;
+    let mut raw = vec![0; grid.rows * grid.columns];
     let mut planes = Vec::new();
     for plane in 0..product.levels() {
-        match read_plane(manifest, shard, plane) {
-            Ok(raw) => planes.push(raw),
+        match read_plane(manifest, product, shard, plane, &mut raw) {
+            Ok(plane) => planes.push(plane),
             // Damaged planes must not be written again as if they were intact.
             Err(RunStoreError::Damaged { .. }) => return Ok(()),
             Err(error) => return Err(error),
         }
     }
-    let levels: Vec<_> = planes.iter().map(|raw| LevelValues::Each(raw)).collect();
+    let levels: Vec<&EncodedPlane> = planes.iter().collect();
     let layout = layout(&manifest.definition, product, slot);
     let (fresh, path) = (ready_path(folder, product, slot), shard_path(folder, product, slot));
-    packing::write(&fresh, layout, &levels, &Content::of(product))?;
+    packing::write(&fresh, &layout, &levels, &Content::of(product))?;
     fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
     let above = path.parent().unwrap_or(folder);
     sync_folder(above).map_err(|error| storage(above, &error))

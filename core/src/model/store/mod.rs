@@ -11,9 +11,10 @@
 //! <model>/.<run>.lock                 held by whoever writes the run
 //! ```
 //!
-//! A shard (`sharding_indexed`) is made of chunks of all levels × 16 × 16 cells, uncompressed, each
-//! with its CRC-32C, so that a column of the atmosphere lies in one chunk and is read with a single
-//! offset. The integers are authoritative. `scale_factor`, `add_offset` and `_FillValue` are
+//! A shard (`sharding_indexed`) is made of chunks of all levels × 32 × 32 cells, or 64 × 64 where a
+//! product has no levels, each with its CRC-32C. They are encoded in blocks
+//! ([`grid::blocks`](crate::grid::blocks)): a column of the atmosphere lies in one chunk, of which
+//! little is decoded. The integers are authoritative. `scale_factor`, `add_offset` and `_FillValue` are
 //! attributes that follow the CF conventions, so xarray gives the same values. So do the
 //! coordinates along rows and columns (`y` and `x` in metres, `lat` and `lon`, or `rlat` and `rlon`
 //! on a globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` reads with
@@ -38,6 +39,7 @@ mod error;
 mod growth;
 mod members;
 mod packing;
+mod plain;
 mod reader;
 mod shard;
 mod unfinished;
@@ -219,6 +221,28 @@ impl RunStore {
     pub fn write_run(&self, definition: RunDefinition) -> Result<RunWriter, RunStoreError> {
         let folder = self.run_folder(&definition.model, definition.run)?;
         RunWriter::begin(&folder, definition)
+    }
+
+    /// Writes a run again in the present layout, if it has an older one or was being written again
+    /// when its process was killed; returns whether that was needed. Its values stay the same, and
+    /// readers may read it meanwhile. A damaged shard stays as it is.
+    ///
+    /// # Errors
+    /// If the run does not exist, is being written or is damaged, or the disk reports an error. What
+    /// was written again stays, and the next call goes on with the rest.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().expect("a folder");
+    /// # let store = mesonet::model::RunStore::new(folder.path());
+    /// for model in store.models()? {
+    ///     for run in store.runs(&model)? {
+    ///         store.modernise(&model, run)?;
+    ///     }
+    /// }
+    /// # Ok::<(), mesonet::model::RunStoreError>(())
+    /// ```
+    pub fn modernise(&self, model: &str, run: RunStamp) -> Result<bool, RunStoreError> {
+        RunWriter::modernise(&self.run_folder(model, run)?, run)
     }
 
     /// Removes a run. Readers that have it open can still use the shards that they have already
@@ -416,5 +440,7 @@ mod damage_tests;
 mod growth_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod version_3_tests;
 #[cfg(test)]
 mod writer_tests;

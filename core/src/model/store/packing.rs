@@ -1,30 +1,52 @@
-//! Writing one file of a product and hour: chunks of 16 × 16 cells with all their levels, followed by
-//! their index.
+//! Writing one file of a product and hour: chunks of blocks with all their planes, followed by their
+//! index.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::content::Content;
 use super::error::{RunStoreError, storage};
-use super::shard::{CELLS, CHECKSUM, EMPTY, SIDE, ShardLayout};
+use super::shard::{CHECKSUM, ChunkForm, EMPTY, ShardLayout, chunk_side};
+use crate::grid::blocks::{ChunkShape, EncodedPlane, append_chunk};
 
 /// The integers of one level of a product at an hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum LevelValues<'a> {
     /// All values are the same: a constant field takes no memory for its cells.
     All(i16),
     /// Row by row.
     Each(&'a [i16]),
+    /// Encoded already, so that many levels take little memory.
+    Encoded(&'a EncodedPlane),
 }
 
-/// Writes a shard of levels and syncs it to disk. The number and length of the levels must be those
+impl<'a> LevelValues<'a> {
+    /// Returns the number of values, of which a constant level has as many as there are `cells`.
+    pub(super) fn len(self, cells: usize) -> usize {
+        match self {
+            Self::All(_) => cells,
+            Self::Each(values) => values.len(),
+            Self::Encoded(plane) => plane.values().unwrap_or(cells),
+        }
+    }
+
+    pub(super) fn encoded(self, columns: usize, nodata: i16) -> Cow<'a, EncodedPlane> {
+        match self {
+            Self::All(value) => Cow::Owned(EncodedPlane::of_one_value(value, nodata)),
+            Self::Each(values) => Cow::Owned(EncodedPlane::new(values, columns, nodata)),
+            Self::Encoded(plane) => Cow::Borrowed(plane),
+        }
+    }
+}
+
+/// Writes a shard of levels and syncs it to disk. The number and size of the levels must be those
 /// of the layout.
 pub(super) fn write(
     path: &Path,
-    layout: ShardLayout,
-    levels: &[LevelValues<'_>],
+    layout: &ShardLayout,
+    levels: &[&EncodedPlane],
     content: &Content,
 ) -> Result<(), RunStoreError> {
     let written = write_file(path, layout, levels, content);
@@ -33,74 +55,44 @@ pub(super) fn write(
 
 fn write_file(
     path: &Path,
-    layout: ShardLayout,
-    levels: &[LevelValues<'_>],
+    layout: &ShardLayout,
+    levels: &[&EncodedPlane],
     content: &Content,
 ) -> io::Result<()> {
+    let form = ChunkForm::Blocks;
+    let side = chunk_side(form, layout.has_levels);
+    let shape = ChunkShape { planes: layout.levels, rows: side, columns: side };
     let nodata = content.encoding.nodata();
     let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
-    let mut index = Vec::with_capacity(layout.index_bytes());
-    let mut chunk = vec![nodata; layout.levels * CELLS];
-    let mut bytes = Vec::with_capacity(layout.chunk_bytes());
+    let mut index = Vec::with_capacity(layout.index_bytes(form));
+    let mut chunk = Vec::new();
     let mut offset = 0_u64;
-    // If every level is constant, all chunks at equivalent positions are equal and are written
-    // once.
-    let all_alike = levels.iter().all(|level| matches!(level, LevelValues::All(_)));
-    let mut alike = HashMap::<(usize, usize), [u64; 2]>::new();
-    for first_row in (0..layout.rows).step_by(SIDE) {
-        for first_column in (0..layout.columns).step_by(SIDE) {
-            let size = (SIDE.min(layout.rows - first_row), SIDE.min(layout.columns - first_column));
-            if let Some(entry) = alike.get(&size) {
-                index.extend(entry.iter().flat_map(|number| number.to_le_bytes()));
-                continue;
-            }
-            let empty = gather(layout, levels, (first_row, first_column), size, nodata, &mut chunk);
-            let mut entry = [EMPTY; 2];
-            if !empty {
-                bytes.clear();
-                bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-                file.write_all(&bytes)?;
-                file.write_all(&crc32c::crc32c(&bytes).to_le_bytes())?;
-                let length = (bytes.len() + CHECKSUM) as u64;
+    // If every level is constant, all chunks are equal, and one is written.
+    let all_alike = levels.iter().all(|level| level.value().is_some());
+    let mut alike = None;
+    for first_row in (0..layout.rows).step_by(side) {
+        for first_column in (0..layout.columns).step_by(side) {
+            let mut entry = alike.unwrap_or([EMPTY; 2]);
+            chunk.clear();
+            if alike.is_none()
+                && append_chunk(shape, levels, (first_row, first_column), nodata, &mut chunk)
+            {
+                let checksum = crc32c::crc32c(&chunk).to_le_bytes();
+                file.write_all(&chunk)?;
+                file.write_all(&checksum)?;
+                let length = (chunk.len() + CHECKSUM) as u64;
                 entry = [offset, length];
                 offset += length;
             }
             index.extend(entry.into_iter().flat_map(u64::to_le_bytes));
             if all_alike {
-                alike.insert(size, entry);
+                alike = Some(entry);
             }
         }
     }
     // Zarr allows gaps between the chunks and the index.
-    file.write_all(&content.to_bytes(layout.owner))?;
+    file.write_all(&content.to_bytes(layout.owner(form)))?;
     file.write_all(&index)?;
     file.write_all(&crc32c::crc32c(&index).to_le_bytes())?;
     file.into_inner()?.sync_all()
-}
-
-/// Fills a chunk, and returns whether it has no value.
-fn gather(
-    layout: ShardLayout,
-    levels: &[LevelValues<'_>],
-    (first_row, first_column): (usize, usize),
-    (rows, columns): (usize, usize),
-    nodata: i16,
-    chunk: &mut [i16],
-) -> bool {
-    chunk.fill(nodata);
-    let mut empty = true;
-    for (level, chunk) in levels.iter().zip(chunk.chunks_mut(CELLS)) {
-        for (row, chunk) in chunk.chunks_mut(SIDE).take(rows).enumerate() {
-            let chunk = &mut chunk[..columns];
-            match level {
-                LevelValues::All(one) => chunk.fill(*one),
-                LevelValues::Each(values) => {
-                    let start = (first_row + row) * layout.columns + first_column;
-                    chunk.copy_from_slice(&values[start..start + columns]);
-                }
-            }
-            empty &= chunk.iter().all(|&value| value == nodata);
-        }
-    }
-    empty
 }

@@ -409,7 +409,7 @@ impl<'a> RunProduct<'a> {
         let published = run.published.iter().find(|published| published.hour == hour);
         let missing = published.and_then(|hour| hour.partial.get(&definition.name));
         let missing = missing.map_or(&[][..], Vec::as_slice);
-        let shard = Shard::open(&path, layout, definition, missing)?;
+        let shard = Shard::open(&path, &layout, definition, missing)?;
         Ok(place.get_or_init(|| Box::new(shard)))
     }
 
@@ -448,12 +448,12 @@ impl RunLevel<'_> {
 
 /// Returns the layout of an hour's shard, by the place of the hour in the arrays.
 pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usize) -> ShardLayout {
-    let name = format!("{}/{}/{}/{slot}", run.model, run.run, product.name);
     ShardLayout {
         levels: product.levels(),
+        has_levels: product.levels_hpa.is_some(),
         rows: run.grid.rows,
         columns: run.grid.columns,
-        owner: crc32c::crc32c(name.as_bytes()),
+        name: format!("{}/{}/{}/{slot}", run.model, run.run, product.name),
     }
 }
 

@@ -65,7 +65,7 @@ fn unfinished_of(run: &Path) -> Result<Vec<PathBuf>, RunStoreError> {
     for product in products {
         left.extend((0..valid_ms.len()).map(|hour| ready_path(run, product, hour)));
     }
-    for (name, _) in array_files(&manifest.definition, &manifest.slots())? {
+    for (name, _) in array_files(&manifest.definition, &manifest.slots(), manifest.form())? {
         left.push(run.join(name).with_extension("new"));
     }
     left.retain(|path| path.is_file());

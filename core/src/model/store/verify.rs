@@ -178,7 +178,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<RunDamage>), RunStoreError> {
     found.bytes += length(&document);
 
     let slots = manifest.slots();
-    for (name, bytes) in array_files(&manifest.definition, &slots)? {
+    for (name, bytes) in array_files(&manifest.definition, &slots, manifest.form())? {
         let file = folder.join(&name);
         if manifest.growing {
             // These files are still to be written again, and this store does not read them.
@@ -204,7 +204,7 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<RunDamage>), RunStoreError> {
             let file = shard_path(folder, product, slot);
             let layout = layout(&manifest.definition, product, slot);
             found.shards += 1;
-            let opened = Shard::open(&file, layout, product, &[]);
+            let opened = Shard::open(&file, &layout, product, &[]);
             match opened.and_then(|shard| shard.check()) {
                 Ok(()) => found.bytes += length(&file),
                 Err(RunStoreError::Damaged { cause, .. }) => {

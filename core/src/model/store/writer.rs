@@ -1,5 +1,6 @@
 //! Writing a run, hour by hour.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, TryLockError};
 use std::io;
@@ -18,6 +19,7 @@ use super::zarr::{RunManifest, create, write_arrays};
 use super::{clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::grid::NativeGrid;
+use crate::grid::blocks::EncodedPlane;
 use crate::lock::FileLock;
 use crate::model::{RunStamp, RunStoreError};
 
@@ -88,7 +90,12 @@ impl RunWriter {
         create_folder(model).map_err(|error| storage(model, &error))?;
         let lock = lock(model, definition.run)?;
         let mut manifest = match RunManifest::read(folder)? {
-            Some(manifest) if manifest.definition == definition => manifest,
+            Some(mut manifest) if manifest.definition == definition => {
+                if manifest.modernise() {
+                    manifest.write(folder)?;
+                }
+                manifest
+            }
             // No reader has seen any of it.
             Some(manifest) if manifest.published.is_empty() => {
                 take_away(folder, definition.run)?;
@@ -108,6 +115,29 @@ impl RunWriter {
         }
         let (ready, intervals) = (BTreeMap::new(), StatedIntervals::default());
         Ok(Self { folder: folder.to_owned(), manifest, ready, intervals, _lock: lock })
+    }
+
+    /// Writes a run again in the present layout, if it has an older one; returns whether it had.
+    pub(super) fn modernise(folder: &Path, run: RunStamp) -> Result<bool, RunStoreError> {
+        let unknown = || {
+            let model = folder.parent().and_then(Path::file_name).unwrap_or_default();
+            let model = model.to_string_lossy().into_owned();
+            RunStoreError::UnknownRun { model, run: run.to_string() }
+        };
+        // Most runs have the present layout, and then nobody waits for the lock.
+        let manifest = RunManifest::read(folder)?.ok_or_else(unknown)?;
+        if !manifest.is_older() {
+            return Ok(false);
+        }
+        let _lock = lock(folder.parent().unwrap_or(folder), run)?;
+        let mut manifest = RunManifest::read(folder)?.ok_or_else(unknown)?;
+        if manifest.modernise() {
+            manifest.write(folder)?;
+        }
+        if manifest.growing {
+            finish(folder, &mut manifest)?;
+        }
+        Ok(true)
     }
 
     /// Returns the definition of the run.
@@ -249,10 +279,7 @@ impl RunWriter {
         let slot = self.manifest.slots()[hour];
         let layout = layout(run, product, slot);
         let cells = layout.rows * layout.columns;
-        let lengths = levels.iter().map(|level| match level {
-            None | Some(LevelValues::All(_)) => cells,
-            Some(LevelValues::Each(raw)) => raw.len(),
-        });
+        let lengths = levels.iter().map(|level| level.map_or(cells, |level| level.len(cells)));
         let got = lengths.clone().sum();
         if levels.len() != layout.levels || lengths.clone().any(|length| length != cells) {
             let (what, needed) = ("a field of all its levels", layout.values());
@@ -270,16 +297,19 @@ impl RunWriter {
             [] => Vec::new(),
             there => read_planes(&self.folder, &self.manifest, hour, product, there)?,
         };
+        let (columns, nodata) = (layout.columns, product.encoding.nodata());
         let whole = levels.iter().enumerate().map(|(level, values)| {
-            let known = there.binary_search(&level).ok().map(|at| LevelValues::Each(&planes[at]));
-            values.or(known).unwrap_or(LevelValues::All(product.encoding.nodata()))
+            let known = there.binary_search(&level).ok();
+            let known = known.map(|at| LevelValues::Encoded(&planes[at]));
+            values.or(known).unwrap_or(LevelValues::All(nodata)).encoded(columns, nodata)
         });
-        let whole: Vec<LevelValues<'_>> = whole.collect();
+        let whole: Vec<Cow<'_, EncodedPlane>> = whole.collect();
+        let whole: Vec<&EncodedPlane> = whole.iter().map(AsRef::as_ref).collect();
         let path = ready_path(&self.folder, product, slot);
         if let Some(folder) = path.parent() {
             create(folder)?;
         }
-        packing::write(&path, layout, &whole, &Content::of(product))?;
+        packing::write(&path, &layout, &whole, &Content::of(product))?;
         let still = missing.into_iter().filter(|level| levels[*level].is_none()).collect();
         self.ready.insert((hour, index), still);
         Ok(())

@@ -19,15 +19,18 @@ use super::cf::{
 };
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
-use super::shard::SIDE;
+use super::shard::{ChunkForm, chunk_side};
 use crate::durable::{create_folder, sync_folder};
+use crate::grid::blocks::CODEC;
 use crate::model::RunStoreError;
 
 /// The name of the group's document until it is complete.
 pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
 
-/// The version of the layout of a run and of the contents of its files.
-const FORMAT: u8 = 3;
+/// The version of the layout of a run and of the contents of its files. In [`PLAIN_FORMAT`] the
+/// chunks were not encoded; runs of that version are read, and written again when they grow.
+const FORMAT: u8 = 4;
+const PLAIN_FORMAT: u8 = 3;
 
 /// The text before and after the checksum in a group's document.
 const CHECKSUM: [&str; 2] = ["\"mesonet_crc32c\": \"", "\""];
@@ -138,9 +141,10 @@ impl RunManifest {
         }
         let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
         let Attributes { mesonet: manifest, mesonet_crc32c, .. } = group.attributes;
-        if manifest.format != FORMAT {
+        if ![PLAIN_FORMAT, FORMAT].contains(&manifest.format) {
+            let got = manifest.format;
             let cause =
-                format!("its layout has version {}; supported is {FORMAT}", manifest.format);
+                format!("its layout has version {got}; supported are {PLAIN_FORMAT} and {FORMAT}");
             return Err(damaged(&path, &cause));
         }
         if mesonet_crc32c.is_none() || mesonet_crc32c != checksum(&text) {
@@ -160,6 +164,27 @@ impl RunManifest {
             return Err(damaged(&path, &"two of its hours have the same place"));
         }
         Ok(Some((manifest, state)))
+    }
+
+    /// Returns the form of the chunks that the documents of the arrays state. A shard may still have
+    /// the other one while the run is written again.
+    pub(super) fn form(&self) -> ChunkForm {
+        if self.format == PLAIN_FORMAT { ChunkForm::Plain } else { ChunkForm::Blocks }
+    }
+
+    /// Returns whether the run has an older layout, or is being written again.
+    pub(super) fn is_older(&self) -> bool {
+        self.format != FORMAT || self.growing
+    }
+
+    /// Gives the run the present layout, in which its arrays and shards are still to be written;
+    /// returns whether it had an older one.
+    pub(super) fn modernise(&mut self) -> bool {
+        let is_older = self.format != FORMAT;
+        if is_older {
+            (self.format, self.growing) = (FORMAT, true);
+        }
+        is_older
     }
 
     /// Returns the place of each hour in the arrays.
@@ -294,7 +319,9 @@ pub(super) fn with_checksum(mut text: Vec<u8>) -> Vec<u8> {
 /// Writes the arrays of a run, without shards yet, and their coordinates.
 pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), RunStoreError> {
     let slots: Vec<usize> = (0..run.valid_ms.len()).collect();
-    array_files(run, &slots)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
+    array_files(run, &slots, ChunkForm::Blocks)?
+        .iter()
+        .try_for_each(|(name, bytes)| write_named(folder, name, bytes))
 }
 
 /// Writes a file below the folder of a run, creating the folders in between.
@@ -317,7 +344,11 @@ pub(super) fn replace_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<
 /// Returns the files of a run other than its group and its shards, relative to its folder. They
 /// follow from the definition alone and are compared with the files on disk, so their contents may
 /// only change together with [`FORMAT`]. The hours have their places in the arrays.
-pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files, RunStoreError> {
+pub(super) fn array_files(
+    run: &RunDefinition,
+    slots: &[usize],
+    form: ChunkForm,
+) -> Result<Files, RunStoreError> {
     let mut files = Files::new();
     let mut valid_ms = run.valid_ms.clone();
     for (&slot, &ms) in slots.iter().zip(&run.valid_ms) {
@@ -360,7 +391,7 @@ pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files,
         let level = levels_hpa.and_then(|own| level_axes.iter().position(|axis| *axis == own));
         let level = level.map(|at| numbered("level_hpa", at));
         let members = product.member.as_ref().map(|_| members);
-        let document = product_array(run, product, members, level.as_deref());
+        let document = product_array(run, product, members, level.as_deref(), form);
         add_document(&mut files, product.shared_name(), &document);
     }
     add_location(&mut files, &run.grid)?;
@@ -391,9 +422,11 @@ fn product_array(
     product: &ProductDefinition,
     members: Option<usize>,
     level_axis: Option<&str>,
+    form: ChunkForm,
 ) -> Value {
     let levels = product.levels();
-    let whole = |length: usize| length.next_multiple_of(SIDE);
+    let side = chunk_side(form, product.levels_hpa.is_some());
+    let whole = |length: usize| length.next_multiple_of(side);
     let axes = |hours: usize, members: Option<usize>, rows: usize, columns: usize| {
         let all = [Some(hours), members, level_axis.map(|_| levels), Some(rows), Some(columns)];
         all.into_iter().flatten().collect::<Vec<usize>>()
@@ -402,6 +435,10 @@ fn product_array(
     let (rows, columns) = (run.grid.rows, run.grid.columns);
     let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
     let checked = json!([little, {"name": "crc32c"}]);
+    let chunks = match form {
+        ChunkForm::Plain => checked.clone(),
+        ChunkForm::Blocks => json!([{"name": CODEC, "configuration": {}}, {"name": "crc32c"}]),
+    };
     let [row_axis, column_axis] = axis_names(&run.grid);
     let member_axis = members.map(|_| MEMBERS);
     let dimensions =
@@ -420,8 +457,8 @@ fn product_array(
         "codecs": [{
             "name": "sharding_indexed",
             "configuration": {
-                "chunk_shape": axes(1, one_member, SIDE, SIDE),
-                "codecs": checked,
+                "chunk_shape": axes(1, one_member, side, side),
+                "codecs": chunks,
                 "index_codecs": checked,
                 "index_location": "end",
             },
