@@ -1,7 +1,9 @@
-//! Packed tiles: the ufuncs `decode` and `encode`, and bytes as received from the service.
+//! Packed tiles: the ufuncs `decode` and `encode`, and bytes as received from the service; and the
+//! codec of packed grids on disk.
 
 use mesonet::grid::Encoding;
-use numpy::{PyArray1, PyArrayMethods};
+use mesonet::grid::blocks::{self, ChunkShape};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -156,6 +158,45 @@ fn decode_bytes<'py>(
     Ok(values)
 }
 
+/// The values of a chunk of the codec `mesonet.blocks`, plane by plane.
+#[pyfunction]
+#[pyo3(signature = (data, planes, rows, columns, /))]
+fn decode_blocks<'py>(
+    data: &Bound<'py, PyBytes>,
+    planes: usize,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray1<i16>>> {
+    let (py, bytes) = (data.py(), data.as_bytes());
+    let shape = ChunkShape { planes, rows, columns };
+    shape.check().map_err(refused)?;
+    let values = PyArray1::<i16>::zeros(py, shape.values(), false);
+    {
+        let mut values = values.readwrite();
+        let values = values.as_slice_mut()?;
+        py.detach(|| blocks::decode(bytes, shape, values)).map_err(refused)?;
+    }
+    Ok(values)
+}
+
+/// A chunk of the codec `mesonet.blocks`; no bytes if it has no values.
+#[pyfunction]
+#[pyo3(signature = (values, planes, rows, columns, nodata, /))]
+fn encode_blocks<'py>(
+    values: &Bound<'py, PyArrayDyn<i16>>,
+    planes: usize,
+    rows: usize,
+    columns: usize,
+    nodata: i16,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = values.py();
+    let shape = ChunkShape { planes, rows, columns };
+    // In the order of rows, whatever the order in memory; nothing else may change the copy.
+    let values: Vec<i16> = values.readonly().as_array().iter().copied().collect();
+    let bytes = py.detach(|| blocks::encode(&values, shape, nodata)).map_err(refused)?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_ufunc(
         module,
@@ -206,5 +247,7 @@ array([ -1000, -32768,  32767], dtype=int16)",
             ),
         ],
     )?;
+    module.add_function(wrap_pyfunction!(decode_blocks, module)?)?;
+    module.add_function(wrap_pyfunction!(encode_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(decode_bytes, module)?)
 }

@@ -193,7 +193,7 @@ fn a_damaged_field_is_put_back_by_its_file() {
     bytes[700] ^= 0x10;
     fs::write(&shard, bytes).unwrap();
     let (ok, out, _) = command(&ingest);
-    assert!(!ok && out.contains("gust/c/0/0/0 is damaged: chunk 1, "), "{out}");
+    assert!(!ok && out.contains("gust/c/0/0/0 is damaged: chunk 0, "), "{out}");
     assert!(!command(&["verify", "--set-aside"]).0);
     let (ok, out, _) = command(&ingest);
     assert!(ok && out.ends_with("fields: 1 used of 4, 3 unchanged\n"), "{out}");

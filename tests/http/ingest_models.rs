@@ -117,7 +117,7 @@ fn runs_are_written_while_a_server_runs_and_verified() {
     bytes[1000] ^= 1;
     fs::write(&shard, bytes).unwrap();
     let (ok, out, _) = output(folder.path(), &["verify"]);
-    assert!(!ok && out.contains("temperature_2m/c/0/0/0: chunk 1, "), "{out}");
+    assert!(!ok && out.contains("temperature_2m/c/0/0/0: chunk 0, "), "{out}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 """A store of model grids as xarray and zarr open it: the numbers that ecCodes reads."""
 
 import json
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -10,9 +12,13 @@ import pyproj
 import pytest
 import xarray
 import zarr
+from mesonet import _mesonet
+from mesonet.zarr import Blocks
 
 DATA = Path(__file__).parent.parent / "data"
 RUN = DATA / "model_grids" / "store" / "nam211" / "20180917T000000Z"
+# The same fields as version 3 of the layout had them, which needs no codec.
+OLD = DATA / "model_grids" / "version_3" / "nam211" / "20180917T000000Z"
 
 # Product, level in hPa, and the place of its field in the file.
 FIELDS = [("prmsl", None, 0), ("u", 150, 5), ("v", 150, 6), ("u", 100, 3), ("v", 100, 4)]
@@ -101,3 +107,52 @@ def test_the_integers_are_checked_as_they_are_read(tmp_path):
     shard.write_bytes(broken)
     with pytest.raises(ValueError, match="[Cc]hecksum"):
         zarr.open_array(tmp_path, mode="r")[0]
+
+
+def test_the_integers_are_those_of_the_earlier_layout():
+    for name in ("prmsl", "u", "v"):
+        new, old = (zarr.open_array(run / name, mode="r") for run in (RUN, OLD))
+        codecs = new.metadata.to_dict()["codecs"][0]["configuration"]["codecs"]
+        assert [codec["name"] for codec in codecs] == ["mesonet.blocks", "crc32c"]
+        np.testing.assert_array_equal(new[:], old[:])
+        np.testing.assert_array_equal(new[0, ..., 20:50, 40], old[0, ..., 20:50, 40])
+
+
+def test_zarr_finds_the_codec_without_an_import():
+    """In an interpreter that has not seen mesonet."""
+    script = f"import zarr; print(zarr.open_array({str(RUN / 'u')!r}, mode='r')[0, 0, 40, 20])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "1820\n"
+
+
+@pytest.mark.parametrize("shape", [(40, 70), (3, 100, 33), (2, 2, 16, 16)])
+def test_what_zarr_writes_with_the_codec_it_reads(shape, tmp_path):
+    rng = np.random.default_rng(1)
+    smooth = np.cumsum(rng.integers(-9, 9, shape), axis=-1).astype("int16")
+    smooth[..., 5:9, 3] = -32768
+    chunks = (1,) * (len(shape) - 2) + (32, 32)
+    array = zarr.create_array(
+        tmp_path,
+        shape=shape,
+        chunks=chunks,
+        dtype="int16",
+        fill_value=-32768,
+        serializer=Blocks(),
+        compressors=None,
+    )
+    array[:] = smooth
+    np.testing.assert_array_equal(zarr.open_array(tmp_path, mode="r")[:], smooth)
+    assert array.nbytes_stored() < smooth.nbytes * 1.5
+
+
+def test_what_the_codec_does_not_take_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"int16 arrays of two or more axes; got float32 with 2"):
+        zarr.create_array(
+            tmp_path, shape=(16, 16), chunks=(16, 16), dtype="float32", serializer=Blocks()
+        )[:] = 1
+    with pytest.raises(ValueError, match="expected the codec mesonet.blocks without configuration"):
+        Blocks.from_dict({"name": "mesonet.blocks", "configuration": {"level": 3}})
+    with pytest.raises(mesonet.MesonetError, match="rows and columns must be multiples of 16"):
+        _mesonet.decode_blocks(b"", 1, 15, 16)
+    with pytest.raises(mesonet.MesonetError, match="not a chunk of mesonet.blocks"):
+        _mesonet.decode_blocks(b"\x01\x00", 1, 16, 16)

@@ -1,4 +1,4 @@
-//! The store that the benches of this library and of others read, on the grid of NOAA's HRRR:
+//! The store that this bench and those of other readers read, on the grid of NOAA's HRRR:
 //! temperature at 19 levels of one hour, and near the ground over 25 hours. The values are
 //! generated.
 
@@ -70,8 +70,15 @@ impl Cells {
     }
 }
 
+/// A slope with noise, in tenths of a kelvin, as a field of HRRR is.
 fn plane(seed: usize) -> Vec<i16> {
-    (0..ROWS * COLUMNS).map(|cell| ((cell / 7 + seed * 31) % 6000) as i16 - 3000).collect()
+    let value = |cell: usize| {
+        let (row, column) = (cell / COLUMNS, cell % COLUMNS);
+        let noise = ((cell + seed) as u32).wrapping_mul(2_654_435_761) >> 28;
+        let tenths = ((3 * row + 2 * column) / 16 + 31 * seed + noise as usize) % 600;
+        (tenths as i16 - 300) * 10
+    };
+    (0..ROWS * COLUMNS).map(value).collect()
 }
 
 fn fill(folder: &Path) -> model::RunStore {

@@ -52,7 +52,8 @@ fn files() -> Files {
             }],
         })
         .unwrap();
-    writer.write(0, "t", &[7; 2 * ROWS * COLUMNS]).unwrap();
+    let values = (0..2 * ROWS * COLUMNS).map(|at| (at * at % 91) as i16);
+    writer.write(0, "t", &values.collect::<Vec<_>>()).unwrap();
     writer.publish(&[0], 0).unwrap();
     let of_run = folder.join("fuzz").join(run.to_string());
     let kept = |path: PathBuf| {

@@ -13,12 +13,11 @@ const MODEL: &str = "upkeep";
 const RUN: &str = "20180917T000000Z";
 const NODATA: i16 = i16::MIN;
 
-/// 9 × 10 chunks of 16 × 16 cells: more than a word has bits.
-const ROWS: usize = 9 * 16;
-const COLUMNS: usize = 10 * 16;
+/// 9 × 10 chunks of 64 × 64 cells: more than a word has bits.
+const SIDE: usize = 64;
+const ROWS: usize = 9 * SIDE;
+const COLUMNS: usize = 10 * SIDE;
 const CHUNK_COLUMNS: usize = 10;
-/// The bytes of a chunk with its checksum.
-const CHUNK_BYTES: usize = 16 * 16 * 2 + 4;
 /// The bytes of an index entry.
 const ENTRY_BYTES: usize = 16;
 
@@ -68,7 +67,7 @@ fn shard(store: &model::RunStore, product: &str) -> PathBuf {
 
 /// The cell in the middle of a chunk.
 fn cell(chunk: usize) -> (usize, usize) {
-    (chunk / CHUNK_COLUMNS * 16 + 8, chunk % CHUNK_COLUMNS * 16 + 8)
+    (chunk / CHUNK_COLUMNS * SIDE + 8, chunk % CHUNK_COLUMNS * SIDE + 8)
 }
 
 #[test]
@@ -83,9 +82,12 @@ fn every_chunk_of_a_shard_of_more_than_64_is_read_and_checked_for_itself() {
 
     let path = shard(&store, "t2");
     let whole = fs::read(&path).unwrap();
+    let index = whole.len() - chunks * ENTRY_BYTES - 4;
     for damaged in [0, 1, 63, 64, 65, 89] {
         let mut bytes = whole.clone();
-        bytes[damaged * CHUNK_BYTES + 100] ^= 1;
+        let entry = index + damaged * ENTRY_BYTES;
+        let start = u64::from_le_bytes(*bytes[entry..].first_chunk().unwrap());
+        bytes[start as usize + 50] ^= 1;
         fs::write(&path, &bytes).unwrap();
         let run = store.newest_run(MODEL).unwrap();
         let t2 = run.product("t2").unwrap();

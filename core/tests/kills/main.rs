@@ -3,10 +3,16 @@
 mod embedded_kill;
 mod grid_store_grow_kill;
 mod grid_store_kill;
+mod grid_store_rewrite_kill;
 mod kill;
 #[path = "../process/mod.rs"]
 mod process;
 
 fn main() {
-    kill::main(&[embedded_kill::TEST, grid_store_grow_kill::TEST, grid_store_kill::TEST]);
+    kill::main(&[
+        embedded_kill::TEST,
+        grid_store_grow_kill::TEST,
+        grid_store_kill::TEST,
+        grid_store_rewrite_kill::TEST,
+    ]);
 }

@@ -9,7 +9,7 @@
 //! | 1 | unless all are equal: the number of exceptions, 0 to 127; bit 7: their high bits take two bytes |
 //! | 32 × width | the low bits of the residuals |
 //! | 1 or 2 each | the high bits of the exceptions |
-//! | 1 each | their places: 16 × row + column |
+//! | 1 each | their places, ascending: 16 × row + column |
 //!
 //! All are equal if the mode is [`LEAST`] and the width 0. A block without any value takes no byte.
 //!
@@ -312,10 +312,9 @@ impl<'a> Parts<'a> {
         Some(Self { mode, width, base, holes, low, high, places })
     }
 
-    /// Returns the residuals of the first rows; the others are 0.
+    /// Unpacks the residuals of the first rows into a block of zeros.
     #[inline(always)]
-    fn residuals(&self, rows: usize) -> Rows {
-        let mut residuals = [[0; SIDE]; SIDE];
+    fn unpack(&self, rows: usize, residuals: &mut Rows) {
         let mask = limit(self.width as u8);
         if self.width > 0 {
             let mut words = self.low.iter().map(|words| words.map(u16::from_le_bytes));
@@ -341,17 +340,23 @@ impl<'a> Parts<'a> {
                 }
             }
         }
-        let is_wide = self.high.len() > self.places.len();
-        for (number, &place) in self.places.iter().enumerate() {
-            let high = if is_wide {
-                u16::from_le_bytes([self.high[2 * number], self.high[2 * number + 1]])
-            } else {
-                u16::from(self.high[number])
-            };
-            let (row, column) = (usize::from(place) / SIDE, usize::from(place) % SIDE);
-            residuals[row][column] |= high.checked_shl(self.width).unwrap_or(0);
+        if self.width >= 16 {
+            return;
         }
-        residuals
+        // They are in the order of their places.
+        let cells = &mut residuals.as_flattened_mut()[..rows * SIDE];
+        let places = self.places.iter().map(|place| usize::from(*place));
+        if self.high.len() == self.places.len() {
+            for (place, high) in places.zip(self.high) {
+                let Some(cell) = cells.get_mut(place) else { break };
+                *cell |= u16::from(*high) << self.width;
+            }
+        } else {
+            for (place, high) in places.zip(self.high.as_chunks().0) {
+                let Some(cell) = cells.get_mut(place) else { break };
+                *cell |= u16::from_le_bytes(*high) << self.width;
+            }
+        }
     }
 
     /// Returns the missing columns of a row.
@@ -367,7 +372,8 @@ impl<'a> Parts<'a> {
 #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 pub(super) fn decode(block: &[u8], step: Step) -> Option<(Rows, Option<Holes>)> {
     let parts = Parts::of(block)?;
-    let mut rows = parts.residuals(SIDE);
+    let mut rows = [[0; SIDE]; SIDE];
+    parts.unpack(SIDE, &mut rows);
     if parts.mode != LEAST {
         for residual in rows.as_flattened_mut() {
             *residual = unfolded(*residual);
@@ -403,7 +409,7 @@ pub(super) fn decode(block: &[u8], step: Step) -> Option<(Rows, Option<Holes>)> 
         }
     }
     if step != Step::ONE {
-        step.integers(&mut rows);
+        step.integers(rows.as_flattened_mut());
     }
     let holes = parts.holes.map(|holes| holes.map(u16::from_le_bytes));
     Some((rows, holes))
@@ -444,7 +450,8 @@ pub(super) fn value(block: &[u8], row: usize, column: usize, step: Step) -> Opti
     if parts.holes(row) >> column & 1 != 0 {
         return Some(None);
     }
-    let residuals = parts.residuals(row + 1);
+    let mut residuals = [[0; SIDE]; SIDE];
+    parts.unpack(row + 1, &mut residuals);
     let mut sum = parts.base;
     match parts.mode {
         LEAST => sum = sum.wrapping_add(residuals[row][column]),

@@ -8,11 +8,12 @@
 //! | Bytes | What |
 //! | --- | --- |
 //! | 1 | the version, 1 |
-//! | 1 | bit 0: the ends take four bytes |
+//! | 1 | bit 0: the ends take four bytes; bit 1: some planes have no value |
 //! | 2 | the integer of missing values |
 //! | 2 | the number of steps |
 //! | 8 each | the steps: `factor`, `offset` |
-//! | 1 each, if there are two or more | the step of each plane, by its number |
+//! | planes / 8, rounded up, if some have no value | a bit for each plane that has one, the first in the lowest bit; the others appear no more below |
+//! | 1 each, if there are two or more steps | the step of each plane, by its number |
 //! | 2 or 4 each | where each block ends, counted from the first: block by block, row by row, with all planes of a block together |
 //! | | the blocks, in this order; one without any value takes no byte |
 //!
@@ -43,6 +44,7 @@ pub const BLOCK_SIDE: usize = SIDE;
 
 const VERSION: u8 = 1;
 const WIDE_ENDS: u8 = 1;
+const SOME_PLANES: u8 = 2;
 const HEAD: usize = 6;
 const STEP: usize = 8;
 
@@ -76,7 +78,11 @@ impl ChunkShape {
         self.rows / SIDE * self.block_columns()
     }
 
-    fn check(self) -> Result<(), BlocksError> {
+    /// Checks that the codec takes chunks of this shape.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(self) -> Result<(), BlocksError> {
         let is_whole = |length: usize| length > 0 && length.is_multiple_of(SIDE);
         let values =
             self.rows.checked_mul(self.columns).and_then(|one| one.checked_mul(self.planes));
@@ -194,22 +200,33 @@ pub fn append_chunk(
         let (row, column) = (block / shape.block_columns(), block % shape.block_columns());
         (first_row / SIDE + row, first_column / SIDE + column)
     };
-    let blocks = (0..shape.blocks()).flat_map(|block| {
-        let (row, column) = place(block);
-        planes.iter().map(move |plane| plane.block(row, column))
-    });
-    let length: usize = blocks.clone().map(<[u8]>::len).sum();
-    if length == 0 {
+    let has_value = |plane: &&&EncodedPlane| {
+        let mut places = (0..shape.blocks()).map(place);
+        places.any(|(row, column)| !plane.block(row, column).is_empty())
+    };
+    let present: Vec<&EncodedPlane> = planes.iter().filter(has_value).copied().collect();
+    if present.is_empty() {
         return false;
     }
+    let blocks = (0..shape.blocks()).map(place);
+    let blocks =
+        blocks.flat_map(|(row, column)| present.iter().map(move |one| one.block(row, column)));
+    let length: usize = blocks.clone().map(<[u8]>::len).sum();
     let is_wide = length > usize::from(u16::MAX);
-    let (steps, own) = steps_of(planes);
-    bytes.extend([VERSION, u8::from(is_wide) * WIDE_ENDS]);
+    let (steps, own) = steps_of(&present);
+    let are_some = present.len() < planes.len();
+    bytes.extend([VERSION, u8::from(is_wide) * WIDE_ENDS | u8::from(are_some) * SOME_PLANES]);
     bytes.extend(nodata.to_le_bytes());
     bytes.extend((steps.len() as u16).to_le_bytes());
     for step in &steps {
         bytes.extend(step.factor.to_le_bytes());
         bytes.extend(step.offset.to_le_bytes());
+    }
+    if are_some {
+        bytes.extend(planes.chunks(8).map(|planes| {
+            let bits = planes.iter().zip(0..).filter(|(plane, _)| has_value(plane));
+            bits.fold(0_u8, |bits, (_, bit)| bits | 1 << bit)
+        }));
     }
     if steps.len() > 1 {
         bytes.extend(own);
@@ -251,7 +268,11 @@ pub struct Chunk<'a> {
     shape: ChunkShape,
     nodata: i16,
     steps: &'a [[u8; STEP]],
-    /// The number of each plane's step, if there are several.
+    /// A bit for each plane that has a value, if not all have.
+    present: &'a [u8],
+    /// The number of planes that have a value.
+    planes: usize,
+    /// The number of each such plane's step, if there are several.
     own: &'a [u8],
     is_wide: bool,
     ends: &'a [u8],
@@ -277,11 +298,16 @@ impl<'a> Chunk<'a> {
         let steps = usize::from(u16::from_le_bytes([low, high]));
         let is_wide = flags & WIDE_ENDS != 0;
         let (stated, rest) = split(rest, steps * STEP)?;
-        let (own, rest) = split(rest, if steps > 1 { shape.planes } else { 0 })?;
-        let ends = shape.blocks() * shape.planes * if is_wide { 4 } else { 2 };
+        let (mut present, mut rest, mut planes) = (&[][..], rest, shape.planes);
+        if flags & SOME_PLANES != 0 {
+            (present, rest) = split(rest, shape.planes.div_ceil(8))?;
+            planes = ones(present, shape.planes);
+        }
+        let (own, rest) = split(rest, if steps > 1 { planes } else { 0 })?;
+        let ends = shape.blocks() * planes * if is_wide { 4 } else { 2 };
         let (ends, blocks) = split(rest, ends)?;
         let (nodata, steps) = (i16::from_le_bytes(nodata), stated.as_chunks().0);
-        Ok(Self { shape, nodata, steps, own, is_wide, ends, blocks })
+        Ok(Self { shape, nodata, steps, present, planes, own, is_wide, ends, blocks })
     }
 
     /// Reads a cell of several planes, from the first given one on.
@@ -324,10 +350,17 @@ impl<'a> Chunk<'a> {
         read_part(self, plane, rows, columns, values, stride).ok_or(BlocksError::Damaged)
     }
 
-    /// Returns the bytes of a block of a plane.
+    /// Returns the place of a plane among those that have values; `None` if it has none.
     #[inline(always)]
-    fn block(&self, block: usize, plane: usize) -> Option<&'a [u8]> {
-        let at = block * self.shape.planes + plane;
+    fn place(&self, plane: usize) -> Option<usize> {
+        let Some(bits) = self.present.get(plane / 8) else { return Some(plane) };
+        (bits >> (plane % 8) & 1 != 0).then(|| ones(self.present, plane))
+    }
+
+    /// Returns the bytes of a block, by the place of its plane.
+    #[inline(always)]
+    fn block(&self, block: usize, place: usize) -> Option<&'a [u8]> {
+        let at = block * self.planes + place;
         let end = |at: usize| -> Option<usize> {
             Some(if self.is_wide {
                 u32::from_le_bytes(*self.ends.as_chunks().0.get(at)?) as usize
@@ -339,10 +372,10 @@ impl<'a> Chunk<'a> {
         self.blocks.get(start..end(at)?)
     }
 
-    /// Returns the step of a plane.
+    /// Returns the step of the plane at a place.
     #[inline(always)]
-    fn step(&self, plane: usize) -> Option<Step> {
-        let number = self.own.get(plane).copied().map_or(0, usize::from);
+    fn step(&self, place: usize) -> Option<Step> {
+        let number = self.own.get(place).copied().map_or(0, usize::from);
         if self.steps.is_empty() {
             return Some(Step::ONE);
         }
@@ -362,14 +395,25 @@ fn read_column(
     let number = row / SIDE * chunk.shape.block_columns() + column / SIDE;
     let (row, column) = (row % SIDE, column % SIDE);
     for (plane, value) in (first_plane..).zip(values) {
-        let block = chunk.block(number, plane)?;
-        let found = match block {
-            [] => None,
-            block => block::value(block, row, column, chunk.step(plane)?)?,
-        };
-        *value = found.map_or(chunk.nodata, |integer| integer as i16);
+        *value = chunk.nodata;
+        let Some(place) = chunk.place(plane) else { continue };
+        let block = chunk.block(number, place)?;
+        if !block.is_empty()
+            && let Some(integer) = block::value(block, row, column, chunk.step(place)?)?
+        {
+            *value = integer as i16;
+        }
     }
     Some(())
+}
+
+/// Counts the bits that are set among the first of some.
+#[inline(always)]
+fn ones(bits: &[u8], first: usize) -> usize {
+    let (whole, rest) = (first / 8, first % 8);
+    let part = bits.get(whole).map_or(0, |bits| bits & ((1 << rest) - 1));
+    let ones = bits[..whole].iter().map(|bits| bits.count_ones()).sum::<u32>();
+    (ones + part.count_ones()) as usize
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
@@ -381,7 +425,13 @@ fn read_part(
     values: &mut [i16],
     stride: usize,
 ) -> Option<()> {
-    let step = chunk.step(plane)?;
+    let Some(place) = chunk.place(plane) else {
+        for row in 0..rows.len() {
+            values[row * stride..][..columns.len()].fill(chunk.nodata);
+        }
+        return Some(());
+    };
+    let step = chunk.step(place)?;
     for block_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {
         let top = block_row * SIDE;
         let inside_rows = rows.start.max(top)..rows.end.min(top + SIDE);

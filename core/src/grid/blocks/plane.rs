@@ -123,10 +123,12 @@ fn encode(
 ) -> bool {
     for rows in values.chunks(SIDE * columns) {
         for first in (0..columns).step_by(SIDE) {
-            let (integers, holes) = gather(rows, columns, first, nodata);
+            let (mut block, holes) = gather(rows, columns, first, nodata);
             if holes.iter().any(|row| *row != u16::MAX) {
-                let Some(numbers) = step.numbers(&integers) else { return false };
-                block::encode(&numbers, &holes, bytes);
+                if !step.numbers(block.as_flattened_mut()) {
+                    return false;
+                }
+                block::encode(&block, &holes, bytes);
             }
             ends.push(bytes.len());
         }

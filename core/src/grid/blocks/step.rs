@@ -6,8 +6,6 @@
 
 use std::sync::LazyLock;
 
-use super::block::{Rows, SIDE};
-
 /// A coarser step: the integer of a number k is `(factor × k + offset) >> 16`, modulo 2³².
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Step {
@@ -81,37 +79,33 @@ impl Step {
         (self.factor.wrapping_mul(number).wrapping_add(self.offset) >> 16) as u16
     }
 
-    /// Returns the integers of a block of numbers.
+    /// Replaces numbers by their integers.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
-    pub(super) fn integers(self, rows: &mut Rows) {
-        for row in rows {
-            for number in row {
-                *number = self.integer(*number);
-            }
+    pub(super) fn integers(self, numbers: &mut [u16]) {
+        for number in numbers {
+            *number = self.integer(*number);
         }
     }
 
-    /// Returns the numbers of a block of integers; `None` if one of them is not on the step.
+    /// Replaces integers by their numbers; returns whether all of them are on the step.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
-    pub(super) fn numbers(self, integers: &Rows) -> Option<Rows> {
+    pub(super) fn numbers(self, integers: &mut [u16]) -> bool {
         if self == Self::ONE {
-            return Some(*integers);
+            return true;
         }
         // Single precision suffices: the number of an integer is unique, and a wrong one is noticed.
         let per_integer = (65_536.0 / f64::from(self.factor)) as f32;
         let before = (0.5 - f64::from(self.offset as i32) / 65_536.0) as f32;
-        let mut numbers = [[0; SIDE]; SIDE];
         let mut differences = 0;
-        for (numbers, integers) in numbers.iter_mut().zip(integers) {
-            for (number, &integer) in numbers.iter_mut().zip(integers) {
-                let middle = f32::from(integer as i16) + before;
-                // Adding this rounds, and leaves the number in the lowest bits.
-                *number = (middle * per_integer + 12_582_912.0).to_bits() as u16;
-                differences |= self.integer(*number) ^ integer;
-            }
+        for integer in integers {
+            let middle = f32::from(*integer as i16) + before;
+            // Adding this rounds, and leaves the number in the lowest bits.
+            let number = (middle * per_integer + 12_582_912.0).to_bits() as u16;
+            differences |= self.integer(number) ^ *integer;
+            *integer = number;
         }
-        (differences == 0).then_some(numbers)
+        differences == 0
     }
 }

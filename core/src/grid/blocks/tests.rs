@@ -87,11 +87,13 @@ fn every_extreme_comes_back() {
 }
 
 #[test]
-fn a_missing_plane_takes_two_bytes_a_block() {
+fn a_missing_plane_takes_a_bit() {
     let one = field(32, 32, 8);
     let alone = check(&one, shape(1, 32, 32)).len();
-    let among = [vec![NODATA; 10 * 1024], one].concat();
-    assert_eq!(check(&among, shape(11, 32, 32)).len(), alone + 10 * 4 * 2);
+    let among = [vec![NODATA; 10 * 1024], one.clone()].concat();
+    assert_eq!(check(&among, shape(11, 32, 32)).len(), alone + 2);
+    let two = [&one[..], &vec![NODATA; 15 * 1024], &one[..]].concat();
+    check(&two, shape(17, 32, 32));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// A part of a run of NAM, with levels and without, and constant and missing fields.
-const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/version_3");
 const MODEL: &str = "nam211";
 
 fn copy(from: &Path, to: &Path) {

@@ -212,7 +212,7 @@ fn what_is_damaged_is_not_there_already_and_is_put_back_once_it_is_set_aside() {
 #[test]
 fn runs_are_kept_within_so_many_bytes() {
     let (_folder, store) = new_store();
-    let text = "[small]\ntitle = \"s\"\nkeep_bytes = 45000\nproducts = [{ name = \"pressure\", unit = \
+    let text = "[small]\ntitle = \"s\"\nkeep_bytes = 36000\nproducts = [{ name = \"pressure\", unit = \
                 \"Pa\", scale = 0.5, offset = 100000, parameter = \"7:0.3.1\", level = \"101\" }]";
     let catalogue = model::Catalogue::from_toml(text).unwrap();
     let source = catalogue.get("small").unwrap();
@@ -223,7 +223,7 @@ fn runs_are_kept_within_so_many_bytes() {
     }
     let runs = store.runs("small").unwrap();
     let bytes = runs.iter().map(|run| store.run_bytes("small", *run).unwrap()).sum::<u64>();
-    assert!(runs.len() == 2 && (22_500..=45_000).contains(&bytes), "{bytes}");
+    assert!(runs.len() == 2 && (18_000..=36_000).contains(&bytes), "{bytes}");
 }
 
 /// The messages of a file whose fields are all of products, in 20 files that are cut elsewhere.
