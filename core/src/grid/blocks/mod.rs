@@ -439,7 +439,7 @@ fn read_part(
             let left = block_column * SIDE;
             let inside = columns.start.max(left)..columns.end.min(left + SIDE);
             let block =
-                chunk.block(block_row * chunk.shape.block_columns() + block_column, plane)?;
+                chunk.block(block_row * chunk.shape.block_columns() + block_column, place)?;
             let to = inside.start - columns.start;
             let width = inside.len();
             if block.is_empty() {

@@ -204,7 +204,7 @@ fn values(of: ChunkShape) -> impl Strategy<Value = Vec<i16>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_encoded_is_decoded(values in values(shape(3, 32, 48))) {
