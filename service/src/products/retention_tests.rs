@@ -281,7 +281,7 @@ fn two_servers_on_one_folder_delete_each_file_once() {
 fn a_file_that_cannot_be_read_or_deleted_is_named_and_the_others_go() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder("keep = \"1d\"", &[-60, -50, 0]);
-    fs::set_permissions(folder.path(-60), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.path(-60), fs::Permissions::from_mode(0o0)).unwrap();
     if File::open(folder.path(-60)).is_ok() {
         // The superuser reads everything.
         return;
