@@ -77,6 +77,7 @@ mod observations_series;
 mod observations_units;
 mod observations_weather;
 mod process;
+mod product_retention;
 mod products;
 mod pushes;
 mod qualifiers;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::duration::ProductDuration;
+use super::keep::{Keep, KeepToml, keep_of};
 use super::pyramid::Resampling;
 use crate::grib;
 use crate::grib::{FieldKind, GribError};
@@ -44,7 +45,29 @@ pub struct RasterCatalogue {
     products: BTreeMap<String, RasterProduct>,
 }
 
-/// A product: its description, its packing, and its source fields.
+/// A product: its description, its packing, its source fields, and how long its files are kept.
+///
+/// ```
+/// use mesonet::raster::{RasterCatalogue, RasterProduct};
+/// let rain = r#"
+///     [rain]
+///     title = "Rain"
+///     unit = "mm"
+///     scale = 0.1
+///     keep = { 1h = "7d" }
+///     keep_bytes = 50_000_000_000
+///     fields = [
+///         { parameter = "161:209.6.2", duration = "1h" },
+///         { parameter = "161:209.6.6", duration = "24h" },
+///     ]
+/// "#;
+/// let catalogue = RasterCatalogue::from_toml(rain)?;
+/// let rain: &RasterProduct = catalogue.get("rain").expect("it was added");
+/// assert_eq!(rain.keep_ms(Some("1h".parse()?)), Some(7 * 86_400_000));
+/// assert_eq!(rain.keep_ms(Some("24h".parse()?)), None); // for ever
+/// assert_eq!(rain.keep_bytes(), Some(50_000_000_000));
+/// # Ok::<(), mesonet::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RasterProduct {
     name: String,
@@ -52,6 +75,8 @@ pub struct RasterProduct {
     unit: String,
     encoding: Encoding,
     overviews: Resampling,
+    keep: Keep,
+    keep_bytes: Option<u64>,
     fields: Vec<FieldRule>,
 }
 
@@ -103,6 +128,8 @@ struct RasterToml {
     offset: f64,
     #[serde(default)]
     overviews: Resampling,
+    keep: Option<KeepToml>,
+    keep_bytes: Option<u64>,
     fields: Vec<FieldRule>,
 }
 
@@ -120,7 +147,7 @@ impl RasterCatalogue {
     ///
     /// # Errors
     /// If the text is not TOML, a key is unknown, or an entry is invalid: a type that cannot be
-    /// part of a path, a scale of 0, or no fields.
+    /// part of a path, a scale of 0, a `keep` that is not a span, or no fields.
     ///
     /// ```
     /// use mesonet::raster::{RasterCatalogue, CatalogueError, Resampling};
@@ -185,7 +212,7 @@ impl RasterCatalogue {
 
 impl RasterProduct {
     fn new(name: String, entry: RasterToml) -> Result<Self, String> {
-        let RasterToml { title, unit, scale, offset, overviews, fields } = entry;
+        let RasterToml { title, unit, scale, offset, overviews, keep, keep_bytes, fields } = entry;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if !(1..=MAX_TYPE).contains(&name.len()) || !name.bytes().all(plain) {
             return Err(format!("a type must be 1 to {MAX_TYPE} letters, digits, - or _"));
@@ -196,7 +223,9 @@ impl RasterProduct {
         if !(1..=MAX_ENTRIES).contains(&fields.len()) {
             return Err(format!("{} fields; allowed: 1 to {MAX_ENTRIES}", fields.len()));
         }
-        let product = Self { name, title, unit, encoding, overviews, fields };
+        let keep = keep.map(|keep| keep_of(keep, &durations_in(&fields))).transpose()?;
+        let keep = keep.unwrap_or_default();
+        let product = Self { name, title, unit, encoding, overviews, keep, keep_bytes, fields };
         if product.no_echo().is_some() && overviews == Resampling::Average {
             // The mean of an echo and of no echo is not a meaningful value.
             return Err("overviews must be max or nearest where \"no echo\" is a value".to_owned());
@@ -243,10 +272,19 @@ impl RasterProduct {
     /// Returns the lengths of time that the product exists for, shortest first; `None` is an
     /// instant.
     pub fn durations(&self) -> Vec<Option<ProductDuration>> {
-        let mut durations: Vec<_> = self.fields.iter().map(|rule| rule.duration).collect();
-        durations.sort_unstable();
-        durations.dedup();
-        durations
+        durations_in(&self.fields)
+    }
+
+    /// Returns how long the files of a duration are kept, in milliseconds; `None` is for ever.
+    /// `None` as the duration is an instant.
+    pub fn keep_ms(&self, duration: Option<ProductDuration>) -> Option<i64> {
+        self.keep.get(&duration).copied()
+    }
+
+    /// Returns how many bytes the files of all durations may take together, if there is a limit; the
+    /// newest file of each duration always stays.
+    pub fn keep_bytes(&self) -> Option<u64> {
+        self.keep_bytes
     }
 
     /// Returns the lengths of time for which a field belongs to this product.
@@ -276,6 +314,14 @@ impl RasterProduct {
         durations.dedup();
         Ok(durations)
     }
+}
+
+/// Returns the durations of fields, shortest first, each once.
+fn durations_in(fields: &[FieldRule]) -> Vec<Option<ProductDuration>> {
+    let mut durations: Vec<_> = fields.iter().map(|rule| rule.duration).collect();
+    durations.sort_unstable();
+    durations.dedup();
+    durations
 }
 
 #[cfg(test)]

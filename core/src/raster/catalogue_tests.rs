@@ -113,6 +113,48 @@ fn own_entries_override_those_that_ship() {
 }
 
 #[test]
+fn files_are_kept_for_ever_unless_the_catalogue_says_how_long() {
+    let day_ms = 86_400_000;
+    for product in RasterCatalogue::default().iter() {
+        let spans: Vec<_> = product.durations().iter().map(|span| product.keep_ms(*span)).collect();
+        assert!(spans.iter().all(Option::is_none) && product.keep_bytes().is_none());
+    }
+    let two = "{ parameter = \"1:2.3.4\" }, { parameter = \"1:2.3.5\", duration = \"60min\" }";
+    let kept = |keep: &str| -> (Vec<Option<i64>>, Option<u64>) {
+        let catalogue = RasterCatalogue::from_toml(&format!("{}{keep}\n", entry(two))).unwrap();
+        let own = catalogue.get("own").unwrap();
+        (own.durations().iter().map(|span| own.keep_ms(*span)).collect(), own.keep_bytes())
+    };
+    assert_eq!(kept("keep = \"3d\""), (vec![Some(3 * day_ms); 2], None));
+    assert_eq!(kept("keep = { 1h = \"400d\" }"), (vec![None, Some(400 * day_ms)], None));
+    let each = "keep = { instant = \"12h\", \"60min\" = \"1d\" }\nkeep_bytes = 0";
+    assert_eq!(kept(each), (vec![Some(day_ms / 2), Some(day_ms)], Some(0)));
+    for (keep, expected) in [
+        ("keep = \"3\"", "line 1 in [own] of the products: keep: \"3\" is not a span"),
+        ("keep = \"0d\"", "keep: \"0d\" is not a span; allowed is a positive whole number"),
+        ("keep = \"-1d\"", "keep: \"-1d\" is not a span"),
+        ("keep = 3", "keep must be a span, for example \"7d\", or a table of spans by duration"),
+        ("keep = { 1h = 3 }", "keep must be a span, for example \"7d\", or a table of spans by"),
+        (
+            "keep = { 2h = \"3d\" }",
+            "keep names the duration 2h; those of the product are instant, 1h",
+        ),
+        (
+            "keep = { a = \"3d\" }",
+            "keep names the duration a; those of the product are instant, 1h",
+        ),
+        ("keep = { 1h = \"3\" }", "keep: \"3\" is not a span"),
+        ("keep = { 1h = \"3d\", 60min = \"4d\" }", "keep names the duration 1h twice"),
+        ("keep_bytes = -1", "line 6 in [own] of the products: invalid value: integer `-1`"),
+        ("keep_runs = 3", "unknown field `keep_runs`"),
+    ] {
+        let text = format!("{}{keep}\n", entry(two));
+        let error = RasterCatalogue::from_toml(&text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{keep}: {error}");
+    }
+}
+
+#[test]
 fn entries_that_make_no_sense_are_refused() {
     let good = entry("{ parameter = \"1:2.3.4\" }");
     let refusal = |text: &str| RasterCatalogue::from_toml(text).unwrap_err().to_string();

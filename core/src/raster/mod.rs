@@ -3,6 +3,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | The products of a deployment, and the fields that they are read from | [`RasterCatalogue`] |
+//! | How long its files are kept | `keep.rs` |
 //! | `duration=24h` | [`ProductDuration`] |
 //! | A field on a map, north up, packed | [`Raster`] |
 //! | Where its pixels lie | `georeference.rs` |
@@ -16,6 +17,7 @@ mod cog;
 mod duration;
 mod error;
 mod georeference;
+mod keep;
 mod packed;
 mod pyramid;
 mod seal;

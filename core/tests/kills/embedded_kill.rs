@@ -118,7 +118,7 @@ fn last_taken(said: &str) -> u64 {
 /// One reading: station, series, time, value to the bit, verdict, and the source's verdict.
 type Held = (StationId, SeriesId, i64, u64, QualityCode, QualityCode);
 
-fn held(record: &dyn Reader) -> Vec<Held> {
+pub fn held(record: &dyn Reader) -> Vec<Held> {
     let directory = record.directory().unwrap();
     let ids: Vec<StationId> = directory.stations.iter().map(|known| known.station.id).collect();
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
@@ -139,7 +139,7 @@ fn held(record: &dyn Reader) -> Vec<Held> {
 }
 
 /// Returns the files in the folder of segments, including those unknown to the store.
-fn segment_files(dir: &Path) -> Vec<PathBuf> {
+pub fn segment_files(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir.join("segments")).unwrap().map(|file| file.unwrap().path());
     files.filter(|path| path.is_file()).collect()
 }

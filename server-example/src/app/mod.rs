@@ -12,7 +12,7 @@
 //! | API keys that others issue and revoke | `key_renewal.rs` |
 //! | Who sends a request, and how many requests a client address may send | `identify.rs`, `rate.rs` |
 //! | `/metrics` | `figures/` |
-//! | How far back a running server keeps its record | `retention.rs` |
+//! | How far back a running server keeps its record and its raster products | `retention.rs`, `product_retention.rs` |
 //! | The log and the metrics of requests | `request_line.rs` |
 
 mod background;
@@ -22,6 +22,7 @@ mod into_store;
 mod key_renewal;
 mod leave;
 mod model_layout;
+mod product_retention;
 mod rate;
 mod reload;
 #[cfg(test)]

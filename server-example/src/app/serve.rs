@@ -20,7 +20,7 @@ use super::background::{repeat, rest};
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
 use super::model_layout::{Remaining, modernise};
 use super::watch::{Watch, WatchError};
-use super::{figures, retention};
+use super::{figures, product_retention, retention};
 use crate::app::key_renewal::keep_keys;
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
@@ -150,6 +150,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     prepare_zones(&state).await?;
     if let Some(record) = state.services.record() {
         retention::announce(&state, record)?;
+        product_retention::announce(&state);
     }
     let app = super::app(Arc::clone(&state)).service();
     // In parallel with the first requests. Requests for models wait.
@@ -235,6 +236,8 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
         beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, modernise));
+        let stayed = product_retention::Stayed::new();
+        beside.spawn(repeat(Arc::clone(state), stayed, rest, product_retention::expire));
     }
     if state.services.follower().is_some() {
         beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {

@@ -52,6 +52,9 @@ pub struct Metrics {
     response_bytes: Histograms,
     rate: Family<By, Counter>,
     pub ingest: OfIngest,
+    /// Number and length of the files that retention has deleted, by raster product.
+    deleted_files: Family<By, Counter>,
+    deleted_bytes: Family<By, Counter>,
 }
 
 /// What was taken in, by kind of file.
@@ -106,7 +109,26 @@ impl Default for Metrics {
         let text = "Requests that waited for their turn or were refused with 429";
         registry.register("rate_limited_requests", text, rate.clone());
         let ingest = OfIngest::register(&mut registry);
-        Self { registry, requests, request_seconds, response_bytes, rate, ingest }
+        let (deleted_files, deleted_bytes) = (Family::default(), Family::default());
+        let text = "Files of raster products that were deleted because of keep or keep_bytes";
+        registry.register("deleted_product_files", text, deleted_files.clone());
+        let text = "Length of these files";
+        registry.register_with_unit(
+            "deleted_product",
+            text,
+            Unit::Bytes,
+            Family::clone(&deleted_bytes),
+        );
+        Self {
+            registry,
+            requests,
+            request_seconds,
+            response_bytes,
+            rate,
+            ingest,
+            deleted_files,
+            deleted_bytes,
+        }
     }
 }
 
@@ -132,6 +154,13 @@ impl Metrics {
             Turn::Refused => "refused",
         };
         self.rate.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+
+    /// Counts files of a raster product that were deleted.
+    pub fn deleted_products(&self, product: &str, files: u64, bytes: u64) {
+        let labels = [("product", product.to_owned())];
+        self.deleted_files.get_or_create(&labels).inc_by(files);
+        self.deleted_bytes.get_or_create(&labels).inc_by(bytes);
     }
 
     /// Counts what was taken in.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use mesonet::raster::{ProductDuration, RasterError};
 use mesonet::{Iso8601, raster};
 
 use super::span_name;
+use crate::files::found;
 
 /// Number of files whose state is remembered. If there are more, all are checked again.
 const MAX_KNOWN: usize = 100_000;
@@ -26,14 +27,30 @@ pub struct ProductPlace {
     pub ts_ms: i64,
 }
 
-/// Checks a file against its checksum, its structure and its place; with `every_tile`, decodes
-/// every pixel. Returns its length in bytes, or what is wrong with it.
-pub fn check(path: &Path, place: &ProductPlace, every_tile: bool) -> Result<u64, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    check_file(file, place, every_tile)
+/// What a file was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// It names its product, duration and time, and its checksum holds.
+    Sealed,
+    /// It can be read, but has no checksum or does not name its place: an earlier version or another
+    /// program wrote it.
+    Unsealed,
+    /// It is not as it was written.
+    Damaged,
 }
 
-fn check_file(file: File, place: &ProductPlace, every_tile: bool) -> Result<u64, String> {
+/// Checks a file against its checksum, its structure and its place, and decodes every pixel. Returns
+/// its length in bytes, `None` if it was deleted in the meantime, or what is wrong with it.
+pub fn check(path: &Path, place: &ProductPlace) -> Result<Option<u64>, String> {
+    let Some(file) = found(File::open(path)).map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
+    Ok(Some(check_file(file, place, true)?.length))
+}
+
+/// The same for an open file; only with `every_tile` it decodes every pixel of a file that has a
+/// checksum.
+fn check_file(file: File, place: &ProductPlace, every_tile: bool) -> Result<raster::File, String> {
     let file = raster::File::check(BufReader::new(file), every_tile);
     let file = file.map_err(|error: RasterError| error.to_string())?;
     let span = place.span.map(|span| span.to_string()).unwrap_or_default();
@@ -55,7 +72,7 @@ fn check_file(file: File, place: &ProductPlace, every_tile: bool) -> Result<u64,
             )
         ));
     }
-    Ok(file.length)
+    Ok(file)
 }
 
 /// What distinguishes one version of a file from the next. Each version is a new file.
@@ -80,32 +97,50 @@ impl Version {
 
 /// The files checked since the server started, each version once.
 #[derive(Debug, Default)]
-pub struct Checked(Mutex<HashMap<PathBuf, (Version, bool)>>);
+pub struct Checked(Mutex<HashMap<PathBuf, (Version, Content)>>);
 
 impl Checked {
-    /// Whether a file may be served; a fault is logged when it is found.
+    /// Returns what a file is; a fault is logged when it is found.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn is_whole(&self, path: &Path, place: &ProductPlace) -> io::Result<bool> {
+    pub fn content(&self, path: &Path, place: &ProductPlace) -> io::Result<Content> {
         let file = File::open(path)?;
         let version = Version::of(&file.metadata()?);
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&(checked, is_whole)) = known().get(path)
+        if let Some(&(checked, content)) = self.known().get(path)
             && checked == version
         {
-            return Ok(is_whole);
+            return Ok(content);
         }
-        let checked = check_file(file, place, false);
-        if let Err(cause) = &checked {
-            let name = path.display();
-            tracing::error!("{name} is damaged and is not served: {cause}; run verify --set-aside");
-        }
-        let mut known = known();
+        let content = match check_file(file, place, false) {
+            Ok(file) if file.is_sealed && names_its_place(&file) => Content::Sealed,
+            Ok(_) => Content::Unsealed,
+            Err(cause) => {
+                let name = path.display();
+                tracing::error!(
+                    "{name} is damaged and is not served: {cause}; run verify --set-aside"
+                );
+                Content::Damaged
+            }
+        };
+        let mut known = self.known();
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
-        known.insert(path.to_owned(), (version, checked.is_ok()));
-        Ok(checked.is_ok())
+        known.insert(path.to_owned(), (version, content));
+        Ok(content)
     }
+
+    /// Forgets a file that was deleted.
+    pub fn forget(&self, path: &Path) {
+        self.known().remove(path);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (Version, Content)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn names_its_place(file: &raster::File) -> bool {
+    file.product.is_some() && file.duration.is_some() && file.valid_ms.is_some()
 }

@@ -16,7 +16,7 @@ use mesonet::raster::{ProductDuration, Raster};
 use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
-use super::check::{Checked, ProductPlace, check};
+use super::check::{Checked, Content, ProductPlace, check};
 use crate::files::are_the_same;
 
 /// The folder of products for an instant.
@@ -136,7 +136,12 @@ impl ProductFiles {
     /// # Errors
     /// It cannot be read.
     pub fn is_whole(&self, path: &Path, place: &ProductPlace) -> io::Result<bool> {
-        self.checked.is_whole(path, place)
+        Ok(self.checked.content(path, place)? != Content::Damaged)
+    }
+
+    /// What is known of the files that were read.
+    pub(super) fn checked(&self) -> &Checked {
+        &self.checked
     }
 
     /// Returns every file in the folder, whatever the catalogue says, by name.
@@ -156,12 +161,12 @@ impl ProductFiles {
     }
 
     /// Checks a file against its checksum and its place, and decodes every pixel. Returns its
-    /// length in bytes.
+    /// length in bytes; `None` if it was deleted in the meantime.
     ///
     /// # Errors
     /// What is wrong with the file, for people.
-    pub fn check(path: &Path, place: &ProductPlace) -> Result<u64, String> {
-        check(path, place, true)
+    pub fn check(path: &Path, place: &ProductPlace) -> Result<Option<u64>, String> {
+        check(path, place)
     }
 
     /// Writes the file of a product, replacing one of the same time. Returns the length in bytes;
@@ -226,7 +231,12 @@ impl ProductFiles {
         Ok(removed)
     }
 
-    fn folder(&self, product: &raster::RasterProduct, span: Option<ProductDuration>) -> PathBuf {
+    /// The folder of a product's files of a duration. It need not exist.
+    pub(super) fn folder(
+        &self,
+        product: &raster::RasterProduct,
+        span: Option<ProductDuration>,
+    ) -> PathBuf {
         self.folder.join(product.name()).join(span_name(span))
     }
 }
@@ -321,7 +331,7 @@ fn name(ts_ms: i64) -> String {
 }
 
 /// Parses the time in a file name; `None` for any other name.
-fn time(file_name: &str) -> Option<i64> {
+pub(super) fn time(file_name: &str) -> Option<i64> {
     let stamp = file_name.strip_suffix(EXTENSION)?;
     let part = |range| stamp.get(range);
     let (date, clock) = (part(0..8)?, part(9..15)?);

@@ -4,12 +4,15 @@
 //! | --- | --- |
 //! | The files of the data folder, by type, duration and time | [`ProductFiles`] |
 //! | Checks that a file is as it was written | `check.rs` |
+//! | Deletes files that are no longer kept | [`ProductFiles::expire`] |
 //! | From the fields of a GRIB2 file to files | [`take_in`] |
 
 mod check;
 mod files;
+mod retention;
 mod take_in;
 
 pub use check::ProductPlace;
 pub use files::{ProductFiles, StoredFile, span_name};
+pub use retention::Expired;
 pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};

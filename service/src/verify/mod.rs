@@ -218,14 +218,21 @@ impl Verified {
             let (path, place) = match file {
                 StoredFile::Product(path, place) => (path, place),
                 StoredFile::Foreign(path) => {
-                    self.not_checked.push(relative(data, &path));
+                    // A server on ClickHouse may be deleting old files of this folder.
+                    if path.symlink_metadata().is_ok() {
+                        self.not_checked.push(relative(data, &path));
+                    }
                     continue;
                 }
             };
-            self.products += 1;
             match ProductFiles::check(&path, &place) {
-                Ok(bytes) => self.product_bytes += bytes,
+                Ok(None) => {}
+                Ok(Some(bytes)) => {
+                    self.products += 1;
+                    self.product_bytes += bytes;
+                }
                 Err(cause) => {
+                    self.products += 1;
                     let file = relative(data, &path);
                     if set_aside {
                         move_aside(&path, &data.join(DAMAGED).join(&file))?;

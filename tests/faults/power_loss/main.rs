@@ -17,7 +17,10 @@ mod disk;
 mod products;
 mod readings;
 mod recorder;
+mod rewriting;
 mod runs;
+#[path = "../../../core/tests/version_6/mod.rs"]
+mod version_6;
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -69,6 +72,7 @@ fn child() {
         readings::Readings::NAME => work::<readings::Readings>(dir, marks),
         runs::Runs::NAME => work::<runs::Runs>(dir, marks),
         products::Products::NAME => work::<products::Products>(dir, marks),
+        rewriting::Rewriting::NAME => work::<rewriting::Rewriting>(dir, marks),
         alerts::Alerts::NAME => work::<alerts::Alerts>(dir, marks),
         other => panic!("{other}"),
     }
@@ -214,6 +218,11 @@ fn assert_is_the_folder(disk: &Disk, root: &Path) {
 #[test]
 fn readings_survive_a_loss_of_power() {
     survives_a_loss_of_power::<readings::Readings>();
+}
+
+#[test]
+fn old_segments_that_are_written_anew_survive_a_loss_of_power() {
+    survives_a_loss_of_power::<rewriting::Rewriting>();
 }
 
 #[test]

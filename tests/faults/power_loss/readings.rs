@@ -69,12 +69,12 @@ fn keys() -> [SeriesKey; 2] {
     ]
 }
 
-fn ts_ms(number: u64) -> i64 {
+pub fn ts_ms(number: u64) -> i64 {
     number as i64 * 60_000
 }
 
 /// Returns the readings of a minute, and corrections of an earlier one.
-fn batch(number: u64) -> Batch {
+pub fn batch(number: u64) -> Batch {
     let report = |place: u64, at: u64, revision: u8| Report {
         station: station(place).id,
         ts_ms: ts_ms(at),
@@ -96,7 +96,7 @@ fn batch(number: u64) -> Batch {
 }
 
 /// Changes the verdict of a reading of the previous batch.
-fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
+pub fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     move |_| {
         let series = keys()[0].id();
         let (ts_ms, quality) = (vec![ts_ms(number.saturating_sub(1))], vec![Quality::GOOD]);
@@ -154,9 +154,7 @@ impl Work for Readings {
                 Act::Seal | Act::Reopen => {}
             }
         }
-        let (stations, mut readings) = seen(&store);
-        readings.retain(|reading| reading.2 >= from_ms);
-        (stations, readings)
+        retained(&store, from_ms)
     }
 
     fn seen(dir: &Path) -> Self::Seen {
@@ -167,6 +165,13 @@ impl Work for Readings {
         assert_eq!(EmbeddedStore::verify(dir, false).unwrap().faults, []);
         seen
     }
+}
+
+/// What is seen of a record from an instant on.
+pub fn retained(record: &dyn Reader, from_ms: i64) -> <Readings as Work>::Seen {
+    let (stations, mut readings) = seen(record);
+    readings.retain(|reading| reading.2 >= from_ms);
+    (stations, readings)
 }
 
 fn seen(record: &dyn Reader) -> <Readings as Work>::Seen {

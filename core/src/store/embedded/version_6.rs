@@ -35,18 +35,27 @@ const BATCH_READINGS: u64 = 1 << 16;
 /// Writes all segments of a store as version 6 did, and opens it again.
 pub(super) fn make_version_6(store: &mut Temporary) {
     store.store = None;
-    let dir = store.dir.path().to_owned();
-    let mut catalogue = RecordCatalogue::open(&dir, false).unwrap();
+    write_all(store.dir.path());
+    store.reopen();
+}
+
+/// Writes all segments of the record in `MESONET_VERSION_6` as version 6 did.
+#[test]
+#[ignore = "makes tests/data/version_6"]
+fn write_a_record_as_version_6() {
+    write_all(Path::new(&std::env::var("MESONET_VERSION_6").unwrap()));
+}
+
+fn write_all(dir: &Path) {
+    let mut catalogue = RecordCatalogue::open(dir, false).unwrap();
     let (series, entries) = (catalogue.series().unwrap().0, catalogue.segments().unwrap().0);
     for mut entry in entries {
-        let segment = Segment::new(&dir, entry.clone(), &Arc::new(Faults::default()));
+        let segment = Segment::new(dir, entry.clone(), &Arc::new(Faults::default()));
         let about = catalogue.about(Vec::new(), &series).unwrap();
         let bytes = write(segment.run(&series).unwrap(), &series, &entry, &about);
         set_file(&mut catalogue, segment.path(), &mut entry, &bytes);
     }
     catalogue.connection.pragma_update(None, "user_version", 6).unwrap();
-    drop(catalogue);
-    store.reopen();
 }
 
 /// Replaces the file of a segment.
