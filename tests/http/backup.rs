@@ -365,7 +365,7 @@ fn what_cannot_be_restored_is_named_and_leaves_nothing() {
     let before = names();
     let name = list(path, &[]).1[0]["name"].as_str().unwrap().to_owned();
     let sha256 = checksum(path, "mesonet.sqlite");
-    let place = format!("objects/{}/{sha256}", &sha256[..2]);
+    let place = format!("objects/{}/{sha256}.zst", &sha256[..2]);
 
     let changed = |file: &Path, change: &dyn Fn(&mut Vec<u8>), reason: &str, listed: &str| {
         let whole = fs::read(file).unwrap();
@@ -379,18 +379,24 @@ fn what_cannot_be_restored_is_named_and_leaves_nothing() {
         fs::write(file, whole).unwrap();
     };
     let database = object(path, &sha256);
-    let length = fs::metadata(&database).unwrap().len();
+    let content = zstd::decode_all(&fs::read(&database).unwrap()[..]).unwrap();
+    let length = content.len();
+    let other = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut content = content.clone();
+        change(&mut content);
+        zstd::encode_all(&content[..], 1).unwrap()
+    };
     let of = format!("mesonet.sqlite of the backup {name}");
     changed(
         &database,
-        &|bytes| bytes[5000] ^= 1,
+        &|bytes| *bytes = other(&|content| content[5000] ^= 1),
         &format!("{of} is damaged: {place} in backups does not match its checksum"),
         &format!("mesonet.sqlite: {place} does not match its checksum"),
     );
-    let wrong = format!("has {} bytes; it must have {length}", length - 1);
+    let wrong = format!("has {} decompressed bytes; it must have {length}", length - 1);
     changed(
         &database,
-        &|bytes| _ = bytes.pop(),
+        &|bytes| *bytes = other(&|content| _ = content.pop()),
         &format!("{of} is damaged: {place} in backups {wrong}"),
         &format!("mesonet.sqlite: {place} {wrong}"),
     );
@@ -403,11 +409,11 @@ fn what_cannot_be_restored_is_named_and_leaves_nothing() {
     );
     changed(
         &manifest,
-        &|bytes| bytes[15] = b'2',
+        &|bytes| bytes[15] = b'3',
         &format!(
-            "the backup {name} has format 2; this version reads format 1: use a newer mesonet-server"
+            "the backup {name} has format 3; this version reads formats up to 2: use a newer mesonet-server"
         ),
-        "it has format 2; this version reads format 1: use a newer mesonet-server",
+        "it has format 3; this version reads formats up to 2: use a newer mesonet-server",
     );
 
     let whole = fs::read(&database).unwrap();

@@ -125,7 +125,7 @@ impl MonthOf<'_> {
         let (month, at) = (self.month, written.month.files.len());
         let path = format!("{}/{month}-{random:08x}-{at:04}.parquet", month.folder());
         written.sent.push(path.clone());
-        self.place.put_file(&path, &sha256, &file, summary.bytes, |_| {})?;
+        self.place.put_file(&path, &sha256, &file, |_| {})?;
         written.sent_bytes += summary.bytes;
         written.month.files.push(ArchivedFile {
             path,

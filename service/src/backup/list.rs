@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::manifest::{BackupManifest, MAX_BYTES, ManifestEntry, ManifestError, shown};
+use super::content::fetch;
+use super::manifest::{BackupManifest, MAX_BYTES, ManifestError, shown};
 use super::name::Name;
-use crate::hex::hex;
-use crate::place::{ObjectPlace, PlaceError, object};
+use crate::place::{ObjectPlace, PlaceError};
 use crate::progress::bar_of_bytes;
 
 /// The folder of the manifests.
@@ -100,37 +99,6 @@ pub fn read(place: &ObjectPlace, name: &Name) -> Result<BackupManifest, BackupEr
     Ok(manifest)
 }
 
-/// Hands out the content of a file of a backup, and checks that it has not changed.
-///
-/// # Errors
-/// The object is missing or damaged, the place cannot be read, or `take` fails.
-pub fn fetch(
-    place: &ObjectPlace,
-    name: &Name,
-    file: &ManifestEntry,
-    mut take: impl FnMut(&[u8]) -> Result<(), BackupError>,
-) -> Result<(), BackupError> {
-    let (mut hasher, mut length) = (Sha256::new(), 0);
-    let object = object(&file.sha256);
-    let is_there = place.get(&object, |piece| {
-        hasher.update(piece);
-        length += piece.len() as u64;
-        take(piece)
-    })?;
-    let (at, name, path) = (place.address().to_owned(), name.to_string(), file.path.clone());
-    if !is_there {
-        return Err(BackupError::Missing { place: at, name, file: path, object });
-    }
-    let cause = if length != file.length {
-        format!("has {length} bytes; it must have {}", file.length)
-    } else if hex(&hasher.finalize()) != file.sha256 {
-        "does not match its checksum".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(BackupError::Corrupt { place: at, name, file: path, object, cause })
-}
-
 /// Reads every file of a backup. Each object is read only once for all backups.
 fn check(
     place: &ObjectPlace,
@@ -141,7 +109,7 @@ fn check(
     let bar = bar_of_bytes(manifest.bytes());
     let mut faults = Vec::new();
     for file in &manifest.files {
-        let key = (file.sha256.clone(), file.length);
+        let key = (file.object_name(), file.length);
         if !checked.contains_key(&key) {
             let cause = match fetch(place, name, file, |_| Ok(())) {
                 Ok(()) => None,

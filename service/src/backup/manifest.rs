@@ -8,10 +8,11 @@ use std::path::{Component, Path};
 use mesonet::Iso8601;
 use serde::{Deserialize, Serialize};
 
-use crate::place::{hex_sha256, is_sha256};
+use crate::place::{ZSTD, hex_sha256, is_sha256};
 
-/// Version of the format. Increases with every change that older programs cannot read.
-const FORMAT: u32 = 1;
+/// Version of the format. Increases with every change that older programs cannot read. Format 1 has no
+/// compressed objects.
+const FORMAT: u32 = 2;
 
 const FIRST_LINE: &str = "mesonet-backup ";
 
@@ -48,6 +49,10 @@ pub struct ManifestEntry {
     pub length: u64,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
+    /// The length in bytes of its object, which is compressed; absent if the object is the content
+    /// itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zstd_bytes: Option<u64>,
     /// What identifies its content for the next backup without reading it; empty for files that
     /// change.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -58,11 +63,26 @@ pub struct ManifestEntry {
     pub modified_ns: Option<u64>,
 }
 
+impl ManifestEntry {
+    /// The name of the object that holds it.
+    pub fn object_name(&self) -> String {
+        let end = if self.zstd_bytes.is_some() { ZSTD } else { "" };
+        format!("{}{end}", self.sha256)
+    }
+
+    /// The length of that object in bytes.
+    pub fn object_bytes(&self) -> u64 {
+        self.zstd_bytes.unwrap_or(self.length)
+    }
+}
+
 /// Why a manifest cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// It was written by a later version of the program.
-    #[error("has format {got}; this version reads format {FORMAT}: use a newer mesonet-server")]
+    #[error(
+        "has format {got}; this version reads formats up to {FORMAT}: use a newer mesonet-server"
+    )]
     Newer {
         /// Its format.
         got: u32,
@@ -95,7 +115,7 @@ impl BackupManifest {
         let first = std::str::from_utf8(first).ok();
         let format = first.and_then(|line| line.strip_prefix(FIRST_LINE)?.parse::<u32>().ok());
         match format.ok_or_else(|| wrong("it does not begin as a manifest does"))? {
-            FORMAT => {}
+            1..=FORMAT => {}
             got if got > FORMAT => return Err(ManifestError::Newer { got }),
             got => return Err(wrong(&format!("there is no format {got}"))),
         }

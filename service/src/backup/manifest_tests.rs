@@ -8,6 +8,7 @@ fn entry(path: &str) -> ManifestEntry {
         path: path.to_owned(),
         length: path.len() as u64,
         sha256,
+        zstd_bytes: None,
         mark: "7-8-9".to_owned(),
         modified_ns: Some(1_722_711_600_123_456_789),
     }
@@ -17,6 +18,7 @@ fn manifest() -> BackupManifest {
     let mut files: Vec<ManifestEntry> =
         ["mesonet.sqlite", "segments/00000001.arrow", "fetch/a b.json"].map(entry).to_vec();
     files.sort_by(|one, other| one.path.cmp(&other.path));
+    files[1].zstd_bytes = Some(12);
     files[0].mark = String::new();
     files[0].modified_ns = None;
     BackupManifest {
@@ -33,9 +35,28 @@ fn manifest() -> BackupManifest {
 fn a_manifest_is_read_as_it_was_written() {
     let text = manifest().encode();
     assert_eq!(BackupManifest::decode(&text), Ok(manifest()));
-    assert!(text.starts_with(b"mesonet-backup 1\n{\"time\":\"2024-08-03T19:00:00.123Z\","));
+    assert!(text.starts_with(b"mesonet-backup 2\n{\"time\":\"2024-08-03T19:00:00.123Z\","));
     let held_back = BackupManifest { left_out: vec!["models/hrrr".to_owned()], ..manifest() };
     assert_eq!(BackupManifest::decode(&held_back.encode()), Ok(held_back));
+}
+
+/// Programs before the second version wrote the same, without compressed objects.
+#[test]
+fn a_manifest_of_the_first_version_is_read() {
+    let text = concat!(
+        "mesonet-backup 1\n",
+        r#"{"time":"2024-08-03T19:00:00.123Z","version":"0.1.0","folder":"/srv","writer":"0123456789abcdef","#,
+        r#""files":[{"path":"mesonet.count","length":30,"#,
+        r#""sha256":"3b28b1663a084f36110eaa7c0d3c38bcb53e4ab45d4b7f47b1768ee2f33514f7"}]}"#,
+        "\n",
+    );
+    let text = format!("{text}{}\n", hex_sha256(text.as_bytes()));
+    let manifest = BackupManifest::decode(text.as_bytes()).unwrap();
+    let file = &manifest.files[0];
+    assert_eq!((file.object_name(), file.object_bytes()), (file.sha256.clone(), 30));
+    let packed = ManifestEntry { zstd_bytes: Some(39), ..file.clone() };
+    let name = format!("{}.zst", file.sha256);
+    assert_eq!((packed.object_name(), packed.object_bytes()), (name, 39));
 }
 
 /// Every change of a byte, and every cut, is found.
@@ -62,7 +83,7 @@ fn a_newer_format_is_named_even_if_nothing_else_is_known_of_it() {
     assert_eq!(BackupManifest::decode(text), Err(ManifestError::Newer { got: 12 }));
     assert_eq!(
         ManifestError::Newer { got: 12 }.to_string(),
-        "has format 12; this version reads format 1: use a newer mesonet-server"
+        "has format 12; this version reads formats up to 2: use a newer mesonet-server"
     );
 }
 

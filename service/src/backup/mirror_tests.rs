@@ -5,7 +5,7 @@ use tempfile::TempDir;
 use super::super::list::FOLDER;
 use super::super::name::Name;
 use super::*;
-use crate::place::{hex_sha256, object};
+use crate::place::{ZSTD, hex_sha256, object};
 
 /// A place whose backups hold the given files: paths and texts. Databases are files that change.
 struct Backups {
@@ -30,12 +30,20 @@ impl Backups {
             let (sha256, length) = (hex_sha256(text.as_bytes()), text.len() as u64);
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text.as_bytes()).unwrap();
-            self.place.put_file(&object(&sha256), &sha256, &file, length, |_| {}).unwrap();
+            // Every other backup is of a program that did not compress.
+            let zstd_bytes = if number % 2 == 0 {
+                let at = object(&format!("{sha256}{ZSTD}"));
+                Some(self.place.put_compressed(&at, &sha256, &file, |_| {}).unwrap())
+            } else {
+                self.place.put_file(&object(&sha256), &sha256, &file, |_| {}).unwrap();
+                None
+            };
             let mark = if path.ends_with(".sqlite") { "" } else { text };
             ManifestEntry {
                 path: path.to_owned(),
                 length,
                 sha256,
+                zstd_bytes,
                 mark: mark.to_owned(),
                 modified_ns: None,
             }
@@ -55,7 +63,10 @@ impl Backups {
     }
 
     fn object(&self, text: &str) -> PathBuf {
-        Path::new(self.address()).join(object(&hex_sha256(text.as_bytes())))
+        let sha256 = hex_sha256(text.as_bytes());
+        let at = |name: &str| Path::new(self.address()).join(object(name));
+        let packed = at(&format!("{sha256}{ZSTD}"));
+        if packed.exists() { packed } else { at(&sha256) }
     }
 
     fn data(&self) -> PathBuf {
@@ -152,10 +163,11 @@ fn an_update_that_broke_off_goes_on_from_there() {
     mirror.update(|_| Ok(())).unwrap();
     backups.add(2, &SECOND);
     let damaged = backups.object("database two");
-    fs::write(&damaged, "database 2..").unwrap();
+    let whole = fs::read(&damaged).unwrap();
+    fs::write(&damaged, &whole[..whole.len() / 2]).unwrap();
     for _ in 0..3 {
         let error = mirror.update(|_| panic!("not whole")).unwrap_err().to_string();
-        assert!(error.contains("does not match its checksum"), "{error}");
+        assert!(error.contains("b.sqlite") && error.contains("is damaged"), "{error}");
     }
     let mixed = [FIRST[0], FIRST[1], SECOND[1], FIRST[2]];
     assert_eq!(backups.texts(), as_texts(&mixed));
@@ -165,7 +177,7 @@ fn an_update_that_broke_off_goes_on_from_there() {
     drop(mirror);
     let mut mirror = backups.mirror();
     assert!(mirror.update(|_| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
-    fs::write(damaged, "database two").unwrap();
+    fs::write(damaged, whole).unwrap();
     assert!(mirror.update(|_| Ok(())).unwrap());
     assert_eq!(backups.texts(), as_texts(&SECOND));
 }

@@ -7,17 +7,20 @@
 //! | Which record may back up to a place | `writer.rs` |
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | Making one | `ship.rs` |
+//! | The content of a file of a backup | `content.rs` |
 //! | Restoring one | `restore.rs` |
 //! | The backups of a place, and whether they are whole | `list.rs` |
 //! | The record of another server, as of its newest backup | `follower.rs` |
 //! | A folder that is kept equal to the newest backup, for followers | `mirror.rs`, `marker.rs` |
 //! | Which backups and files are deleted | `prune.rs` |
 //!
-//! Files are stored by their content: `objects/` has each content once, under its SHA-256. A backup
-//! is one small object in `backups/`, the manifest, which names its files. The manifest is written
+//! Files are stored by their content: `objects/` has each content once, compressed, under the SHA-256
+//! of the content. Backups before version 2 of the manifest stored it as it is; such an object is used
+//! as long as a backup needs its content, and never sent again. A backup is one small object in `backups/`, the manifest, which names its files. The manifest is written
 //! last, so a backup is there completely or not at all. After an interruption, the next backup
 //! sends only the rest.
 
+mod content;
 mod follower;
 mod gather;
 mod list;

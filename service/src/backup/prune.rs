@@ -15,6 +15,7 @@ use mesonet::time::{DAY_MS, parse_window};
 
 use super::BackupError;
 use super::list::{FOLDER, manifests, read};
+use super::manifest::ManifestEntry;
 use super::name::Name;
 use super::ship::{LONGEST_MS, LOST};
 use crate::place::Unfinished;
@@ -76,7 +77,7 @@ pub fn prune(place: &ObjectPlace, keep: &str, now_ms: i64) -> Result<Pruned, Bac
     let mut pruned = Pruned { left: names.len() - gone.len(), ..Pruned::default() };
     let mut needed = HashSet::new();
     for name in names.iter().filter(|name| !gone.contains(name)) {
-        needed.extend(read(place, name)?.files.into_iter().map(|file| file.sha256));
+        needed.extend(read(place, name)?.files.iter().map(ManifestEntry::object_name));
     }
     // The backups first, so that none names a file that is no longer there.
     for name in gone {

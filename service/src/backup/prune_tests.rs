@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::super::manifest::{BackupManifest, ManifestEntry};
 use super::*;
-use crate::place::hex_sha256;
+use crate::place::{ZSTD, hex_sha256};
 
 const NOW_MS: i64 = 1_722_711_600_000;
 
@@ -23,6 +23,7 @@ fn place(backups: &[(i64, &[&str])]) -> (TempDir, ObjectPlace) {
                 path: (*text).to_owned(),
                 length,
                 sha256,
+                zstd_bytes: None,
                 mark: String::new(),
                 modified_ns: None,
             }
@@ -48,7 +49,7 @@ fn put(place: &ObjectPlace, folder: &Path, text: &str, days: i64) {
     let from = folder.join("from");
     std::fs::write(&from, text).unwrap();
     let file = File::open(&from).unwrap();
-    place.put_file(&object(&sha256), &sha256, &file, text.len() as u64, |_| {}).unwrap();
+    place.put_file(&object(&sha256), &sha256, &file, |_| {}).unwrap();
     let written = SystemTime::UNIX_EPOCH + Duration::from_millis((NOW_MS - days * DAY_MS) as u64);
     File::options().write(true).open(at).unwrap().set_modified(written).unwrap();
 }
@@ -151,15 +152,16 @@ fn unfinished_files_of_killed_backups_go() {
     ];
     write(&format!("{a}#1"), 8);
     write(&format!("{a}#12"), 30);
+    write(&format!("{a}.zst#1"), 30);
     write(&stay[0], 6);
     for name in &stay[1..] {
         write(name, 30);
     }
     let pruned = prune(&place, "30d", NOW_MS).unwrap();
-    assert_eq!(pruned.unfinished, Unfinished { files: 2, bytes: 8 });
+    assert_eq!(pruned.unfinished, Unfinished { files: 3, bytes: 12 });
     let said = pruned.to_string();
-    assert!(said.ends_with("\ndeleted 2 unfinished files of killed backups in 8 bytes"), "{said}");
-    for name in [&a, &format!("{a}#1"), &format!("{a}#12")] {
+    assert!(said.ends_with("\ndeleted 3 unfinished files of killed backups in 12 bytes"), "{said}");
+    for name in [&a, &format!("{a}#1"), &format!("{a}#12"), &format!("{a}.zst#1")] {
         assert!(!folder.path().join(name).exists(), "{name}");
     }
     assert!(stay.iter().all(|name| folder.path().join(name).exists()));
@@ -185,4 +187,17 @@ fn a_span_must_leave_time_for_backups_under_way() {
         assert!(error.ends_with("followed by d or h, at least 7d"), "{error}");
     }
     assert_eq!(prune(&place, "168h", NOW_MS).unwrap(), Pruned::default());
+}
+
+/// A content that is there in both forms stays in that which a backup names.
+#[test]
+fn the_form_of_an_object_that_no_backup_names_goes() {
+    let (folder, place) = place(&[(40, &["a"]), (20, &["b"])]);
+    let packed = folder.path().join(object(&format!("{}{ZSTD}", hex_sha256(b"b"))));
+    std::fs::write(&packed, "in another form").unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::from_millis((NOW_MS - 40 * DAY_MS) as u64);
+    File::options().write(true).open(&packed).unwrap().set_modified(old).unwrap();
+    assert_eq!(prune(&place, "60d", NOW_MS).unwrap().files, 1);
+    assert!(!packed.exists());
+    assert_eq!(texts(folder.path()), ["a", "b"]);
 }

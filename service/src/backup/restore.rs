@@ -11,7 +11,8 @@ use mesonet::durable::{create_folder, sync_folder};
 use mesonet::lock::FileLock;
 
 use super::BackupError;
-use super::list::{fetch, manifests, read};
+use super::content::fetch;
+use super::list::{manifests, read};
 use super::manifest::{BackupManifest, ManifestEntry, shown};
 use super::name::Name;
 use crate::files::found;

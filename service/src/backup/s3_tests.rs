@@ -40,9 +40,7 @@ fn a_file_arrives_whole_in_one_part_or_several() {
         let bytes: Vec<u8> = (0..length as u64).map(|i| ((i * i) >> 7) as u8).collect();
         let (sha256, mut sent) = (hex_sha256(&bytes), 0);
         let file = file_of(&folder, &bytes);
-        place
-            .put_file(&object(&sha256), &sha256, &file, bytes.len() as u64, |more| sent += more)
-            .unwrap();
+        place.put_file(&object(&sha256), &sha256, &file, |more| sent += more).unwrap();
         assert_eq!(sent, bytes.len() as u64);
         assert!(content(&place, &object(&sha256)).unwrap() == bytes, "{length}");
     }
@@ -57,7 +55,7 @@ fn a_file_that_has_changed_leaves_nothing() {
     for length in [9, 20 << 20] {
         let file = file_of(&folder, &vec![7; length]);
         let other = hex_sha256(b"other");
-        let sent = place.put_file(&object(&other), &other, &file, length as u64, |_| {});
+        let sent = place.put_file(&object(&other), &other, &file, |_| {});
         assert!(matches!(sent, Err(SendError::Changed)), "{sent:?}");
     }
     assert_eq!(place.objects().unwrap().len(), 0);

@@ -22,7 +22,7 @@ use super::writer::check_turn;
 use crate::clock::system_ms;
 use crate::hex::hex;
 use crate::place::is_inside;
-use crate::place::{ObjectPlace, PlaceError, SendError, object};
+use crate::place::{ObjectPlace, PlaceError, SendError, ZSTD, compressed_length, object};
 use crate::progress::bar_of_bytes;
 use crate::record::{refuse_unfinished_folder, writer_of_folder};
 
@@ -47,6 +47,7 @@ pub struct BackupSummary {
     pub files: usize,
     pub bytes: u64,
     pub sent_files: usize,
+    /// How many bytes their objects have, which are compressed.
     pub sent_bytes: u64,
     /// What the backup does not have as it is now, and why.
     pub left_out: Vec<String>,
@@ -161,7 +162,7 @@ fn check_is_there(
     manifest: &BackupManifest,
     is_older: bool,
 ) -> Result<(), BackupError> {
-    let first = manifest.files.first().map(|file| object(&file.sha256));
+    let first = manifest.files.first().map(|file| object(&file.object_name()));
     let is_gone = match first {
         Some(first) => place.length(&first)?.is_none(),
         None => false,
@@ -193,7 +194,7 @@ fn put_manifest(
 struct Shipment<'a> {
     place: &'a ObjectPlace,
     data: &'a Path,
-    /// The lengths of the objects that are in the place and stay there, by checksum.
+    /// The lengths of the objects that are in the place and stay there, by name.
     there: HashMap<String, u64>,
     /// The files of the backup before this one.
     before: BTreeMap<String, ManifestEntry>,
@@ -218,9 +219,9 @@ impl<'a> Shipment<'a> {
             Some(Err(error)) => return Err(error),
             None => Vec::new(),
         };
-        let named: HashSet<&str> = before.iter().map(|entry| &*entry.sha256).collect();
+        let named: HashSet<String> = before.iter().map(ManifestEntry::object_name).collect();
         let fresh_ms = system_ms() - LONGEST_MS;
-        there.retain(|object| object.written_ms > fresh_ms || named.contains(&*object.name));
+        there.retain(|object| object.written_ms > fresh_ms || named.contains(&object.name));
         let there = there.into_iter().map(|object| (object.name, object.length)).collect();
         let before = before.into_iter().map(|entry| (entry.path.clone(), entry)).collect();
         Ok(Self {
@@ -237,11 +238,14 @@ impl<'a> Shipment<'a> {
         })
     }
 
+    fn is_there(&self, entry: &ManifestEntry) -> bool {
+        self.there.get(&entry.object_name()) == Some(&entry.object_bytes())
+    }
+
     /// The entry of the file in the backup before, if its object is in the place.
     fn known(&self, path: &str, mark: &str) -> Option<&ManifestEntry> {
         let entry = self.before.get(path).filter(|_| !mark.is_empty())?;
-        let is_there = self.there.get(&entry.sha256) == Some(&entry.length);
-        (entry.mark == mark && is_there).then_some(entry)
+        (entry.mark == mark && self.is_there(entry)).then_some(entry)
     }
 
     /// Adds a file to the backup, unless it was deleted in the meantime.
@@ -278,26 +282,51 @@ impl<'a> Shipment<'a> {
         if read != length {
             return Err(BackupError::Changed(path));
         }
-        if self.there.get(&sha256) == Some(&length) {
+        // As a backup before the second version of the manifest sent it.
+        let is_plain = self.there.get(&sha256) == Some(&length);
+        let known = if is_plain { None } else { self.compressed(&path, &sha256, file)? };
+        let zstd_bytes = if is_plain || known.is_some() {
             self.bar.inc(length);
+            known
         } else {
-            let bar = &self.bar;
-            let put = self
-                .place
-                .put_file(&object(&sha256), &sha256, file, length, |bytes| bar.inc(bytes));
-            put.map_err(|error| match error {
-                SendError::Place(error) => error.into(),
-                SendError::Changed => BackupError::Changed(path.clone()),
-                SendError::Read(error) => BackupError::File { path: self.data.join(&path), error },
-            })?;
-            self.there.insert(sha256.clone(), length);
-            self.sent_files += 1;
-            self.sent_bytes += length;
-        }
+            Some(self.put(&path, &sha256, file)?)
+        };
         let modified_ns = if mark.is_empty() { None } else { modified_ns(file) };
-        self.entries
-            .insert(path.clone(), ManifestEntry { path, length, sha256, mark, modified_ns });
+        let entry = ManifestEntry { path, length, sha256, zstd_bytes, mark, modified_ns };
+        self.entries.insert(entry.path.clone(), entry);
         Ok(())
+    }
+
+    /// The length of the compressed object of a content, if the place has it whole.
+    fn compressed(
+        &self,
+        path: &str,
+        sha256: &str,
+        file: &File,
+    ) -> Result<Option<u64>, BackupError> {
+        let Some(&there) = self.there.get(&format!("{sha256}{ZSTD}")) else { return Ok(None) };
+        let before = self.before.get(path).filter(|entry| entry.sha256 == sha256);
+        let whole = match before.and_then(|entry| entry.zstd_bytes) {
+            Some(bytes) => bytes,
+            // An interrupted backup may have sent it.
+            None => compressed_length(file).map_err(BackupError::file(&self.data.join(path)))?,
+        };
+        Ok((there == whole).then_some(there))
+    }
+
+    /// Sends a content, and returns the length of its object.
+    fn put(&mut self, path: &str, sha256: &str, file: &File) -> Result<u64, BackupError> {
+        let (bar, name) = (&self.bar, format!("{sha256}{ZSTD}"));
+        let put = self.place.put_compressed(&object(&name), sha256, file, |bytes| bar.inc(bytes));
+        let bytes = put.map_err(|error| match error {
+            SendError::Place(error) => error.into(),
+            SendError::Changed => BackupError::Changed(path.to_owned()),
+            SendError::Read(error) => BackupError::File { path: self.data.join(path), error },
+        })?;
+        self.there.insert(name, bytes);
+        self.sent_files += 1;
+        self.sent_bytes += bytes;
+        Ok(bytes)
     }
 
     /// Adds a model run as of one moment: its files are the same before and after they are read. If
@@ -327,7 +356,7 @@ impl<'a> Shipment<'a> {
         let of_run = |(path, _): &(&String, &ManifestEntry)| path.starts_with(&inside);
         let old: Vec<ManifestEntry> =
             self.before.iter().filter(of_run).map(|(_, entry)| entry.clone()).collect();
-        let is_whole = old.iter().all(|entry| self.there.get(&entry.sha256) == Some(&entry.length));
+        let is_whole = old.iter().all(|entry| self.is_there(entry));
         let instead = if old.is_empty() || !is_whole {
             "it is not in the backup"
         } else {

@@ -5,11 +5,11 @@
 mod address;
 #[cfg(feature = "s3")]
 mod s3;
+mod send;
 mod unfinished;
 
-use std::fs::File;
 use std::future::Future;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -20,24 +20,23 @@ use mesonet::durable::create_folder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
-    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart,
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 pub use self::address::{Address, PLACES, absolute, is_address, is_inside};
+pub use self::send::compressed_length;
 pub use self::unfinished::Unfinished;
 use crate::hex::hex;
 
 /// The folder of the files of the backups.
 pub const OBJECTS: &str = "objects";
 
-/// Longer files are sent in parts of this length.
-const PART_BYTES: usize = 8 << 20;
-
-/// How many parts are sent at once.
-const PARTS_AT_ONCE: usize = 4;
+/// What the name of an object ends in if its content is compressed. The SHA-256 before it is that of
+/// the content, whatever compressed it, so that a content has one name.
+pub const ZSTD: &str = ".zst";
 
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -223,64 +222,6 @@ impl ObjectPlace {
         }
     }
 
-    /// Puts a file under a name. The object appears when it is whole.
-    ///
-    /// # Errors
-    /// The file cannot be read or has another checksum, or the place cannot be written.
-    pub fn put_file(
-        &self,
-        name: &str,
-        sha256: &str,
-        mut file: &File,
-        length: u64,
-        mut sent: impl FnMut(u64),
-    ) -> Result<(), SendError> {
-        let path = self.path(name);
-        file.rewind()?;
-        if length <= PART_BYTES as u64 {
-            let mut bytes = Vec::with_capacity(length as usize);
-            file.take(length + 1).read_to_end(&mut bytes)?;
-            if hex_sha256(&bytes) != sha256 {
-                return Err(SendError::Changed);
-            }
-            self.wait(self.store.put(&path, PutPayload::from(bytes)))?;
-            sent(length);
-            return Ok(());
-        }
-        let upload = self.wait(self.store.put_multipart(&path))?;
-        let mut upload = {
-            let _inside = self.runtime.enter();
-            WriteMultipart::new_with_chunk_size(upload, PART_BYTES)
-        };
-        let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
-        loop {
-            let read = match file.read(&mut buffer) {
-                Ok(read) => read,
-                Err(error) => {
-                    let _ = self.wait(upload.abort());
-                    return Err(error.into());
-                }
-            };
-            if read == 0 {
-                break;
-            }
-            hasher.update(&buffer[..read]);
-            let put = async {
-                upload.wait_for_capacity(PARTS_AT_ONCE).await?;
-                upload.write(&buffer[..read]);
-                Ok(())
-            };
-            self.wait(put)?;
-            sent(read as u64);
-        }
-        if hex(&hasher.finalize()) != sha256 {
-            let _ = self.wait(upload.abort());
-            return Err(SendError::Changed);
-        }
-        self.wait(upload.finish())?;
-        Ok(())
-    }
-
     /// Hands out the content of an object, piece by piece. Returns `false` if there is no such
     /// object.
     ///
@@ -342,7 +283,7 @@ impl ObjectPlace {
     /// # Errors
     /// The place cannot be read.
     pub fn objects(&self) -> Result<Vec<Object>, PlaceError> {
-        self.find(OBJECTS, |name| is_sha256(name).then(|| object(name)))
+        self.find(OBJECTS, |name| is_object(name).then(|| object(name)))
     }
 
     /// Returns the objects below a folder that are where `at` says that an object of that name
@@ -403,9 +344,14 @@ impl ObjectPlace {
     }
 }
 
-/// The object of a file with this checksum.
-pub fn object(sha256: &str) -> String {
-    format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+/// Where the object with this name is: a SHA-256, or a SHA-256 with [`ZSTD`].
+pub fn object(name: &str) -> String {
+    format!("{OBJECTS}/{}/{name}", name.get(..2).unwrap_or_default())
+}
+
+/// Whether a text is the name of an object.
+fn is_object(name: &str) -> bool {
+    is_sha256(name.strip_suffix(ZSTD).unwrap_or(name))
 }
 
 /// Whether a text is a SHA-256 in lower-case hexadecimal digits.

@@ -32,4 +32,7 @@ fn an_object_in_another_folder_is_not_there() {
     write(folder.path(), &object(SHA256));
     let found = place.objects().unwrap();
     assert_eq!(found.iter().map(|object| &*object.name).collect::<Vec<_>>(), [SHA256]);
+    write(folder.path(), &object(&format!("{SHA256}.gz")));
+    write(folder.path(), &object(&format!("{SHA256}{ZSTD}")));
+    assert_eq!(place.objects().unwrap().len(), 2);
 }

@@ -1,6 +1,6 @@
 //! Unfinished files that killed backups left in a place that is a folder.
 //!
-//! The store writes a file beside its final name, as `HASH#1`, and hides it until it is whole. A
+//! The store writes a file beside its final name, as `HASH.zst#1`, and hides it until it is whole. A
 //! leftover is deleted once no backup can still be writing it.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{OBJECTS, is_sha256};
+use super::{OBJECTS, is_object};
 use crate::files::found;
 
 /// What was deleted.
@@ -50,12 +50,13 @@ pub fn delete(place: &Path, before_ms: i64) -> io::Result<Unfinished> {
     Ok(deleted)
 }
 
-/// Whether a file has the name of an unfinished one: `HASH#1` in the folder of the hash.
+/// Whether a file has the name of an unfinished one: `HASH.zst#1`, or `HASH#1`, in the
+/// folder of the hash.
 fn is_unfinished(folder: &str, name: &str) -> bool {
-    name.split_once('#').is_some_and(|(sha256, number)| {
-        is_sha256(sha256)
+    name.split_once('#').is_some_and(|(object, number)| {
+        is_object(object)
             && folder.len() == 2
-            && sha256.starts_with(folder)
+            && object.starts_with(folder)
             && !number.is_empty()
             && number.bytes().all(|byte| byte.is_ascii_digit())
     })

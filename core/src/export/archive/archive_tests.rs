@@ -244,7 +244,7 @@ fn stations_are_written_in_order_and_once() {
 #[test]
 fn rows_of_an_archive_have_the_place_of_their_time() {
     use arrow_array::cast::AsArray;
-    use arrow_array::types::Float64Type;
+    use arrow_array::types::{Float64Type, TimestampMillisecondType};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     let store = store(2, &(0..100).map(|at| (at % 2, at as i64, at % 3)).collect::<Vec<_>>());
@@ -255,9 +255,15 @@ fn rows_of_an_archive_have_the_place_of_their_time() {
             let column =
                 |name| batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().clone();
             let (lat, lon) = (column("lat"), column("lon"));
-            places.extend((0..batch.num_rows()).map(|row| (lat.value(row), lon.value(row))));
+            let ids = batch.column_by_name(STATION_ID).unwrap().as_string::<i32>();
+            let times = batch.column_by_name(TIMESTAMP).unwrap();
+            let times = times.as_primitive::<TimestampMillisecondType>();
+            places.extend((0..batch.num_rows()).map(|row| {
+                ((ids.value(row).to_owned(), times.value(row)), (lat.value(row), lon.value(row)))
+            }));
         }
-        places
+        places.sort_by(|(one, _), (other, _)| one.cmp(other));
+        places.into_iter().map(|(_, place)| place).collect::<Vec<_>>()
     };
     let (old, new) = ((43.68, -79.63), (1.5, 10.0));
     let (before_ms, after_ms) = (0..50 * HOUR_MS, 50 * HOUR_MS..100 * HOUR_MS);
@@ -277,4 +283,53 @@ fn rows_of_an_archive_have_the_place_of_their_time() {
         [vec![old; 25], expected].concat()
     };
     assert_eq!(after, expected);
+}
+
+/// Columns compress because the rows of a series follow one another.
+#[test]
+fn the_rows_of_a_station_are_sorted_by_variable_series_and_time() {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int32Type, TimestampMillisecondType};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+        CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n\
+        CYYZ 032100Z 25010G25KT 15SM 28/17 A2992,CYYZ,2024-08-03T21:00:00Z,43.68,-79.63\n";
+    let store = MemoryStore::default();
+    let file_of = crate::intake::FeedFile::new("metars.csv", 0);
+    crate::Intake::default().read_file(&store, csv.as_bytes(), &file_of).unwrap();
+    let (file, summary) = file(&store, &(0..i64::MAX));
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+    let mut rows: Vec<(String, i32, i64)> = Vec::new();
+    for batch in reader.build().unwrap().map(Result::unwrap) {
+        let names = batch.column_by_name("observation_name").unwrap().as_string::<i32>().clone();
+        let series = batch.column_by_name(SERIES_ID).unwrap().as_primitive::<Int32Type>().clone();
+        let times = batch.column_by_name(TIMESTAMP).unwrap();
+        let times = times.as_primitive::<TimestampMillisecondType>();
+        let row = |at| (names.value(at).to_owned(), series.value(at), times.value(at));
+        rows.extend((0..batch.num_rows()).map(row));
+    }
+    assert_eq!(rows.len() as u64, summary.readings);
+    assert!(rows.len() > 20 && rows.is_sorted(), "{rows:?}");
+}
+
+/// Before, rows were sorted by time and series, and compressed with Snappy.
+#[test]
+fn a_file_of_the_first_form_is_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/archive");
+    let csv = std::fs::read(format!("{folder}/metars.csv")).unwrap();
+    let store = MemoryStore::default();
+    let file_of = crate::intake::FeedFile::new("metars.csv", 0);
+    crate::Intake::default().read_file(&store, &csv[..], &file_of).unwrap();
+    let old = std::fs::read(format!("{folder}/2024-08.parquet")).unwrap();
+    let (span_ms, summary) = (0..i64::MAX - 1, ArchiveSummary { tail: 3330, ..Default::default() });
+    let (new, of_new) = file(&store, &span_ms);
+    let (of_old, of_new) = (tail(&old, &summary), tail(&new, &of_new));
+    let mut readings = 0;
+    for record in &store.directory().unwrap().stations {
+        let read = archived(&old, &of_old, record, &span_ms).unwrap();
+        assert_eq!(read, archived(&new, &of_new, record, &span_ms).unwrap());
+        readings += read.len();
+    }
+    assert_eq!(readings, 32);
 }

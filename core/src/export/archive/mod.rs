@@ -6,8 +6,9 @@
 //! | Writing a file | `write.rs` |
 //! | Reading the readings of a station | `read.rs` |
 //!
-//! Rows are sorted by station id, then as in the export: by time, then by series. They have the
-//! columns of the export, and those below. A row group ends after some 65,536 rows. Its readings
+//! Rows are sorted by station id. The rows of a station come in parts of up to 16,384, one after the
+//! other in time, each sorted by variable and series, then by time: so columns mostly repeat, and compress
+//! well. Rows have the columns of the export, and those below. A row group ends after some 65,536 rows. Its readings
 //! can be read once the end of the file, its *tail*, is known: for each row group, the tail has the
 //! least and the greatest station and time, the position, and the CRC-32.
 
@@ -31,6 +32,7 @@ const GROUPS: &str = "mesonet.groups";
 
 /// Id of the station, as the service gives it.
 const STATION_ID: &str = "station_id";
+const TIMESTAMP: &str = "timestamp";
 const NETWORK: &str = "network";
 /// Id of the station in its network.
 const STATION: &str = "station";

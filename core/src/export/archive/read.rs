@@ -18,7 +18,7 @@ use parquet::file::statistics::Statistics;
 
 use super::{
     ArchiveDamage, GROUPS, REVISION, RowGroup, SERIES_ID, SOURCE_BASE, SOURCE_REASON, STATION_ID,
-    damaged, schema,
+    TIMESTAMP, damaged, schema,
 };
 use crate::export::csv::QUALIFIER;
 use crate::observation::{
@@ -26,7 +26,6 @@ use crate::observation::{
 };
 use crate::store::{StationReadings, StationRecord};
 
-const TIMESTAMP: &str = "timestamp";
 const VALUE: &str = "value";
 const BASE: &str = "quality_base";
 const REASON: &str = "quality_reason";

@@ -5,22 +5,27 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{ArrayRef, BooleanArray, Int32Array, RecordBatch, UInt8Array};
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, RecordBatch, UInt8Array, UInt32Array};
 use arrow_schema::ArrowError;
+use arrow_select::take::take_record_batch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::super::ExportError;
 use super::super::columns::{ExportColumns, Texts, dictionary, texts};
 use super::super::track::Track;
 use super::super::writer::{BATCH_ROWS, encoding};
-use super::{GROUP_ROWS, GROUPS, RowGroup, schema};
+use super::{GROUP_ROWS, GROUPS, RowGroup, TIMESTAMP, schema};
 use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationRecord};
+
+/// Level of zstd.
+const LEVEL: i32 = 9;
 
 /// A file of an archive that is being written: columnar, with the row groups that [`ArchiveTail`]
 /// finds. The same readings make the same bytes. Memory does not grow with the file, except by some
@@ -80,12 +85,7 @@ impl<W: Write + Send> ArchiveWriter<W> {
     /// # Errors
     /// Its header cannot be encoded.
     pub fn new(out: W) -> Result<Self, ExportError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(None)
-            // The version is left out: the same readings must make the same file.
-            .set_created_by("mesonet".to_owned())
-            .build();
+        let properties = properties().map_err(encoding)?;
         // Engines find texts instead of dictionaries: not all engines compare dictionaries with
         // texts.
         let options =
@@ -184,6 +184,24 @@ impl<W: Write + Send> ArchiveWriter<W> {
     }
 }
 
+/// How a file is encoded; `docs/operate/archive-queries.md` has what else was measured.
+fn properties() -> Result<WriterProperties, ParquetError> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
+        // The times of one series after the other: most repeat, and compress better than their
+        // numbers in a dictionary.
+        .set_column_dictionary_enabled(TIMESTAMP.into(), false)
+        // A column of a row group is one page, so that all of it is compressed at once.
+        .set_data_page_row_count_limit(usize::MAX)
+        .set_max_row_group_row_count(None)
+        // Readers fetch whole row groups. An index of pages would only make the tail longer.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        // The version is left out: the same readings must make the same file.
+        .set_created_by("mesonet".to_owned());
+    Ok(properties.build())
+}
+
 /// The rows of a station since the last batch.
 struct Batches {
     columns: ExportColumns,
@@ -192,6 +210,8 @@ struct Batches {
     units: Texts,
     calculated: Vec<bool>,
     ids: Vec<i32>,
+    /// The places of the series, by name and id.
+    ranks: Vec<usize>,
     bases: ArrayRef,
     reasons: ArrayRef,
     series: Vec<usize>,
@@ -204,7 +224,16 @@ impl Batches {
         let station = &record.station;
         let series = record.series.iter().map(|known| &*known.series);
         let id = station.id.to_string();
+        // The series of a station are sorted by id, and the sort is stable.
+        let names: Vec<&str> = series.clone().map(|series| series.key.variable.name()).collect();
+        let mut by_name: Vec<usize> = (0..names.len()).collect();
+        by_name.sort_by_key(|&at| names[at]);
+        let mut ranks = vec![0; names.len()];
+        for (rank, at) in by_name.into_iter().enumerate() {
+            ranks[at] = rank;
+        }
         Self {
+            ranks,
             about: [&*id, &station.network, &station.native_id].map(|text| texts([text])),
             units: Texts::new(series.clone().map(|series| &*series.key.reported_unit)),
             calculated: series.clone().map(|series| series.key.calculated).collect(),
@@ -218,8 +247,12 @@ impl Batches {
         }
     }
 
+    /// The rows since the last batch, one series after the other.
     fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         let (series, source) = (std::mem::take(&mut self.series), std::mem::take(&mut self.source));
+        // A stable sort: the rows of each series stay in the order of their times.
+        let mut order: Vec<u32> = (0..series.len() as u32).collect();
+        order.sort_by_key(|&row| self.ranks[series[row as usize]]);
         let of_export = self.columns.take()?;
         let mut columns: Vec<ArrayRef> = Vec::new();
         for about in &self.about {
@@ -237,7 +270,8 @@ impl Batches {
             dictionary::<Int8Type>(source.iter().map(|verdict| verdict.reason as i8), reasons)?,
             Arc::new(UInt8Array::from(std::mem::take(&mut self.revision))),
         ]);
-        RecordBatch::try_new(schema(), columns)
+        let by_time = RecordBatch::try_new(schema(), columns)?;
+        take_record_batch(&by_time, &UInt32Array::from(order))
     }
 }
 
