@@ -231,6 +231,11 @@ impl Encoding {
     }
 }
 
+/// How many steps a value may be changed by. The last bits of a step are rounding, not a value out of
+/// range.
+#[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
+const BEYOND: f64 = 0.5001;
+
 /// The errors that packing made.
 #[cfg(any(feature = "raster", all(feature = "grib", feature = "model")))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -248,8 +253,7 @@ impl PackingLoss {
     pub(crate) fn pack(&mut self, encoding: Encoding, value: f64) -> i16 {
         let raw = encoding.encode(value);
         let error = (encoding.decode(raw) - value).abs();
-        // The last bits of a step are rounding, not a value out of range.
-        if error > 0.5001 * encoding.scale().abs() {
+        if error > BEYOND * encoding.scale().abs() {
             self.clamped += 1;
         } else {
             // The error of a missing value is NaN and does not count.
@@ -257,6 +261,45 @@ impl PackingLoss {
         }
         raw
     }
+}
+
+#[cfg(all(feature = "grib", feature = "model"))]
+impl PackingLoss {
+    /// Packs values into as many places.
+    pub(crate) fn pack_all(&mut self, encoding: Encoding, values: &[f32], raw: &mut [i16]) {
+        let other = pack_all(encoding, values, raw);
+        self.clamped += other.clamped;
+        self.max_error = self.max_error.max(other.max_error);
+    }
+}
+
+/// Packs values, several at once.
+#[cfg(all(feature = "grib", feature = "model"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn pack_all(encoding: Encoding, values: &[f32], raw: &mut [i16]) -> PackingLoss {
+    const LANES: usize = 8;
+    let limit = BEYOND * encoding.scale().abs();
+    let (mut clamped, mut errors) = ([0_u64; LANES], [0_f64; LANES]);
+    let (wide, rest) = values.as_chunks::<LANES>();
+    let (wide_raw, rest_raw) = raw.as_chunks_mut::<LANES>();
+    for (values, raw) in wide.iter().zip(wide_raw) {
+        for i in 0..LANES {
+            let value = f64::from(values[i]);
+            raw[i] = encoding.encode(value);
+            // That of a missing value is NaN, and neither.
+            let error = (encoding.decode(raw[i]) - value).abs();
+            clamped[i] += u64::from(error > limit);
+            errors[i] = if error <= limit && error > errors[i] { error } else { errors[i] };
+        }
+    }
+    let mut loss = PackingLoss {
+        clamped: clamped.iter().sum::<u64>() as usize,
+        max_error: errors.into_iter().fold(0.0, f64::max),
+    };
+    for (raw, &value) in rest_raw.iter_mut().zip(rest) {
+        *raw = loss.pack(encoding, value.into());
+    }
+    loss
 }
 
 /// Rounds halves away from zero. The compiler has vector instructions for its own function; where it

@@ -101,3 +101,23 @@ fn decimals_are_those_that_scale_and_offset_have() {
         assert_eq!(factor(scale, offset), None, "{scale} {offset}");
     }
 }
+
+#[cfg(all(feature = "grib", feature = "model"))]
+#[test]
+fn many_values_are_packed_as_one_by_one() {
+    let mut values: Vec<f32> = (-4000..4000_i16).map(|number| f32::from(number) / 16.0).collect();
+    values.extend([f32::NAN, 1e9, -1e9, f32::INFINITY, -0.0, 327.67, -327.67, 327.68]);
+    for (scale, offset, nodata) in [(0.01, 0.0, i16::MIN), (-0.125, 20.0, 0), (1.0, -3.0, i16::MAX)]
+    {
+        let encoding = Encoding::new(scale, offset, nodata).unwrap();
+        for length in [0, 1, 7, 8, 9, values.len()] {
+            let values = &values[values.len() - length..];
+            let (mut one, mut all) = (PackingLoss::default(), PackingLoss::default());
+            let wanted: Vec<i16> =
+                values.iter().map(|value| one.pack(encoding, f64::from(*value))).collect();
+            let mut raw = vec![1; length];
+            all.pack_all(encoding, values, &mut raw);
+            assert_eq!((&raw, all), (&wanted, one), "{scale} {length}");
+        }
+    }
+}

@@ -88,6 +88,8 @@ pub struct Delivery<'a, S> {
     runs: BTreeMap<RunStamp, Result<DeliveredRun, DeliveryError>>,
     files: Vec<DeliveredFile>,
     report: DeliveryReport,
+    /// The packed values of a field, whose room is used again.
+    raw: Vec<i16>,
 }
 
 /// The delivery for a run.
@@ -180,6 +182,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             runs: BTreeMap::new(),
             files: Vec::new(),
             report,
+            raw: Vec::new(),
         }
     }
 
@@ -386,11 +389,15 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
     }
 }
 
-/// A digest (FNV-1a) that tells messages apart.
+/// A digest that tells messages apart: each word is mixed in by a rotation and a product.
 fn digest(message: &[u8]) -> u64 {
-    message.iter().fold(0xcbf2_9ce4_8422_2325, |digest, &byte| {
-        (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    let add =
+        |digest: u64, word: u64| (digest.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let (words, rest) = message.as_chunks::<8>();
+    let digest = words
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |digest, word| add(digest, u64::from_le_bytes(*word)));
+    rest.iter().fold(digest, |digest, byte| add(digest, u64::from(*byte)))
 }
 
 /// Checks that a member belongs to the ensemble, if the catalogue states the members.

@@ -317,18 +317,15 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             .ok_or_else(|| DeliveryError::Spool("its data are no longer there".to_owned()))??;
         let limit = self.limits.points;
         let (level, values) = if let Some(value) = field.one_value(limit)? {
-            {
-                let raw = loss.pack(encoding, value.into());
-                (EncodedPlane::of_one_value(raw, encoding.nodata()), vec![value])
-            }
+            let raw = loss.pack(encoding, value.into());
+            (EncodedPlane::of_one_value(raw, encoding.nodata()), vec![value])
         } else {
             let mut values = field.values(limit)?;
             kept.turns.apply(&mut values, columns);
-            let pack = |&value: &f32| loss.pack(encoding, value.into());
-            {
-                let raw: Vec<i16> = values.iter().map(pack).collect();
-                (EncodedPlane::new(&raw, columns, encoding.nodata()), values)
-            }
+            let raw = &mut self.raw;
+            raw.resize(values.len(), 0);
+            loss.pack_all(encoding, &values, raw);
+            (EncodedPlane::new(raw, columns, encoding.nodata()), values)
         };
         if loss.clamped == 0 {
             return Ok(level);
