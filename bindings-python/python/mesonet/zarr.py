@@ -23,7 +23,7 @@ array([53, 63, 73], dtype=int16)
 import asyncio
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from . import _mesonet
 from ._optional import need
@@ -48,7 +48,7 @@ NAME = "mesonet.blocks"
 class Blocks(ArrayBytesCodec):
     """The codec ``mesonet.blocks``: blocks of 16 by 16 integers, as differences in few bits."""
 
-    is_fixed_size: ClassVar[bool] = False
+    is_fixed_size = False
 
     @classmethod
     def from_dict(cls, data: "dict[str, JSON]") -> "Self":
