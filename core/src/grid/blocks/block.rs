@@ -48,7 +48,6 @@ pub(super) type Holes = [u16; SIDE];
 /// Appends a block that has values. Those where there are holes may be anything; if they continue
 /// their neighbours, they take the least room.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 pub(super) fn encode(values: &Rows, holes: &Holes, bytes: &mut Vec<u8>) {
     let least = least(values);
     let mut residuals = [[[0; SIDE]; SIDE]; 4];
@@ -69,7 +68,8 @@ pub(super) fn encode(values: &Rows, holes: &Holes, bytes: &mut Vec<u8>) {
     let Choice { mode, width, exceptions, is_wide, .. } = choice;
     let has_holes = holes.iter().any(|row| *row != 0);
     let base = if mode == LEAST { least } else { values[0][0] };
-    bytes.push(mode | u8::from(has_holes) * HAS_HOLES | width << 3);
+    let holes_flag = if has_holes { HAS_HOLES } else { 0 };
+    bytes.push(mode | holes_flag | width << 3);
     bytes.extend_from_slice(&base.to_le_bytes());
     if has_holes {
         bytes.extend_from_slice(holes.map(u16::to_le_bytes).as_flattened());
@@ -77,7 +77,7 @@ pub(super) fn encode(values: &Rows, holes: &Holes, bytes: &mut Vec<u8>) {
     if choice.bytes == 0 && mode == LEAST {
         return;
     }
-    bytes.push(exceptions as u8 | u8::from(is_wide) * WIDE);
+    bytes.push(exceptions as u8 | if is_wide { WIDE } else { 0 });
     let residuals = &residuals[usize::from(mode)];
     pack(residuals, width, bytes);
     if exceptions > 0 {
@@ -369,7 +369,6 @@ impl<'a> Parts<'a> {
 /// Returns the integers of a block that has values, from its numbers on a step, and its holes; `None`
 /// if its bytes are not a block.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 pub(super) fn decode(block: &[u8], step: Step) -> Option<(Rows, Option<Holes>)> {
     let parts = Parts::of(block)?;
     let mut rows = [[0; SIDE]; SIDE];
@@ -441,14 +440,18 @@ fn add(row: &mut [u16; SIDE], other: [u16; SIDE]) {
     }
 }
 
-/// Returns one integer of a block that has values, `None` inside if it is missing; `None` if the
-/// bytes are not a block. Only the rows that it depends on are unpacked.
+/// Returns one integer of a block that has values, or that of missing ones; `None` if the bytes are not
+/// a block. Only the rows that it depends on are unpacked.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
-pub(super) fn value(block: &[u8], row: usize, column: usize, step: Step) -> Option<Option<u16>> {
+pub(super) fn value(
+    block: &[u8],
+    (row, column): (usize, usize),
+    step: Step,
+    nodata: u16,
+) -> Option<u16> {
     let parts = Parts::of(block)?;
     if parts.holes(row) >> column & 1 != 0 {
-        return Some(None);
+        return Some(nodata);
     }
     let mut residuals = [[0; SIDE]; SIDE];
     parts.unpack(row + 1, &mut residuals);
@@ -483,5 +486,5 @@ pub(super) fn value(block: &[u8], row: usize, column: usize, step: Step) -> Opti
             }
         }
     }
-    Some(Some(step.integer(sum)))
+    Some(step.integer(sum))
 }

@@ -23,6 +23,7 @@
 //! Two-dimensional differences, and bits packed by blocks with exceptions, are known from images
 //! and from search engines: Lemire and Boytsov, Decoding billions of integers per second through
 //! vectorization, Software: Practice and Experience 45 (2015).
+#![allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 
 mod block;
 mod plane;
@@ -215,7 +216,8 @@ pub fn append_chunk(
     let is_wide = length > usize::from(u16::MAX);
     let (steps, own) = steps_of(&present);
     let are_some = present.len() < planes.len();
-    bytes.extend([VERSION, u8::from(is_wide) * WIDE_ENDS | u8::from(are_some) * SOME_PLANES]);
+    let width = if is_wide { WIDE_ENDS } else { 0 };
+    bytes.extend([VERSION, width | if are_some { SOME_PLANES } else { 0 }]);
     bytes.extend(nodata.to_le_bytes());
     bytes.extend((steps.len() as u16).to_le_bytes());
     for step in &steps {
@@ -398,10 +400,9 @@ fn read_column(
         *value = chunk.nodata;
         let Some(place) = chunk.place(plane) else { continue };
         let block = chunk.block(number, place)?;
-        if !block.is_empty()
-            && let Some(integer) = block::value(block, row, column, chunk.step(place)?)?
-        {
-            *value = integer as i16;
+        if !block.is_empty() {
+            let (cell, step) = ((row, column), chunk.step(place)?);
+            *value = block::value(block, cell, step, chunk.nodata as u16)? as i16;
         }
     }
     Some(())

@@ -51,7 +51,8 @@ impl EncodedPlane {
         if !encode(values, columns, nodata, step, &mut ends, &mut bytes) {
             debug_assert!(false, "every integer was found to be on the step");
             step = Step::ONE;
-            (ends.clear(), bytes.clear());
+            ends.clear();
+            bytes.clear();
             encode(values, columns, nodata, step, &mut ends, &mut bytes);
         }
         bytes.shrink_to_fit();
@@ -153,7 +154,7 @@ fn gather(rows: &[i16], columns: usize, first: usize, nodata: i16) -> (Rows, Hol
                 *cell = values[first + column.min(width - 1)] as u16;
             }
         }
-        has_holes |= row.iter().any(|value| *value == nodata as u16);
+        has_holes |= row.contains(&(nodata as u16));
         last_row = at;
     }
     for at in last_row + 1..SIDE {

@@ -20,7 +20,7 @@ static FACTORS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     for fives in -6..=6 {
         for twos in -16..=30 {
             let factor = 5_f64.powi(fives) * 2_f64.powi(twos) * 65_536.0;
-            if factor >= 1.2 * 65_536.0 && factor < 65_535.0 * 65_536.0 {
+            if (1.2 * 65_536.0..65_535.0 * 65_536.0).contains(&factor) {
                 factors.push(factor.round() as u32);
             }
         }
@@ -73,7 +73,6 @@ impl Step {
 
     /// Returns the integer of a number.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub(super) fn integer(self, number: u16) -> u16 {
         let number = number as i16 as u32;
         (self.factor.wrapping_mul(number).wrapping_add(self.offset) >> 16) as u16
@@ -81,7 +80,6 @@ impl Step {
 
     /// Replaces numbers by their integers.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub(super) fn integers(self, numbers: &mut [u16]) {
         for number in numbers {
             *number = self.integer(*number);
@@ -90,7 +88,6 @@ impl Step {
 
     /// Replaces integers by their numbers; returns whether all of them are on the step.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     pub(super) fn numbers(self, integers: &mut [u16]) -> bool {
         if self == Self::ONE {
             return true;

@@ -265,7 +265,7 @@ impl Shard {
     pub(super) fn check(&self) -> Result<(), RunStoreError> {
         let mut values = Vec::new();
         for (number, entry) in self.entries().iter().enumerate() {
-            let Some(bytes) = self.span(entry) else { continue };
+            let Some(bytes) = span(entry) else { continue };
             self.check_chunk(number, bytes.clone())?;
             if self.form == ChunkForm::Blocks {
                 values.resize(self.shape.values(), 0);
@@ -283,7 +283,7 @@ impl Shard {
     /// Returns a chunk; `None` if it is empty.
     #[inline]
     fn chunk(&self, number: usize) -> Result<Option<OpenChunk<'_>>, RunStoreError> {
-        let Some(span) = self.span(&self.entries()[number]) else { return Ok(None) };
+        let Some(span) = span(&self.entries()[number]) else { return Ok(None) };
         if !self.is_whole(number) {
             self.check_chunk(number, span.clone())?;
             self.note_whole(number);
@@ -317,13 +317,6 @@ impl Shard {
     #[inline]
     fn entries(&self) -> &[[u8; ENTRY]] {
         self.bytes[self.index..].as_chunks().0
-    }
-
-    /// Returns where a chunk lies, with its checksum.
-    #[inline]
-    fn span(&self, entry: &[u8; ENTRY]) -> Option<Range<usize>> {
-        let (start, size) = split(entry);
-        (start != EMPTY).then(|| start as usize..start as usize + size as usize)
     }
 
     fn check_chunk(&self, number: usize, span: Range<usize>) -> Result<(), RunStoreError> {
@@ -400,6 +393,13 @@ fn find_content(
         (true, false) => damaged(path, &"the content that it states is not what was written"),
         (true, true) => damaged(path, &"it is the shard of another product, hour or run"),
     })
+}
+
+/// Returns where the chunk of an index entry lies, with its checksum; `None` if it is empty.
+#[inline]
+fn span(entry: &[u8; ENTRY]) -> Option<Range<usize>> {
+    let (start, size) = split(entry);
+    (start != EMPTY).then(|| start as usize..start as usize + size as usize)
 }
 
 /// Returns the offset and length of an index entry.

@@ -14,9 +14,9 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
         if from.is_dir() {
-            copy(&from, &to)
+            copy(&from, &to);
         } else {
-            fs::write(to, fs::read(from).unwrap()).unwrap()
+            fs::write(to, fs::read(from).unwrap()).unwrap();
         }
     }
 }
