@@ -143,7 +143,7 @@ impl std::error::Error for BlocksError {}
 /// ```
 /// use mesonet::grid::blocks::{self, ChunkShape};
 /// let shape = ChunkShape { planes: 2, rows: 16, columns: 32 };
-/// let values: Vec<i16> = (0..1024).map(|at| if at == 5 { -32768 } else { at * at % 91 }).collect();
+/// let values: Vec<i16> = (0..1024).map(|at| if at == 5 { -32768 } else { at % 91 * 10 }).collect();
 /// let bytes = blocks::encode(&values, shape, -32768)?;
 /// let mut decoded = vec![0; 1024];
 /// blocks::decode(&bytes, shape, &mut decoded)?;
