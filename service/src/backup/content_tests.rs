@@ -18,7 +18,8 @@ struct Stored {
 fn stored() -> Stored {
     let folder = TempDir::new().unwrap();
     let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
-    let text: Vec<u8> = (0..3_000_u32).flat_map(|i| ((i * i >> 9) % 1000).to_le_bytes()).collect();
+    let text: Vec<u8> =
+        (0..3_000_u32).flat_map(|i| (((i * i) >> 9) % 1000).to_le_bytes()).collect();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&text).unwrap();
     let sha256 = hex_sha256(&text);

@@ -31,7 +31,7 @@ impl Backups {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text.as_bytes()).unwrap();
             // Every other backup is of a program that did not compress.
-            let zstd_bytes = if number % 2 == 0 {
+            let zstd_bytes = if number.is_multiple_of(2) {
                 let at = object(&format!("{sha256}{ZSTD}"));
                 Some(self.place.put_compressed(&at, &sha256, &file, |_| {}).unwrap())
             } else {

@@ -115,13 +115,11 @@ impl Upload<'_> {
     }
 
     fn finish(self) -> Result<(), PlaceError> {
-        match self.parts {
-            Some(parts) => self.place.wait(parts.finish()).map(drop),
-            None => {
-                let put = self.place.store.put(&self.path, PutPayload::from(self.first));
-                self.place.wait(put).map(drop)
-            }
+        if let Some(parts) = self.parts {
+            return self.place.wait(parts.finish()).map(drop);
         }
+        let put = self.place.store.put(&self.path, PutPayload::from(self.first));
+        self.place.wait(put).map(drop)
     }
 
     fn abort(self) {
