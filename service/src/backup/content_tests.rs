@@ -66,6 +66,35 @@ fn a_content_comes_back_from_both_kinds_of_object() {
     }
 }
 
+/// More than one part of an upload, compressed and as it is.
+#[test]
+fn a_long_content_comes_back() {
+    let folder = TempDir::new().unwrap();
+    let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
+    let mut state = 1_u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    });
+    let bytes: Vec<u8> = noise.take(20 << 20).collect();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let sha256 = hex_sha256(&bytes);
+    let at = object(&format!("{sha256}{ZSTD}"));
+    let mut read = 0;
+    let length = place.put_compressed(&at, &sha256, &file, |more| read += more).unwrap();
+    assert_eq!((read, length > 20 << 20), (20 << 20, true));
+    let packed = fs::read(folder.path().join(&at)).unwrap();
+    assert_eq!(packed.len() as u64, length);
+    assert!(zstd::decode_all(&packed[..]).unwrap() == bytes);
+    // A file that has changed since its checksum was taken leaves nothing.
+    for (at, sha256) in [("objects/ab/other", hex_sha256(b"other")), (&*at, sha256)] {
+        let put = place.put_compressed(at, &sha256, &file, |_| {});
+        assert_eq!(put.is_ok(), folder.path().join(at).exists(), "{at}");
+    }
+    assert!(!folder.path().join("objects/ab/other").exists());
+}
+
 #[test]
 fn a_changed_cut_or_missing_object_is_named() {
     let stored = stored();

@@ -43,8 +43,12 @@ fn a_file_arrives_whole_in_one_part_or_several() {
         place.put_file(&object(&sha256), &sha256, &file, |more| sent += more).unwrap();
         assert_eq!(sent, bytes.len() as u64);
         assert!(content(&place, &object(&sha256)).unwrap() == bytes, "{length}");
+        let packed = object(&format!("{sha256}.zst"));
+        place.put_compressed(&packed, &sha256, &file, |_| {}).unwrap();
+        let packed = content(&place, &packed).unwrap();
+        assert!(zstd::decode_all(&packed[..]).unwrap() == bytes, "{length}");
     }
-    assert_eq!(place.objects().unwrap().len(), 5);
+    assert_eq!(place.objects().unwrap().len(), 10);
 }
 
 #[test]
