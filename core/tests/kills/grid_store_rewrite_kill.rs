@@ -56,7 +56,7 @@ fn child(_first: u64, folder: &Path) {
     store.remove_unfinished().unwrap();
     println!("begin");
     for run in store.runs(MODEL).unwrap() {
-        store.modernise(MODEL, run).unwrap();
+        store.upgrade(MODEL, run).unwrap();
     }
     println!("done");
     sleep(Duration::from_secs(3600));

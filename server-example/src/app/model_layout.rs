@@ -21,7 +21,7 @@ pub struct Remaining(Option<VecDeque<(String, RunStamp)>>);
 ///
 /// # Errors
 /// If the runs cannot be listed, or the disk reports an error.
-pub fn modernise(state: &State, remaining: &mut Remaining) -> Result<Duration, RunStoreError> {
+pub fn upgrade(state: &State, remaining: &mut Remaining) -> Result<Duration, RunStoreError> {
     let store = state.services.models.store();
     let runs = match &mut remaining.0 {
         Some(runs) => runs,
@@ -34,7 +34,7 @@ pub fn modernise(state: &State, remaining: &mut Remaining) -> Result<Duration, R
         }
     };
     while let Some((model, run)) = runs.pop_front() {
-        match store.modernise(&model, run) {
+        match store.upgrade(&model, run) {
             Ok(false) | Err(RunStoreError::UnknownRun { .. }) => {}
             Ok(true) => {
                 tracing::info!(

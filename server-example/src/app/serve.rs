@@ -18,7 +18,7 @@ use tower::ServiceExt;
 
 use super::background::{repeat, rest};
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
-use super::model_layout::{Remaining, modernise};
+use super::model_layout::{Remaining, upgrade};
 use super::watch::{Watch, WatchError};
 use super::{figures, product_retention, retention};
 use crate::app::key_renewal::keep_keys;
@@ -235,7 +235,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
             Ok::<_, ServeError>(TICK)
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
-        beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, modernise));
+        beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, upgrade));
         let stayed = product_retention::Stayed::new();
         beside.spawn(repeat(Arc::clone(state), stayed, rest, product_retention::expire));
     }

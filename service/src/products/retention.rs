@@ -37,7 +37,7 @@ pub struct Expired {
 
 /// A file as its folder lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Listed {
+struct DatedFile {
     span: Option<ProductDuration>,
     ts_ms: i64,
     bytes: u64,
@@ -94,7 +94,7 @@ impl ProductFiles {
         &self,
         product: &RasterProduct,
         span: Option<ProductDuration>,
-    ) -> io::Result<Vec<Listed>> {
+    ) -> io::Result<Vec<DatedFile>> {
         let mut listed = Vec::new();
         let entries = found(fs::read_dir(self.folder(product, span)))?;
         for entry in entries.into_iter().flatten() {
@@ -102,7 +102,7 @@ impl ProductFiles {
             let Some(ts_ms) = entry.file_name().to_str().and_then(time) else { continue };
             let Some(metadata) = found(entry.metadata())? else { continue };
             if metadata.is_file() {
-                listed.push(Listed { span, ts_ms, bytes: metadata.len(), path: entry.path() });
+                listed.push(DatedFile { span, ts_ms, bytes: metadata.len(), path: entry.path() });
             }
         }
         listed.sort_unstable_by_key(|one| std::cmp::Reverse(one.ts_ms));
@@ -116,10 +116,10 @@ impl ProductFiles {
     fn delete(
         &self,
         product: &RasterProduct,
-        one: &Listed,
-        listed: &[Vec<Listed>],
+        one: &DatedFile,
+        listed: &[Vec<DatedFile>],
     ) -> io::Result<Fate> {
-        let content = |file: &Listed| {
+        let content = |file: &DatedFile| {
             let place = ProductPlace {
                 product: product.name().to_owned(),
                 span: file.span,
@@ -160,7 +160,11 @@ enum Fate {
 
 /// Returns the files that are no longer kept, oldest first. Those of each duration are listed newest
 /// first.
-fn due<'a>(product: &RasterProduct, listed: &'a [Vec<Listed>], now_ms: i64) -> Vec<&'a Listed> {
+fn due<'a>(
+    product: &RasterProduct,
+    listed: &'a [Vec<DatedFile>],
+    now_ms: i64,
+) -> Vec<&'a DatedFile> {
     let (mut due, mut kept) = (Vec::new(), Vec::new());
     let mut bytes = 0_u64;
     for of_span in listed {
@@ -169,7 +173,7 @@ fn due<'a>(product: &RasterProduct, listed: &'a [Vec<Listed>], now_ms: i64) -> V
         let times: Vec<i64> = of_span.iter().map(|one| one.ts_ms).collect();
         let from_ms =
             product.keep_ms(newest.span).map(|keep_ms| cutoff_ms(&times, keep_ms, now_ms));
-        let is_kept = |one: &&Listed| from_ms.is_none_or(|from_ms| one.ts_ms >= from_ms);
+        let is_kept = |one: &&DatedFile| from_ms.is_none_or(|from_ms| one.ts_ms >= from_ms);
         let (stay, go): (Vec<_>, Vec<_>) = others.iter().partition(is_kept);
         kept.extend(stay);
         due.extend(go);

@@ -291,12 +291,15 @@ fn a_file_that_cannot_be_read_or_deleted_is_named_and_the_others_go() {
     assert_eq!(done.failed[0].0, folder.path(-60));
 }
 
-fn listed(span: Option<ProductDuration>, times: &[(i64, u64)]) -> Vec<Listed> {
+fn listed(span: Option<ProductDuration>, times: &[(i64, u64)]) -> Vec<DatedFile> {
     let mut times = times.to_vec();
     times.sort_unstable_by_key(|one| std::cmp::Reverse(one.0));
     times.dedup_by_key(|one| one.0);
     let path = PathBuf::new();
-    times.iter().map(|&(ts_ms, bytes)| Listed { span, ts_ms, bytes, path: path.clone() }).collect()
+    times
+        .iter()
+        .map(|&(ts_ms, bytes)| DatedFile { span, ts_ms, bytes, path: path.clone() })
+        .collect()
 }
 
 proptest! {
@@ -320,7 +323,7 @@ proptest! {
         let now_ms = now_ms.saturating_mul(HOUR_MS / 60);
         let due = due(product, &all, now_ms);
         prop_assert!(due.is_sorted_by_key(|one| one.ts_ms));
-        let stays = |one: &&Listed| !due.contains(one);
+        let stays = |one: &&DatedFile| !due.contains(one);
         for of_span in &all {
             let Some(newest) = of_span.first() else { continue };
             prop_assert!(stays(&newest));

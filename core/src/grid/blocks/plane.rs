@@ -21,8 +21,9 @@ use super::step::Step;
 /// ```
 #[derive(Clone, Debug)]
 pub struct EncodedPlane {
-    /// The number of values, unless they are all the same.
-    values: Option<usize>,
+    /// The rows and columns of values, unless they are all the same.
+    shape: Option<[usize; 2]>,
+    nodata: i16,
     /// The blocks side by side.
     columns: usize,
     pub(super) step: Step,
@@ -56,8 +57,8 @@ impl EncodedPlane {
             encode(values, columns, nodata, step, &mut ends, &mut bytes);
         }
         bytes.shrink_to_fit();
-        let (values, columns) = (Some(values.len()), columns.div_ceil(SIDE));
-        Self { values, columns, step, ends, bytes, value: None }
+        let shape = Some([values.len() / columns, columns]);
+        Self { shape, nodata, columns: columns.div_ceil(SIDE), step, ends, bytes, value: None }
     }
 
     /// A plane whose values are all the same, of any size.
@@ -67,7 +68,8 @@ impl EncodedPlane {
             block::encode(&[[value as u16; SIDE]; SIDE], &[0; SIDE], &mut bytes);
         }
         Self {
-            values: None,
+            shape: None,
+            nodata,
             columns: 0,
             step: Step::ONE,
             ends: vec![bytes.len()],
@@ -76,9 +78,10 @@ impl EncodedPlane {
         }
     }
 
-    /// Returns the number of values; `None` if all are the same, so that there may be any number.
-    pub fn values(&self) -> Option<usize> {
-        self.values
+    /// Returns whether the plane has these rows and columns, and this integer for missing values. One
+    /// whose values are all the same has any size.
+    pub fn fits(&self, rows: usize, columns: usize, nodata: i16) -> bool {
+        self.shape.is_none_or(|shape| shape == [rows, columns]) && self.nodata == nodata
     }
 
     /// Returns the value of all cells, if they have the same.

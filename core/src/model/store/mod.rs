@@ -236,13 +236,13 @@ impl RunStore {
     /// # let store = mesonet::model::RunStore::new(folder.path());
     /// for model in store.models()? {
     ///     for run in store.runs(&model)? {
-    ///         store.modernise(&model, run)?;
+    ///         store.upgrade(&model, run)?;
     ///     }
     /// }
     /// # Ok::<(), mesonet::model::RunStoreError>(())
     /// ```
-    pub fn modernise(&self, model: &str, run: RunStamp) -> Result<bool, RunStoreError> {
-        RunWriter::modernise(&self.run_folder(model, run)?, run)
+    pub fn upgrade(&self, model: &str, run: RunStamp) -> Result<bool, RunStoreError> {
+        RunWriter::upgrade(&self.run_folder(model, run)?, run)
     }
 
     /// Removes a run. Readers that have it open can still use the shards that they have already

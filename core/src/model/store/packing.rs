@@ -23,12 +23,13 @@ pub enum LevelValues<'a> {
 }
 
 impl<'a> LevelValues<'a> {
-    /// Returns the number of values, of which a constant level has as many as there are `cells`.
-    pub(super) fn len(self, cells: usize) -> usize {
+    /// Returns the number of values that a level of so many rows and columns gets from this: a constant
+    /// level all, one that was encoded in another shape or for another missing value none.
+    pub(super) fn len(self, (rows, columns): (usize, usize), nodata: i16) -> usize {
         match self {
-            Self::All(_) => cells,
             Self::Each(values) => values.len(),
-            Self::Encoded(plane) => plane.values().unwrap_or(cells),
+            Self::Encoded(plane) if !plane.fits(rows, columns, nodata) => 0,
+            Self::All(_) | Self::Encoded(_) => rows * columns,
         }
     }
 

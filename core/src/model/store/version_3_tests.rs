@@ -91,7 +91,7 @@ fn an_older_run_is_read_checked_and_written_again() {
     assert_eq!(store.check_run(MODEL, stamp).unwrap().faults, []);
     let bytes = store.run_bytes(MODEL, stamp).unwrap();
 
-    assert!(store.modernise(MODEL, stamp).unwrap());
+    assert!(store.upgrade(MODEL, stamp).unwrap());
     assert_eq!(version(&store), 4);
     assert_eq!(everything(&store.newest_run(MODEL).unwrap()), before);
     // A reader that has it open reads on.
@@ -99,7 +99,7 @@ fn an_older_run_is_read_checked_and_written_again() {
     let check = store.check_run(MODEL, stamp).unwrap();
     assert_eq!((&*check.faults, &*check.surplus), (&[][..], &[][..]));
     assert!(store.run_bytes(MODEL, stamp).unwrap() < bytes * 2 / 3);
-    assert!(!store.modernise(MODEL, stamp).unwrap(), "nothing is left to do");
+    assert!(!store.upgrade(MODEL, stamp).unwrap(), "nothing is left to do");
 }
 
 /// As after a loss of power: some shards have the new form, and the others the old one.
@@ -109,7 +109,7 @@ fn a_run_that_is_half_written_again_is_read_and_finished() {
     let (_folder, store) = old_run();
     let stamp = store.newest_run(MODEL).unwrap().definition().run;
     let before = everything(&store.newest_run(MODEL).unwrap());
-    store.modernise(MODEL, stamp).unwrap();
+    store.upgrade(MODEL, stamp).unwrap();
     let document = store.folder().join(MODEL).join("20180917T000000Z/zarr.json");
     let text = fs::read_to_string(&document).unwrap();
     for (number, shard) in shards(&store).into_iter().enumerate() {
@@ -124,7 +124,7 @@ fn a_run_that_is_half_written_again_is_read_and_finished() {
     fs::write(&document, zarr::with_checksum(growing.into_bytes())).unwrap();
     assert_eq!(everything(&store.newest_run(MODEL).unwrap()), before);
     assert_eq!(store.check_run(MODEL, stamp).unwrap().faults, []);
-    assert!(store.modernise(MODEL, stamp).unwrap());
+    assert!(store.upgrade(MODEL, stamp).unwrap());
     assert_eq!(everything(&store.newest_run(MODEL).unwrap()), before);
     let check = store.check_run(MODEL, stamp).unwrap();
     assert_eq!((&*check.faults, &*check.surplus), (&[][..], &[][..]));
@@ -150,7 +150,7 @@ fn a_damaged_shard_of_an_older_run_stays_as_it_is() {
     let mut bytes = fs::read(&shard).unwrap();
     bytes[100] ^= 1;
     fs::write(&shard, &bytes).unwrap();
-    store.modernise(MODEL, stamp).unwrap();
+    store.upgrade(MODEL, stamp).unwrap();
     assert_eq!(fs::read(&shard).unwrap(), bytes, "it is not written again as if it were whole");
     let faults = store.check_run(MODEL, stamp).unwrap().faults;
     assert_eq!(faults.iter().map(|fault| &fault.file).collect::<Vec<_>>(), [&shard]);
@@ -167,7 +167,7 @@ fn a_shard_of_another_form_and_owner_is_noticed() {
         shards(&store).into_iter().find(|shard| shard.starts_with(&folder)).unwrap()
     });
     let of_another = fs::read(&other).unwrap();
-    store.modernise(MODEL, stamp).unwrap();
+    store.upgrade(MODEL, stamp).unwrap();
     fs::write(&one, of_another).unwrap();
     let faults = store.check_run(MODEL, stamp).unwrap().faults;
     assert!(faults[0].cause.contains("the shard of another product"), "{faults:?}");

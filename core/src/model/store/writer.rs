@@ -91,7 +91,7 @@ impl RunWriter {
         let lock = lock(model, definition.run)?;
         let mut manifest = match RunManifest::read(folder)? {
             Some(mut manifest) if manifest.definition == definition => {
-                if manifest.modernise() {
+                if manifest.upgrade() {
                     manifest.write(folder)?;
                 }
                 manifest
@@ -118,7 +118,7 @@ impl RunWriter {
     }
 
     /// Writes a run again in the present layout, if it has an older one; returns whether it had.
-    pub(super) fn modernise(folder: &Path, run: RunStamp) -> Result<bool, RunStoreError> {
+    pub(super) fn upgrade(folder: &Path, run: RunStamp) -> Result<bool, RunStoreError> {
         let unknown = || {
             let model = folder.parent().and_then(Path::file_name).unwrap_or_default();
             let model = model.to_string_lossy().into_owned();
@@ -131,7 +131,7 @@ impl RunWriter {
         }
         let _lock = lock(folder.parent().unwrap_or(folder), run)?;
         let mut manifest = RunManifest::read(folder)?.ok_or_else(unknown)?;
-        if manifest.modernise() {
+        if manifest.upgrade() {
             manifest.write(folder)?;
         }
         if manifest.growing {
@@ -279,7 +279,9 @@ impl RunWriter {
         let slot = self.manifest.slots()[hour];
         let layout = layout(run, product, slot);
         let cells = layout.rows * layout.columns;
-        let lengths = levels.iter().map(|level| level.map_or(cells, |level| level.len(cells)));
+        let (columns, nodata) = (layout.columns, product.encoding.nodata());
+        let length = |level: LevelValues<'_>| level.len((layout.rows, columns), nodata);
+        let lengths = levels.iter().map(|level| level.map_or(cells, length));
         let got = lengths.clone().sum();
         if levels.len() != layout.levels || lengths.clone().any(|length| length != cells) {
             let (what, needed) = ("a field of all its levels", layout.values());
@@ -297,7 +299,6 @@ impl RunWriter {
             [] => Vec::new(),
             there => read_planes(&self.folder, &self.manifest, hour, product, there)?,
         };
-        let (columns, nodata) = (layout.columns, product.encoding.nodata());
         let whole = levels.iter().enumerate().map(|(level, values)| {
             let known = there.binary_search(&level).ok();
             let known = known.map(|at| LevelValues::Encoded(&planes[at]));

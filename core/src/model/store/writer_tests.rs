@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
 
-use super::tests::{COLUMNS, MODEL, decoded, definition, values};
+use super::tests::{COLUMNS, MODEL, NODATA, ROWS, decoded, definition, values};
 use super::*;
+use crate::grid::blocks::EncodedPlane;
 
 /// Returns every file below a folder except locks.
 fn below(folder: &Path) -> Vec<PathBuf> {
@@ -107,4 +108,32 @@ fn levels_of_one_value_are_read_as_if_each_cell_had_been_written() {
         assert_eq!(raw(3)[0], values(3, 1)[..cells]);
         assert!(of(2, name) < of(0, name) && of(0, name) <= of(1, name));
     }
+}
+
+/// As many values, but in other rows, or with other holes: they would be stored in the wrong places.
+#[test]
+fn a_level_that_was_encoded_for_another_product_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = RunStore::new(folder.path());
+    let mut writer = store.write_run(definition()).unwrap();
+    let values = values(0, 1);
+    let mut write = |plane: EncodedPlane| {
+        writer
+            .write_levels(0, "t2", &[LevelValues::Encoded(&plane)])
+            .map_err(|error| error.to_string())
+    };
+    for plane in [
+        EncodedPlane::new(&values, ROWS, NODATA),
+        EncodedPlane::new(&values, COLUMNS, 0),
+        EncodedPlane::of_one_value(7, 0),
+        EncodedPlane::new(&values[COLUMNS..], COLUMNS, NODATA),
+    ] {
+        let message = write(plane).unwrap_err();
+        assert!(
+            message.contains("a field of all its levels") && message.contains(" 0"),
+            "{message}"
+        );
+    }
+    write(EncodedPlane::new(&values, COLUMNS, NODATA)).unwrap();
+    write(EncodedPlane::of_one_value(7, NODATA)).unwrap();
 }

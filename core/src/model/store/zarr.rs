@@ -179,7 +179,7 @@ impl RunManifest {
 
     /// Gives the run the present layout, in which its arrays and shards are still to be written;
     /// returns whether it had an older one.
-    pub(super) fn modernise(&mut self) -> bool {
+    pub(super) fn upgrade(&mut self) -> bool {
         let is_older = self.format != FORMAT;
         if is_older {
             (self.format, self.growing) = (FORMAT, true);
