@@ -44,6 +44,7 @@ pub use config::{
     ReplayStartError,
 };
 pub use http::names::is_almost;
+pub use http::request_id::RequestId;
 pub use http::snapshot::SnapshotError;
 pub use routes::{check_quality_window, description};
 pub use sample::models::take_in_model_sample;

@@ -1,28 +1,23 @@
 //! Requests in the log, the metrics and traces. Each request has an id, which an answer of 5xx
 //! carries too, and a log line at its end.
 
-use std::fmt::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use mesonet::access::Plan;
-use tracing::Instrument;
 
 use super::route::Route;
+use crate::http::request_id::{REQUEST_ID, RequestId};
 use crate::observe::metrics::name_of;
 use crate::observe::traces::{RequestEnd, Trace};
 use crate::state::State;
-
-/// The id of a request, on answers of 5xx.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Length of the longest part of a path in the log, in bytes.
 const MAX_PATH_BYTES: usize = 200;
@@ -36,15 +31,15 @@ pub async fn note<F: Future<Output = (Response, Option<Plan>)>>(
     request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    let id = next_id();
+    let id = RequestId::next();
     let began = Instant::now();
     let method = request.method().clone();
     let mut path = request.uri().path().to_owned();
     // A path is ASCII.
     path.truncate(MAX_PATH_BYTES);
     let trace = state.traces.begin(name_of(&method), request.headers());
-    let span = tracing::error_span!("request", %id);
-    let (mut response, plan) = answer(request).instrument(span).await;
+    let (mut response, plan) = id.during(answer(request)).await;
+    let id = id.to_string();
     let status = response.status();
     if status.is_server_error() {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
@@ -70,18 +65,6 @@ fn tell(response: &mut Response, id: &str) {
     headers.remove(header::CONTENT_LENGTH);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-}
-
-/// Returns 16 digits. No two requests of a process have the same digits, and requests of two
-/// processes hardly ever do.
-fn next_id() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    static START: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
-    let start = START.get_or_init(|| getrandom::u64().unwrap_or_default());
-    let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
-    let mut id = String::with_capacity(16);
-    let _ = write!(id, "{number:016x}");
-    id
 }
 
 struct Line {
@@ -159,13 +142,6 @@ impl HttpBody for CountedBody {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_id_is_of_one_request() {
-        let ids: std::collections::HashSet<String> = (0..1_000).map(|_| next_id()).collect();
-        assert_eq!(ids.len(), 1_000);
-        assert!(ids.iter().all(|id| id.len() == 16));
-    }
 
     #[tokio::test]
     async fn the_body_of_a_500_has_the_id_and_nothing_else() {

@@ -11,6 +11,7 @@
 //! | Bodies encoded ahead, small answers | `snapshot.rs` |
 //! | Long bodies, piece by piece | `stream.rs` |
 //! | A body that is received as a whole, and how fast it must arrive | `body.rs` |
+//! | The id of a request | `request_id.rs` |
 //! | Errors and their answers | `error.rs` |
 //! | Work on the cores, and the memory of answers | `work.rs` |
 //! | Which pages may call from a browser | `cors.rs` |
@@ -27,6 +28,7 @@ pub mod member;
 pub mod names;
 pub mod parameter;
 pub mod path;
+pub mod request_id;
 pub mod snapshot;
 pub mod stream;
 pub mod work;

@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 
 use crate::http::error::ApiError;
+use crate::http::request_id::RequestId;
 use crate::limits::ClientAddr;
 use crate::limits::{Share, Shares};
 
@@ -131,8 +132,12 @@ impl Workers {
             return done.map_err(|_| ApiError::Internal("quick work panicked".to_owned()));
         }
         let turn = self.turns.on_core(client_addr, load).await;
+        let request = RequestId::current();
         let task = tokio::task::spawn_blocking(move || {
-            let done = work();
+            let done = match request {
+                Some(request) => request.while_working(work),
+                None => work(),
+            };
             // The turn ends only here: the work goes on even if the caller has stopped waiting.
             drop(turn);
             done
