@@ -1,6 +1,6 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
 //! twice as large as the rest; one with these and the neighbour checks; one with the native grids
-//! of models; one with the official alerts; one with METAR reports; one with the groups of a single
+//! of models and the codec of their runs; one with the official alerts; one with METAR reports; one with the groups of a single
 //! report; and one with everything else.
 //!
 //! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
@@ -12,6 +12,8 @@
 mod access;
 #[cfg(feature = "alerts")]
 mod alert;
+#[cfg(feature = "grids")]
+mod blocks;
 #[cfg(feature = "checks")]
 mod check;
 #[cfg(feature = "values")]

@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
+import { FileSystemStore } from "@zarrita/storage";
 import { MesonetError, load } from "mesonet/grids";
+import * as zarr from "zarrita";
 
-const { nativeGrid } = await load(
+const { Blocks, nativeGrid } = await load(
   await readFile(fileURLToPath(import.meta.resolve("mesonet/grids.wasm"))),
 );
 const vectors = JSON.parse(
@@ -106,3 +108,45 @@ test("a grid does not change", () => {
     nam.firstXy[0] = 1;
   }, TypeError);
 });
+
+const run = (form) => new URL(`../data/model_grids/${form}/nam211/20180917T000000Z`, import.meta.url).pathname;
+
+test("zarrita reads a model run, and finds the values of its plain form", async () => {
+  zarr.registry.set(Blocks.codecName, async () => Blocks);
+  for (const name of ["u", "v", "prmsl"]) {
+    const [ours, plain] = await Promise.all(
+      ["store", "version_3"].map(async (form) => {
+        const array = await zarr.open(zarr.root(new FileSystemStore(run(form))).resolve(name), { kind: "array" });
+        return zarr.get(array);
+      }),
+    );
+    assert.equal(ours.data.length > 6000, true, name);
+    assert.deepEqual([...ours.shape], [...plain.shape]);
+    assert.deepEqual(ours.data, plain.data, name);
+    // One row: the chunks of the others are not read.
+    const array = await zarr.open(zarr.root(new FileSystemStore(run("store"))).resolve(name), { kind: "array" });
+    const before = ours.shape.slice(0, -2).map(() => 0);
+    const row = await zarr.get(array, [...before, 40, null]);
+    assert.deepEqual(row.data, ours.data.slice(40 * 93, 41 * 93));
+  }
+});
+
+const chunk = { dataType: "int16", shape: [1, 16, 32] };
+const refusedByCodec = [
+  ["a configuration", () => Blocks.fromConfig({ level: 3 }, chunk), "mesonet.blocks has no configuration; got level"],
+  ["other numbers", () => Blocks.fromConfig({}, { ...chunk, dataType: "float32" }), "mesonet.blocks takes arrays of int16; got float32"],
+  ["one axis", () => Blocks.fromConfig({}, { ...chunk, shape: [16] }), "mesonet.blocks takes arrays of two or more axes; got 1"],
+  [
+    "rows that are no multiple of 16",
+    () => Blocks.fromConfig({}, { ...chunk, shape: [2, 10, 16] }).decode(new Uint8Array(9)),
+    "invalid chunk of 2 × 10 × 16: rows and columns must be multiples of 16, with 1 to 256 planes and at most 67108864 values",
+  ],
+  ["no bytes", () => Blocks.fromConfig({}, chunk).decode(new Uint8Array()), "the bytes are not a chunk of mesonet.blocks of this shape"],
+  ["bytes of another kind", () => Blocks.fromConfig(undefined, chunk).decode(new Uint8Array(64).fill(1)), "the bytes are not a chunk of mesonet.blocks of this shape"],
+  ["writing", () => Blocks.fromConfig({}, chunk).encode(), "mesonet.blocks is only read here; the server and the wheel write it"],
+];
+for (const [name, call, message] of refusedByCodec) {
+  test(`the codec refuses ${name}`, () => {
+    assert.throws(call, (error) => error instanceof MesonetError && error.message === message);
+  });
+}
