@@ -159,6 +159,8 @@ pub enum Error {
     #[cfg(feature = "store")]
     #[error(transparent)]
     Ragged(#[from] query::RaggedError),
+    #[error(transparent)]
+    Region(#[from] geo::RegionError),
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStore(#[from] model::RunStoreError),
@@ -166,6 +168,9 @@ pub enum Error {
     SeriesKey(#[from] observation::SeriesKeyError),
     #[error(transparent)]
     StationId(#[from] observation::StationIdError),
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    StationName(#[from] store::StationNameError),
     #[cfg(feature = "store")]
     #[error(transparent)]
     Store(#[from] store::StoreError),
@@ -218,6 +223,11 @@ impl Error {
             Self::DerivedLength(_) => ErrorKind::Invalid,
             #[cfg(feature = "store")]
             Self::DetailField(_) => ErrorKind::Invalid,
+            Self::Region(_) => ErrorKind::Invalid,
+            #[cfg(feature = "store")]
+            Self::StationName(store::StationNameError::Unknown(_)) => ErrorKind::NotFound,
+            #[cfg(feature = "store")]
+            Self::StationName(_) => ErrorKind::Invalid,
             #[cfg(feature = "raster")]
             Self::Duration(_) => ErrorKind::Invalid,
             Self::Encoding(_) => ErrorKind::Invalid,

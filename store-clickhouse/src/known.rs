@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mesonet::geo::StationIndex;
 use mesonet::observation::Station;
-use mesonet::store::{Directory, StationRecord, StationRecords, StationSeries};
+use mesonet::store::{Directory, StationNames, StationRecord, StationRecords, StationSeries};
 use mesonet::{Batch, Report, Series, StationId, Variable};
 
 use crate::recent::Recent;
@@ -201,7 +201,7 @@ impl KnownRecord {
             places_generation: self.places_generation,
             stations,
             index,
-            shared_names: OnceLock::new(),
+            names: StationNames::default(),
         });
     }
 }

@@ -312,8 +312,7 @@ fn what_is_missing_or_malformed_is_refused() {
     export(&api, DAY, range)
         .refuses(400, "worst of qualityRange must not rank above best; got Good and Missing");
     let path = format!("/historical/bulk?{DAY}");
-    api.post(&path, r#"{"stationId":"A"}"#)
-        .refuses(400, "\"A\" is not a station id; a UUID is needed");
+    api.post(&path, r#"{"stationId":"nowhere"}"#).refuses(400, "no station has the id \"nowhere\"");
     for (fields, text) in [
         (r#","requests":{}"#, "requests must be a list of objects; got an object"),
         (r#","requests":[1]"#, "requests must be a list of objects; got 1 in it"),

@@ -86,6 +86,7 @@ mod retention;
 mod sample;
 mod settings;
 mod slow_callers;
+mod stations_filter;
 mod stations_id;
 mod stations_id_quality;
 mod stations_map_details;

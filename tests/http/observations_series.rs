@@ -171,8 +171,8 @@ fn what_is_missing_or_malformed_is_refused() {
     );
     post(&api, HOUR, "").refuses(400, "name is required");
     let path = format!("/observations/series?{HOUR}");
-    api.post(&path, r#"{"stationId":"A","name":"mslp"}"#)
-        .refuses(400, "\"A\" is not a station id; a UUID is needed");
+    api.post(&path, r#"{"stationId":"nowhere","name":"mslp"}"#)
+        .refuses(404, "no station has the id \"nowhere\"");
     api.post(&path, r#"{"name":"mslp"}"#).refuses(400, "stationId is required in the body");
     for (fields, text) in [
         (

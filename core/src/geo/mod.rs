@@ -2,6 +2,9 @@
 
 #[cfg(feature = "feed")]
 mod polygon;
+mod region;
+
+use std::sync::OnceLock;
 
 use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
@@ -14,6 +17,8 @@ pub(crate) use self::polygon::outline_of_geojson;
 pub use self::polygon::{
     COORDINATE_DECIMALS, GeometryError, MAX_RING_POSITIONS, MultiPolygon, Polygon,
 };
+
+pub use self::region::{Country, Region, RegionError};
 
 /// An invalid position or box.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -115,6 +120,26 @@ impl LonLat {
         let cosines = libm::cos(self.lat.to_radians()) * libm::cos(other.lat.to_radians());
         let chord = half_lat * half_lat + cosines * half_lon * half_lon;
         2.0 * EARTH_RADIUS_KM * libm::asin(libm::sqrt(chord.min(1.0)))
+    }
+
+    /// The bearing of another place from here at the start of the great circle to it: degrees
+    /// clockwise from north, 0 to just below 360; 0 for the same place.
+    ///
+    /// ```
+    /// use mesonet::LonLat;
+    /// let east = LonLat::new(0.0, 0.0)?.bearing_deg(LonLat::new(1.0, 0.0)?);
+    /// assert_eq!(east, 90.0);
+    /// # Ok::<(), mesonet::geo::GeoError>(())
+    /// ```
+    pub fn bearing_deg(self, other: Self) -> f64 {
+        let turn = (other.lon - self.lon).to_radians();
+        let (from, to) = (self.lat.to_radians(), other.lat.to_radians());
+        let east = libm::sin(turn) * libm::cos(to);
+        let north =
+            libm::cos(from) * libm::sin(to) - libm::sin(from) * libm::cos(to) * libm::cos(turn);
+        let bearing = libm::atan2(east, north).to_degrees();
+        // A tiny negative bearing would be rounded to 360.
+        (bearing + 360.0) % 360.0
     }
 
     /// The point on the globe, in kilometres from its centre: straight-line distances between
@@ -281,6 +306,8 @@ impl BBox {
 pub struct StationIndex {
     by_box: RTree<InPlane>,
     by_nearness: RTree<OnSphere>,
+    /// By station; found when first asked for.
+    regions: OnceLock<Box<[Option<Region>]>>,
 }
 
 /// Longitude and latitude of a station, and its index.
@@ -298,7 +325,24 @@ impl StationIndex {
                 (GeomWithData::new(flat, i), GeomWithData::new(at.on_unit_sphere(), (i, flat)))
             })
             .unzip();
-        Self { by_box: RTree::bulk_load(flat), by_nearness: RTree::bulk_load(sphere) }
+        Self {
+            by_box: RTree::bulk_load(flat),
+            by_nearness: RTree::bulk_load(sphere),
+            regions: OnceLock::new(),
+        }
+    }
+
+    /// The region of a station. The first call looks up those of all stations, about 10 µs each.
+    pub fn region(&self, station: usize) -> Option<Region> {
+        let regions = self.regions.get_or_init(|| {
+            let mut regions = vec![None; self.by_box.size()].into_boxed_slice();
+            for place in &self.by_box {
+                let [lon, lat] = *place.geom();
+                regions[place.data as usize] = Region::at(LonLat { lon, lat });
+            }
+            regions
+        });
+        regions.get(station).copied().flatten()
     }
 
     /// The stations in a box, including its sides, in no particular order.

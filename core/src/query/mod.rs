@@ -7,10 +7,12 @@
 //! | The grid: its positions, its caps, and what fills a cell | [`plan_time_grid`], [`as_of`], [`pick_series`] |
 //! | Columns of many series on a grid, without a store | [`resample`], [`Ragged`] |
 //! | The rows of a table as such series | [`offsets_of_keys`], [`order_of_rows`] |
+//! | Which stations: around a place, of a province, of a network | [`StationFilter`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
 
 mod detail;
+mod filter;
 pub mod json;
 mod keyed;
 mod readings;
@@ -25,6 +27,7 @@ pub use self::detail::{
     DetailFieldError, DetailFields, QUALITIES_SPAN_MS, SelectedDetail, StationDetail,
     StationMarker, StationMarkers, detail, details, details_of,
 };
+pub use self::filter::{Away, FoundStation, Near, StationFilter};
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
 pub use self::resample::{

@@ -481,7 +481,14 @@ mod wire {
 
     #[derive(serde::Serialize)]
     #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "camelCase")]
     struct StationReadings<'a> {
+        /// How far the station is from the place that was given, km; only then.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        distance_km: Option<f64>,
+        /// Bearing of the station at that place, degrees clockwise from north.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bearing: Option<f64>,
         /// By time, then in the order of the names, then by series.
         readings: Vec<Reading<'a>>,
     }
@@ -532,6 +539,8 @@ mod wire {
     impl Serialize for Stations<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let of_station = |cells: &[AnswerReading]| StationReadings {
+                distance_km: None,
+                bearing: None,
                 readings: cells.iter().map(|cell| Reading::new(self.0, cell)).collect(),
             };
             serializer.collect_map(self.0.by_station().map(|(id, cells)| (id, of_station(cells))))

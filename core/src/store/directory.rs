@@ -1,11 +1,11 @@
 //! The stations on record.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::iter::FlatMap;
 use std::ops::Index;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use super::names::StationNames;
 use crate::geo::StationIndex;
 use crate::observation::{Series, Station, StationId, Variable};
 
@@ -61,31 +61,14 @@ pub struct Directory {
     pub stations: StationRecords,
     /// Finds stations by location, as indices into `stations`.
     pub index: Arc<StationIndex>,
-    /// Which stations share their name; see [`Self::shares_name`]. Found when first needed.
-    pub shared_names: OnceLock<HashSet<usize>>,
+    /// The stations by what people call them.
+    pub names: StationNames,
 }
 
 impl Directory {
     /// Returns a station by its id.
     pub fn get(&self, id: StationId) -> Option<&StationRecord> {
         Some(&self.stations[self.stations.place(id)?])
-    }
-
-    /// Whether another station of the same network has the name of the station with this index.
-    pub fn shares_name(&self, station: usize) -> bool {
-        let find = || {
-            let mut first = HashMap::with_capacity(self.stations.len());
-            let mut shared = HashSet::new();
-            for (at, record) in self.stations.iter().enumerate() {
-                if let Some(&earlier) = first.get(&record.station.network_and_name()) {
-                    shared.extend([earlier, at]);
-                } else {
-                    first.insert(record.station.network_and_name(), at);
-                }
-            }
-            shared
-        };
-        self.shared_names.get_or_init(find).contains(&station)
     }
 }
 

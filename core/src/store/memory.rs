@@ -3,12 +3,12 @@
 mod original;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationRecords,
-    StationSeries, Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
+    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationNames, StationRecord,
+    StationRecords, StationSeries, Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
@@ -407,7 +407,7 @@ impl MemoryRecord {
             places_generation: self.places_generation,
             stations,
             index,
-            shared_names: OnceLock::new(),
+            names: StationNames::default(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod directory;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod memory;
+mod names;
 mod reader_wrapper;
 
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ pub use embedded::{
     Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
 };
 pub use memory::MemoryStore;
+pub use names::{StationNameError, StationNames};
 pub use reader_wrapper::ReaderWrapper;
 
 use crate::observation::{

@@ -27,8 +27,6 @@ pub struct Parameter {
 pub enum Form {
     /// An RFC 3339 instant.
     Instant,
-    /// A UUID.
-    Uuid,
     /// `true` or `false`.
     Truth,
     /// A text with 1 to a maximum number of characters.
@@ -101,7 +99,6 @@ impl Parameter {
         let default = (!self.default.is_empty()).then(|| self.value(self.default));
         let object = match self.form {
             Form::Instant => text().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))),
-            Form::Uuid => text().format(Some(SchemaFormat::Custom("uuid".to_owned()))),
             Form::Truth => of(Type::Boolean),
             Form::Text(most) => text().min_length(Some(1)).max_length(Some(most)),
             Form::Matching(pattern) => text().pattern(Some(pattern)),

@@ -10,10 +10,11 @@ use axum::routing::post;
 use mesonet::access::Product;
 use mesonet::export::{ExportError, MAX_PAGE_ROWS};
 use mesonet::store::{Continued, Watched};
-use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
+use mesonet::{HalfOpenWindow, Reader, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::filter::station_needed;
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
 use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
@@ -125,7 +126,7 @@ impl Gate for HistoricalBulk {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
-    #[schema(value_type = StationId)]
+    /// Any id of the station.
     station_id: String,
     /// The series; all if left out or empty. All entries must have the same bounds and range.
     requests: Option<Vec<export::BulkEntry>>,
@@ -142,7 +143,7 @@ async fn bulk(
 ) -> Result<Response, ApiError> {
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
     let window = HalfOpenWindow::new(start_ms, end_ms)?;
-    let request = export::Request::new(station_id.parse()?, window)
+    let request = export::Request::new(station_needed(&state, &station_id)?, window)
         .entries(requests.unwrap_or_default())
         .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS))
         .qualifiers(query.truth("qualifiers")?);

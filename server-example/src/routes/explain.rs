@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::Iso8601;
 use mesonet::access::check_moment;
 use mesonet::intake::ReadingExplanation;
 use mesonet::observation::SeriesId;
-use mesonet::{Iso8601, StationId};
 
+use super::filter::station_named;
 use super::parameters::STATION_ID;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -56,8 +57,8 @@ async fn explain(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let station: StationId =
-        query.read("stationId", str::parse)?.ok_or_else(|| missing("stationId"))?;
+    let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
+    let station = station_named(&state, station)?;
     let series = query.one("typeId")?.ok_or_else(|| missing("typeId"))?;
     let series = series.parse().map(SeriesId).map_err(|_| {
         ApiError::BadRequest(format!("typeId must be a 32-bit integer; got \"{series}\""))

@@ -5,6 +5,7 @@ mod bulk;
 mod capabilities;
 mod explain;
 mod explorer;
+mod filter;
 mod health;
 mod index;
 mod keys;

@@ -31,11 +31,16 @@ pub const LONGITUDE: Form = Form::Number(-180.0, 180.0);
 /// A zone of Canada, or one of the United States.
 pub const ZONE_CODE: &str = "^([0-9]{6}|[A-Z]{2}[CZ][0-9]{3})$";
 
-/// The station in a path. A text that is not a UUID is not the id of any station.
-pub const STATION: Parameter = Parameter::new("id", Form::Uuid, "Id of the station.")
-    .example("700f7e18-e84e-51b2-90bd-f054766d1ec5");
+/// The longest name of a station, in characters.
+const MAX_STATION: usize = 200;
+
+const ANY_ID: &str = "Id of the station, or any of its identifiers: `CYYZ`, `71624`, `wmo:71624`, \
+     `METAR:CYYZ`, `buoy 45012`.";
+
+/// The station in a path.
+pub const STATION: Parameter =
+    Parameter::new("id", Form::Text(MAX_STATION), ANY_ID).example("CYYZ");
 
 /// The station of a query.
-pub const STATION_ID: Parameter = Parameter::new("stationId", Form::Uuid, "Id of the station.")
-    .required()
-    .example("700f7e18-e84e-51b2-90bd-f054766d1ec5");
+pub const STATION_ID: Parameter =
+    Parameter::new("stationId", Form::Text(MAX_STATION), ANY_ID).required().example("CYYZ");

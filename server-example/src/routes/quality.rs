@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::ClosedWindow;
 use mesonet::access::check_lookback;
 use mesonet::intake::{STATION_QUALITY_MAX_MS, StationQuality};
 use mesonet::time::DAY_MS;
-use mesonet::{ClosedWindow, StationId};
 
+use super::filter::station_named;
 use super::parameters::{END, START, STATION};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -54,7 +55,7 @@ async fn quality(
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
-    let id: StationId = text.parse().map_err(|_| unknown())?;
+    let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let end_ms = query.instant("end")?.unwrap_or(now_ms);
     let start_ms = query.instant("start")?.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_MS));

@@ -1,6 +1,6 @@
 //! `/stations/readings`: snapshots and grids of readings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
-use mesonet::query::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
+use mesonet::query::{AnswerReading, Away, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::parameters::{BOX, END, START};
+use super::filter::{FILTER, station_filter, station_needed};
+use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
@@ -70,11 +71,15 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/readings",
-        query: &[START, END, BOX[0], BOX[1], BOX[2], BOX[3], STEP, NAMES, MAX_AGE],
+        query: &[
+            START, END, STEP, NAMES, MAX_AGE, FILTER[0], FILTER[1], FILTER[2], FILTER[3],
+            FILTER[4], FILTER[5], FILTER[6], FILTER[7], FILTER[8], FILTER[9], FILTER[10],
+            FILTER[11], FILTER[12], FILTER[13], FILTER[14], FILTER[15],
+        ],
         body: &[],
         handler: || get(of_box),
         about: || {
-            About::new("getReadings", Tag::Observations, "Readings of the stations in a box")
+            About::new("getReadings", Tag::Observations, "Readings of the stations that match")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
@@ -105,9 +110,19 @@ async fn of_box(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let scope = query.bbox()?.map_or(Scope::Everywhere, Scope::Box);
+    let directory = state.services.store.directory()?;
+    let filter = station_filter(&query, &directory)?;
+    let (scope, away) = match filter.only_box() {
+        Some(bbox) => (Scope::Box(bbox), HashMap::new()),
+        None if filter.is_empty() => (Scope::Everywhere, HashMap::new()),
+        None => {
+            let found = filter.select(&directory, &|_| true);
+            let away = found.iter().filter_map(|found| Some((found.id, found.away?))).collect();
+            (Scope::Stations(found.into_iter().map(|found| found.id).collect()), away)
+        }
+    };
     let query = readings_query(&state, &caller, &query, scope)?;
-    answer(state, client_addr, query, accepted.fastest()).await
+    answer(state, client_addr, query, away, accepted.fastest()).await
 }
 
 /// The stations whose readings are wanted. Unknown ones are left out.
@@ -115,7 +130,8 @@ async fn of_box(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadingsRequest)]
 struct StationIds {
-    #[schema(value_type = Vec<StationId>, max_items = 5000)]
+    /// Any ids of the stations.
+    #[schema(max_items = 5000)]
     station_ids: Vec<String>,
 }
 
@@ -130,7 +146,7 @@ async fn of_stations(
     JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
 ) -> Result<Response, ApiError> {
     let ids: BTreeSet<StationId> =
-        station_ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?;
+        station_ids.iter().map(|name| station_needed(&state, name)).collect::<Result<_, _>>()?;
     let limit = state.config().max_station_ids;
     if ids.len() > limit {
         return Err(ApiError::BadRequest(format!(
@@ -140,7 +156,7 @@ async fn of_stations(
     }
     let query =
         readings_query(&state, &caller, &query, Scope::Stations(ids.into_iter().collect()))?;
-    answer(state, client_addr, query, accepted.fastest()).await
+    answer(state, client_addr, query, HashMap::new(), accepted.fastest()).await
 }
 
 /// Reads and checks the parameters that both forms have.
@@ -174,6 +190,7 @@ async fn answer(
     state: Arc<State>,
     client_addr: ClientAddr,
     query: ReadingsQuery,
+    away: HashMap<StationId, Away>,
     encoding: Encoding,
 ) -> Result<Response, ApiError> {
     let cost = cost(&state, &query)?;
@@ -181,7 +198,7 @@ async fn answer(
     let begin = move || {
         let caps = state.config().caps();
         let (answer, damaged) = state.services.read(|store| readings(store, &query, caps))?;
-        let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
+        let pieces = Pieces::new(ReadingsWriter::new(answer).with_distances(away), encoding)?;
         Ok((damaged, pieces))
     };
     let (damaged, body) = stream::body(workers, client_addr, cost, begin).await?;

@@ -14,6 +14,7 @@ use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
+use super::filter::station_named;
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -78,7 +79,7 @@ async fn series(
     accepted: Accepted,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
 ) -> Result<Response, ApiError> {
-    let station: StationId = station_id.parse()?;
+    let station = station_named(&state, &station_id)?;
     let Some(name) = filter.name.clone() else {
         return Err(ApiError::BadRequest("name is required".to_owned()));
     };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::StationId;
 use mesonet::query::{DetailFieldError, DetailFields, StationDetail, StationMarkers, detail};
 use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 
-use super::parameters::{BOX, STATION};
+use super::filter::{FILTER, station_filter, station_named};
+use super::parameters::STATION;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query};
@@ -39,10 +39,22 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 "Only stations in whose name or ids this occurs, ignoring case.",
             )
             .example("Pearson"),
-            BOX[0],
-            BOX[1],
-            BOX[2],
-            BOX[3],
+            FILTER[0],
+            FILTER[1],
+            FILTER[2],
+            FILTER[3],
+            FILTER[4],
+            FILTER[5],
+            FILTER[6],
+            FILTER[7],
+            FILTER[8],
+            FILTER[9],
+            FILTER[10],
+            FILTER[11],
+            FILTER[12],
+            FILTER[13],
+            FILTER[14],
+            FILTER[15],
             Parameter::new(
                 "fields",
                 Form::List(FIELD, 1, DetailFields::NAMES.len()),
@@ -62,7 +74,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/map/markers",
-        query: &[],
+        query: &FILTER,
         body: &[],
         handler: || get(markers),
         about: || {
@@ -88,8 +100,24 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-async fn markers(Shared(state): Shared<Arc<State>>, Headers(headers): Headers) -> Response {
-    state.snapshots.markers().answer(&headers)
+async fn markers(
+    Shared(state): Shared<Arc<State>>,
+    client_addr: ClientAddr,
+    query: Query,
+    Headers(headers): Headers,
+) -> Result<Response, ApiError> {
+    let all = state.snapshots.markers();
+    let directory = state.services.store.directory()?;
+    let filter = station_filter(&query, &directory)?;
+    if filter.is_empty() {
+        return Ok(all.answer(&headers));
+    }
+    let answer = move |_: &State| {
+        let found = filter.select(&directory, &|_| true);
+        let markers = StationMarkers::found(&directory, &found);
+        json_tagged(&headers, serde_json::to_vec(&markers).map_err(ApiError::internal)?)
+    };
+    state.answer(client_addr, Cost::LIGHT, answer).await
 }
 
 async fn map_details(
@@ -102,9 +130,10 @@ async fn map_details(
     let damaged = details.damaged();
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
-    let bbox = query.bbox()?;
+    let directory = state.services.store.directory()?;
+    let filter = station_filter(&query, &directory)?;
     let fields = query.one("fields")?.map(fields).transpose()?;
-    let is_whole = window_ms.is_none() && search.is_none() && bbox.is_none();
+    let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty();
     let known = match fields {
         None => Some(details.snapshot.clone()),
         Some(fields) => details.known_fields(fields),
@@ -121,10 +150,10 @@ async fn map_details(
         }
         let is_in = |record: &StationRecord| {
             oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
-                && bbox.is_none_or(|bbox| bbox.contains(record.station.coordinates))
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         };
-        json_tagged(&headers, details.of(fields, is_in).map_err(ApiError::internal)?)
+        let found = filter.select(&directory, &is_in);
+        json_tagged(&headers, details.of(fields, &found).map_err(ApiError::internal)?)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
@@ -153,14 +182,13 @@ fn searched(text: &str) -> Result<String, ApiError> {
     )))
 }
 
-/// A path without a UUID names no station, so the answer is 404, as for any unknown id.
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
-    let id: StationId = text.parse().map_err(|_| unknown())?;
+    let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let found = found.ok_or_else(unknown)?;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::ClosedWindow;
 use mesonet::access::check_lookback;
 use mesonet::query::{MAX_WEATHER_REPORTS, StationWeather, present_weather};
 use mesonet::time::DAY_MS;
-use mesonet::{ClosedWindow, StationId};
 
+use super::filter::station_named;
 use super::parameters::{END, START, STATION_ID};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -51,8 +52,8 @@ async fn weather(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let station: StationId =
-        query.read("stationId", str::parse)?.ok_or_else(|| missing("stationId"))?;
+    let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
+    let station = station_named(&state, station)?;
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_lookback(window, state.clock.now_ms(), caller.plan)?;

@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
-use mesonet::query::{DetailFields, StationDetail, StationMarkers, details, details_of};
+use mesonet::query::{
+    DetailFields, FoundStation, StationDetail, StationMarkers, details, details_of,
+};
 use mesonet::store::{Damage, StationRecord, StationRecords, Watched};
 use mesonet::time::MINUTE_MS;
 use mesonet::{Reader, StationId};
@@ -250,23 +252,27 @@ impl Details {
     pub fn of(
         &self,
         fields: Option<DetailFields>,
-        is_in: impl Fn(&StationRecord) -> bool,
+        stations: &[FoundStation],
     ) -> Result<Vec<u8>, SnapshotError> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
-        for StationInDetails { detail, place, .. } in &self.members {
-            if !is_in(&detail.record) {
-                continue;
-            }
+        let known = stations.iter().filter_map(|found| Some((self.member(found.id)?, found.away)));
+        for (StationInDetails { detail, place, .. }, away) in known {
             if body.len() > 1 {
                 body.push(b',');
             }
+            let start = body.len();
             match fields {
                 None => body.extend_from_slice(&whole[place.clone()]),
                 Some(fields) => {
                     body.extend_from_slice(&whole[place.start..place.start + KEY_BYTES]);
                     serde_json::to_writer(&mut body, &detail.with_fields(fields))?;
                 }
+            }
+            if let Some(away) = away {
+                let first = start + KEY_BYTES + 1;
+                let comma = if body[first..] == *b"}" { "" } else { "," };
+                body.splice(first..first, format!("{away}{comma}").into_bytes());
             }
         }
         body.push(b'}');
@@ -281,7 +287,13 @@ impl Details {
         if let Some(snapshot) = self.known_fields(fields) {
             return Ok(snapshot);
         }
-        let body = self.of(Some(fields), |_| true)?;
+        let found = |member: &StationInDetails| FoundStation {
+            place: 0,
+            id: member.detail.record.station.id,
+            away: None,
+        };
+        let all: Vec<FoundStation> = self.members.iter().map(found).collect();
+        let body = self.of(Some(fields), &all)?;
         let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
         let mut selections = self.selections();
         // Another caller may have made it meanwhile.

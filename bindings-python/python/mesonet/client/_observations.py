@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -24,6 +24,31 @@ BBox: TypeAlias = tuple[float, float, float, float]
 
 Span: TypeAlias = str | Duration
 """A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
+
+class StationFilter(TypedDict, total=False):
+    """Which stations are meant: those that match everything that is given."""
+
+    near: tuple[float, float]
+    """Longitude and latitude of a place, with ``radius_km``, ``nearest`` or both."""
+    radius_km: float
+    """Only stations at most this far from the place."""
+    nearest: int
+    """Only this many of the stations that match, those nearest to the place."""
+    regions: Sequence[str]
+    """States and provinces by postal code, for example ``["NY", "ON"]``."""
+    country: str
+    """``CA`` or ``US``."""
+    networks: Sequence[str]
+    """Networks by name."""
+    station_types: Sequence[str]
+    """Exposure classes: ``OpenCountry``, ``Suburban``, ``OpenWater``."""
+    variables: Sequence[str]
+    """Only stations with series of all these variables."""
+    min_altitude_m: float
+    """Only stations at least this high above mean sea level."""
+    max_altitude_m: float
+    """Only stations at most this high."""
+
 
 _MOST_STATION_IDS = 5_000
 
@@ -60,12 +85,17 @@ class Observations:
         search: str | None = None,
         bbox: BBox | None = None,
         window: Span | None = None,
+        **filter: Unpack[StationFilter],
     ) -> Program[ServiceTable]:
         """The stations on record, one row per station, sorted by id.
 
         ``search`` keeps stations whose name or ids contain the text, ``bbox`` keeps stations inside
-        the box, and ``window`` keeps stations whose newest report is no older than that. The
-        columns are ``station_id``, ``name``, ``network``, ``lon``, ``lat``, ``elevation_m`` (of the
+        the box, and ``window`` keeps stations whose newest report is no older than that. Further
+        names are those of ``StationFilter``: ``near`` with ``radius_km`` or ``nearest``,
+        ``regions``, ``country``, ``networks``, ``station_types``, ``variables``,
+        ``min_altitude_m``, ``max_altitude_m``. With ``near`` the nearest station comes first, and
+        the columns ``distance_km`` and ``bearing_deg`` say where it is, seen from the place. The
+        other columns are ``station_id``, ``name``, ``network``, ``lon``, ``lat``, ``elevation_m`` (of the
         sensor above ground), ``update_time`` (NaT if nothing was reported), ``present_weather``
         (lists of words; None where no report says anything) and ``details``, the object of the
         service with all its series.
@@ -73,13 +103,17 @@ class Observations:
         >>> stations = client.stations(search="CYYZ")
         >>> stations["name"].tolist(), stations["lat"].tolist()
         (['Toronto Pearson International Airport'], [43.679])
+        >>> near = client.stations(near=(-79.38, 43.65), nearest=2, networks=["METAR"])
+        >>> near["name"].tolist(), near["distance_km"].tolist()
+        (['Toronto City Airport', 'Toronto Pearson International Airport'], [3.0, 20.4])
         """
         query = _given(search=search, window=None if window is None else _span(window, "window"))
-        answer = yield Request("/stations/map/details", query + _box(bbox))
+        answer = yield Request("/stations/map/details", query + _box(bbox) + _filter(filter))
         details: dict[str, dict[str, Any]] = answer.json()
-        of = [details[station] for station in sorted(details)]
+        ids = list(details) if "near" in filter else sorted(details)
+        of = [details[station] for station in ids]
         columns = {
-            "station_id": texts(sorted(details)),
+            "station_id": texts(ids),
             "name": texts([one["name"] for one in of]),
             "network": texts([one["network"] for one in of]),
             "lon": np.array([one["coordinates"][0] for one in of], np.float64),
@@ -89,13 +123,18 @@ class Observations:
             "present_weather": texts([one.get("presentWeather") for one in of]),
             "details": texts(of),
         }
+        if "near" in filter:
+            columns["distance_km"] = np.array([one["distanceKm"] for one in of], np.float64)
+            columns["bearing_deg"] = np.array([one["bearing"] for one in of], np.float64)
         return _table(answer, columns)
 
     @call
     def station(self, station_id: str) -> Program[dict[str, Any]]:
-        """One station with its series (``types``) and identifiers, as the service describes it.
+        """One station with its series (``types``) and identifiers, as the service describes it. As
+        everywhere, ``station_id`` is the id or any of the identifiers: ``CYYZ``, ``wmo:71624``,
+        ``buoy 45012``.
 
-        >>> station = client.station("700f7e18-e84e-51b2-90bd-f054766d1ec5")
+        >>> station = client.station("CYYZ")
         >>> station["name"], station["identifiers"]["icao"]
         ('Toronto Pearson International Airport', ['CYYZ'])
         """
@@ -112,12 +151,13 @@ class Observations:
         bbox: BBox | None = None,
         station_ids: Iterable[str] | None = None,
         max_age: Span | None = None,
+        **filter: Unpack[StationFilter],
     ) -> Program[ServiceTable]:
         """The readings of many stations: the latest of each series, or on a time grid with ``step``.
 
         ``end`` is the present by default, ``start`` is 12 hours before it, and ``names`` are those
-        of the map. Either ``bbox`` or ``station_ids`` narrows the stations; more than 5,000 ids are
-        requested in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
+        of the map. Either ``station_ids``, or ``bbox`` and what :meth:`stations` takes to choose
+        stations narrow them; more than 5,000 ids are requested in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
         ``timestamp``, ``value``, ``quality_base``, ``quality_reason`` and ``qualifier`` (``trace``,
         ``at_least``, ``less_than`` or None); on a grid also ``position``, the time of the cell, and
         ``age_s``, how old the reading is there. :meth:`ServiceTable.to_xarray` lays the grid out.
@@ -143,9 +183,11 @@ class Observations:
             maxAge=None if max_age is None else _span(max_age, "max_age"),
         )
         if station_ids is None:
-            return _readings([(yield Request("/stations/readings", query + _box(bbox)))])
-        if bbox is not None:
-            raise MesonetError("readings are narrowed by bbox or by station_ids; got both")
+            query += _box(bbox) + _filter(filter)
+            return _readings([(yield Request("/stations/readings", query))])
+        others = [name for name in ("bbox", *filter) if name != "bbox" or bbox is not None]
+        if others:
+            raise MesonetError(f"readings are narrowed by {others[0]} or by station_ids; got both")
         if isinstance(station_ids, str):
             raise TypeError("station_ids must be a list of texts; got one text")
         ids, answers = list(station_ids), []
@@ -447,6 +489,38 @@ def _sides(bbox: BBox) -> BBox:
             f"south first; got {(west, south, east, north)}"
         )
     return west, south, east, north
+
+
+_FILTER = {
+    "radius_km": "radiusKm",
+    "nearest": "nearest",
+    "regions": "state",
+    "country": "country",
+    "networks": "network",
+    "station_types": "stationType",
+    "variables": "variable",
+    "min_altitude_m": "minAltitude",
+    "max_altitude_m": "maxAltitude",
+}
+"""The parameter of the service for each name of a filter."""
+
+
+def _filter(given: StationFilter) -> tuple[tuple[str, str], ...]:
+    query = []
+    for name, value in given.items():
+        if name == "near":
+            lon, lat = (float(degrees) for degrees in given["near"])
+            query += [("lon", repr(lon)), ("lat", repr(lat))]
+        elif name not in _FILTER:
+            allowed = ", ".join(["near", *_FILTER])
+            raise TypeError(f"unknown argument {name}; allowed are {allowed}")
+        elif name in ("regions", "networks", "station_types", "variables"):
+            if isinstance(value, str):
+                raise TypeError(f"{name} must be a list of texts; got one text")
+            query.append((_FILTER[name], ",".join(value)))  # type: ignore[arg-type]
+        else:
+            query.append((_FILTER[name], str(value)))
+    return tuple(query)
 
 
 def _box(bbox: BBox | None) -> tuple[tuple[str, str], ...]:

@@ -5,19 +5,26 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::Serializer;
 
+use super::super::filter::{Away, FoundStation};
 use super::StationDetail;
 use crate::geo::{FeatureType, LonLat};
 use crate::observation::{
     BaseQuality, EarlierPlace, IdScheme, Identifiers, IntervalType, SeriesId, StationId,
     StationType,
 };
-use crate::store::{StationRecord, StationSeries};
+use crate::store::{Directory, StationRecord, StationSeries};
 use crate::time::Iso8601;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = StationDetail))]
 struct Detail<'a> {
+    /// How far the station is from the place that was given, km; only then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_km: Option<f64>,
+    /// Bearing of the station at that place, degrees clockwise from north.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bearing: Option<f64>,
     /// Data provider, as the source feed names it.
     network: &'a str,
     /// Unique only within a network.
@@ -140,6 +147,9 @@ impl Serialize for StationDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let StationRecord { station, update_time_ms, present_weather, series } = &*self.record;
         let detail = Detail {
+            // The server puts these in front of what it has written already.
+            distance_km: None,
+            bearing: None,
             network: &station.network,
             name: self.shown_name(),
             station_type: station.station_type,
@@ -169,10 +179,24 @@ enum PointType {
     Point,
 }
 
-/// Always empty.
+/// Where a station is, if the stations around a place were asked for; else empty.
 #[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = NoProperties, max_properties = 0))]
-struct Empty {}
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Away))]
+struct ShownAway {
+    /// How far the station is from the place that was given, km; only then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_km: Option<f64>,
+    /// Bearing of the station at that place, degrees clockwise from north.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bearing: Option<f64>,
+}
+
+impl From<Option<Away>> for ShownAway {
+    fn from(away: Option<Away>) -> Self {
+        Self { distance_km: away.map(Away::shown_km), bearing: away.map(Away::shown_bearing_deg) }
+    }
+}
 
 /// A station as a GeoJSON Feature.
 #[derive(Serialize)]
@@ -182,7 +206,19 @@ pub struct StationMarker {
     /// Id of the station.
     id: StationId,
     geometry: Point,
-    properties: Empty,
+    properties: ShownAway,
+}
+
+impl StationMarker {
+    fn new(record: &StationRecord, away: Option<Away>) -> Self {
+        let coordinates = record.station.coordinates;
+        Self {
+            r#type: FeatureType::Feature,
+            id: record.station.id,
+            geometry: Point { r#type: PointType::Point, coordinates },
+            properties: away.into(),
+        }
+    }
 }
 
 /// All stations as a GeoJSON FeatureCollection.
@@ -220,13 +256,15 @@ enum CollectionType {
 impl StationMarkers {
     /// The markers of stations, in their order.
     pub fn new<'a>(records: impl IntoIterator<Item = &'a StationRecord>) -> Self {
-        let marker = |record: &StationRecord| StationMarker {
-            r#type: FeatureType::Feature,
-            id: record.station.id,
-            geometry: Point { r#type: PointType::Point, coordinates: record.station.coordinates },
-            properties: Empty {},
-        };
-        let features = records.into_iter().map(marker).collect();
+        let features = records.into_iter().map(|record| StationMarker::new(record, None)).collect();
+        Self { r#type: CollectionType::FeatureCollection, features }
+    }
+
+    /// The markers of stations that were found, in their order, with their distances and bearings.
+    pub fn found(directory: &Directory, found: &[FoundStation]) -> Self {
+        let marker =
+            |found: &FoundStation| StationMarker::new(&directory.stations[found.place], found.away);
+        let features = found.iter().map(marker).collect();
         Self { r#type: CollectionType::FeatureCollection, features }
     }
 }

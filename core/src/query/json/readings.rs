@@ -1,10 +1,11 @@
 //! Writes an answer of readings.
 
+use std::collections::HashMap;
 use std::io::{self, Write as _};
 
 use super::verdict::VerdictMembers;
 use crate::observation::StationId;
-use crate::query::{AnswerReading, Readings};
+use crate::query::{AnswerReading, Away, Readings};
 use crate::time::InstantWriter;
 
 /// Writes an answer of readings as JSON.
@@ -31,6 +32,7 @@ pub struct ReadingsWriter {
     /// From the end of the value to the end of the verdict.
     verdicts: &'static VerdictMembers,
     instants: InstantWriter,
+    away: HashMap<StationId, Away>,
     /// Next station and cell to write.
     station: usize,
     cell: usize,
@@ -47,9 +49,16 @@ impl ReadingsWriter {
             verdicts: VerdictMembers::of_all(),
             instants: InstantWriter::default(),
             answer,
+            away: HashMap::new(),
             station: 0,
             cell: 0,
         }
+    }
+
+    /// Writes the distance and the bearing of stations before their readings.
+    #[must_use]
+    pub fn with_distances(self, away: HashMap<StationId, Away>) -> Self {
+        Self { away, ..self }
     }
 
     /// Returns how many bytes of memory the answer takes.
@@ -70,10 +79,15 @@ impl ReadingsWriter {
         // A station of an answer has at least one cell.
         while let Some(&(id, end)) = self.answer.stations.get(self.station) {
             let start = self.station.checked_sub(1).map_or(0, |at| self.answer.stations[at].1);
-            match (self.cell == start, self.station) {
-                (true, 0) => write!(text, "\"{id}\":{{\"readings\":[")?,
-                (true, _) => write!(text, ",\"{id}\":{{\"readings\":[")?,
-                (false, _) => text.push(b','),
+            if self.cell > start || self.station > 0 {
+                text.push(b',');
+            }
+            if self.cell == start {
+                write!(text, "\"{id}\":{{")?;
+                if let Some(away) = self.away.get(&id) {
+                    write!(text, "{away},")?;
+                }
+                text.extend_from_slice(b"\"readings\":[");
             }
             self.write_cell(text);
             self.cell += 1;

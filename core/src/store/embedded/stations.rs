@@ -1,7 +1,7 @@
 //! The stations of a store: the mutable state in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::codec::{ByteWriter, Bytes, Wrong};
 use super::run::SortedRun;
@@ -10,7 +10,9 @@ use super::station_codec::{Weather, put_state, put_station, take_state, take_sta
 use super::weather_table::WEATHER;
 use crate::geo::StationIndex;
 use crate::observation::{Batch, Report, SeriesId, Station, StationId};
-use crate::store::{Directory, StationRecord, StationRecords, StationSeries, described};
+use crate::store::{
+    Directory, StationNames, StationRecord, StationRecords, StationSeries, described,
+};
 
 /// One station.
 #[derive(Clone, Debug)]
@@ -346,7 +348,7 @@ impl Stations {
             places_generation: self.places_generation,
             stations: self.records.clone(),
             index: Arc::clone(&self.index),
-            shared_names: OnceLock::new(),
+            names: StationNames::default(),
         }
     }
 

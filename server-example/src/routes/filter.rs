@@ -1,0 +1,203 @@
+//! Parameters that choose stations.
+
+use mesonet::geo::Region;
+use mesonet::query::{Near, StationFilter};
+use mesonet::store::Directory;
+use mesonet::{StationId, StationType};
+
+use super::parameters::{BOX, LATITUDE, LONGITUDE};
+use crate::http::error::ApiError;
+use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
+use crate::state::State;
+
+/// Half of the way around the globe, km, rounded up.
+const MAX_RADIUS_KM: f64 = 20_016.0;
+
+/// The most stations that `nearest` may ask for.
+const MAX_NEAREST: i64 = 5_000;
+
+/// The most names in a list.
+const MAX_NAMES: usize = 100;
+
+const STATION_TYPES: [StationType; 3] =
+    [StationType::OpenCountry, StationType::Suburban, StationType::OpenWater];
+
+const ALTITUDE: Form = Form::Number(-1_000.0, 10_000.0);
+
+/// The parameters. A station must match all that are given.
+pub const FILTER: [Parameter; 16] = [
+    BOX[0],
+    BOX[1],
+    BOX[2],
+    BOX[3],
+    Parameter::new("lat", LATITUDE, "A place, with `lon` and with `radiusKm`, `nearest` or both.")
+        .example("43.65"),
+    Parameter::new("lon", LONGITUDE, "Its longitude.").example("-79.38"),
+    Parameter::new(
+        "radiusKm",
+        Form::Number(0.0, MAX_RADIUS_KM),
+        "Only stations at most this far from the place. Stations have `distanceKm` and `bearing` \
+         (degrees clockwise from north, seen from the place) in the answer.",
+    )
+    .example("100"),
+    Parameter::new(
+        "nearest",
+        Form::Whole(1, MAX_NEAREST),
+        "Only this many of the stations that match, those nearest to the place.",
+    )
+    .example("3"),
+    Parameter::new(
+        "state",
+        Form::List(REGION, 1, MAX_NAMES),
+        "Only stations in these states of the United States, by postal code.",
+    )
+    .example("NY"),
+    Parameter::new(
+        "province",
+        Form::List(REGION, 1, MAX_NAMES),
+        "Only stations in these provinces of Canada, by postal code; with `state`, in any of both.",
+    )
+    .example("ON"),
+    Parameter::new("country", Form::OneOf(&["CA", "US"]), "Only stations in this country."),
+    Parameter::new(
+        "network",
+        Form::List("^.{1,100}$", 1, MAX_NAMES),
+        "Only stations of these networks.",
+    )
+    .example("METAR"),
+    Parameter::new(
+        "stationType",
+        Form::List("^(OpenCountry|Suburban|OpenWater)$", 1, STATION_TYPES.len()),
+        "Only stations of these exposure classes.",
+    ),
+    Parameter::new(
+        "variable",
+        Form::Variables,
+        "Only stations with series of all these variables.",
+    )
+    .example("airTemperature"),
+    Parameter::new(
+        "minAltitude",
+        ALTITUDE,
+        "Only stations at least this many metres above mean sea level. A station without a known \
+         altitude does not match.",
+    ),
+    Parameter::new("maxAltitude", ALTITUDE, "Only stations at most this high, likewise."),
+];
+
+const REGION: &str = "^[A-Za-z]{2}$";
+
+/// Reads the parameters.
+///
+/// # Errors
+/// One is invalid or lacks another, or names a network that no station is of.
+pub fn station_filter(query: &Query, directory: &Directory) -> Result<StationFilter, ApiError> {
+    let regions = ["state", "province"].into_iter().flat_map(|name| query.list(name));
+    let networks: Vec<String> = query.list("network").map(str::to_owned).collect();
+    check_networks(&networks, directory)?;
+    Ok(StationFilter {
+        bbox: query.bbox()?,
+        near: near(query)?,
+        regions: regions.map(str::parse::<Region>).collect::<Result<_, _>>()?,
+        country: query.read("country", str::parse)?,
+        networks,
+        station_types: query.list("stationType").map(station_type).collect::<Result<_, _>>()?,
+        variables: query.list("variable").map(str::parse).collect::<Result<_, _>>()?,
+        min_altitude_m: within(query, "minAltitude", ALTITUDE)?,
+        max_altitude_m: within(query, "maxAltitude", ALTITUDE)?,
+    })
+}
+
+fn near(query: &Query) -> Result<Option<Near>, ApiError> {
+    let radius_km = within(query, "radiusKm", Form::Number(0.0, MAX_RADIUS_KM))?;
+    let nearest = query.index("nearest")?;
+    let Some(from) = query.place()? else {
+        let given = [("radiusKm", radius_km.is_some()), ("nearest", nearest.is_some())];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(None),
+            Some((name, _)) => Err(ApiError::BadRequest(format!("{name} needs lat and lon"))),
+        };
+    };
+    if radius_km.is_none() && nearest.is_none() {
+        return Err(ApiError::BadRequest("lat and lon need radiusKm, nearest or both".to_owned()));
+    }
+    let near = Near::new(from);
+    let near = radius_km.map_or(near, |radius_km| near.within_km(radius_km));
+    let Some(nearest) = nearest else { return Ok(Some(near)) };
+    if (1..=MAX_NEAREST as usize).contains(&nearest) {
+        return Ok(Some(near.nearest(nearest)));
+    }
+    Err(ApiError::BadRequest(format!("nearest must be from 1 to {MAX_NEAREST}; got {nearest}")))
+}
+
+fn within(query: &Query, name: &str, form: Form) -> Result<Option<f64>, ApiError> {
+    let Form::Number(least, most) = form else { return Ok(None) };
+    let number = query.number(name)?;
+    match number {
+        Some(got) if !(least..=most).contains(&got) => {
+            Err(ApiError::BadRequest(format!("{name} must be from {least} to {most}; got {got}")))
+        }
+        _ => Ok(number),
+    }
+}
+
+fn station_type(name: &str) -> Result<StationType, ApiError> {
+    let found = STATION_TYPES.into_iter().find(|class| format!("{class:?}") == name);
+    found.ok_or_else(|| {
+        ApiError::BadRequest(format!(
+            "unknown stationType \"{name}\"; allowed are {STATION_TYPES:?}"
+        ))
+    })
+}
+
+fn check_networks(names: &[String], directory: &Directory) -> Result<(), ApiError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let networks = directory.stations.iter().map(|record| &*record.station.network);
+    let known: std::collections::BTreeSet<&str> = networks.collect();
+    let is_known = |name: &&String| known.iter().any(|of| of.eq_ignore_ascii_case(name));
+    let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
+    let known: Vec<&str> = known.into_iter().collect();
+    Err(ApiError::BadRequest(format!(
+        "no station is of the network \"{unknown}\"; the networks are {}",
+        known.join(", ")
+    )))
+}
+
+/// Returns the station that a text names: by its id, or by any of its identifiers.
+///
+/// # Errors
+/// 404: no station has the identifier. 400: several have.
+pub fn station_named(state: &State, name: &str) -> Result<StationId, ApiError> {
+    // An id needs no look at the stations.
+    match name.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => Ok(state.services.store.directory()?.named(name)?),
+    }
+}
+
+/// The same for an endpoint that answers 400 where no station has the identifier.
+///
+/// # Errors
+/// 400: none or several have it.
+pub fn station_needed(state: &State, name: &str) -> Result<StationId, ApiError> {
+    station_named(state, name).map_err(|error| match error {
+        ApiError::NotFound(text) => ApiError::BadRequest(text),
+        other => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exposure_class_has_its_name() {
+        for class in STATION_TYPES {
+            assert_eq!(station_type(&format!("{class:?}")), Ok(class));
+        }
+        assert!(station_type("suburban").is_err());
+    }
+}
