@@ -254,20 +254,25 @@ impl Record {
                 names.iter().map(|name| name.parse()).collect::<Result<_, _>>().map_err(refused)?
             }
         };
-        let scope = match (stations, sides) {
-            (None, None) => Scope::Everywhere,
-            (Some(ids), None) => Scope::Stations(
-                ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().map_err(refused)?,
-            ),
+        let sides = match (&stations, sides) {
+            (_, None) => None,
             (None, Some((west, south, east, north))) => {
-                Scope::Box(BBox::new(west, south, east, north).map_err(refused)?)
+                Some(BBox::new(west, south, east, north).map_err(refused)?)
             }
             (Some(_), Some(_)) => return Err(refused("give either stations or bbox, not both")),
         };
         let step = step.map(Step::from_minutes).transpose().map_err(refused)?;
-        let query =
-            ReadingsQuery::new(window, names).scope(scope).step(step).max_age_ms(max_age_ms);
+        let query = ReadingsQuery::new(window, names).step(step).max_age_ms(max_age_ms);
         let ((batch, step, coarsening), damaged) = self.read(py, |_, store| {
+            let scope = match stations {
+                None => sides.map_or(Scope::Everywhere, Scope::Box),
+                Some(names) => {
+                    let directory = store.directory().map_err(text)?;
+                    let ids = names.iter().map(|name| directory.named(name).map_err(text));
+                    Scope::Stations(ids.collect::<Result<_, _>>()?)
+                }
+            };
+            let query = query.scope(scope);
             let found = readings(store, &query, Caps { cells, positions }).map_err(text)?;
             let coarsening = found.coarsening.as_ref().map(json).transpose()?;
             let step = found.step.map(Step::minutes);
@@ -284,14 +289,13 @@ impl Record {
         filter: &str,
         window: (i64, i64),
     ) -> PyResult<(ArrowTable, u64)> {
-        let station: StationId = station.parse().map_err(refused)?;
         let filter: SeriesFilter = serde_json::from_str(filter).map_err(refused)?;
         if let Some(name) = &filter.name {
             name.parse::<Variable>().map_err(refused)?;
         }
         let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
         let (batch, damaged) = self.read(py, |_, store| {
-            on_record(store, station)?;
+            let station = on_record(store, station)?;
             let found = observation_series(store, station, &filter, window).map_err(text)?;
             record_tables::series(found.as_ref())
         })?;
@@ -301,7 +305,6 @@ impl Record {
     /// The details of a station, or of all of them by id.
     #[pyo3(signature = (station, at_ms, /))]
     fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<AnswerText> {
-        let station = station.map(str::parse::<StationId>).transpose().map_err(refused)?;
         self.read(py, |_, store| {
             let Some(station) = station else {
                 let all = details(store, at_ms).map_err(text)?;
@@ -309,7 +312,7 @@ impl Record {
                     all.iter().map(|of| (of.record.station.id.to_string(), of)).collect();
                 return json(&by_id);
             };
-            on_record(store, station)?;
+            let station = on_record(store, station)?;
             json(&detail(store, station, at_ms).map_err(text)?)
         })
     }
@@ -322,8 +325,8 @@ impl Record {
         series: i32,
         ts_ms: i64,
     ) -> PyResult<AnswerText> {
-        let station: StationId = station.parse().map_err(refused)?;
         self.read(py, |open, store| {
+            let station = store.directory().map_err(text)?.named(station).map_err(text)?;
             let found =
                 open.intake.explain(store, station, SeriesId(series), ts_ms).map_err(text)?;
             let found = found.ok_or_else(|| {
@@ -372,9 +375,12 @@ impl Record {
     }
 }
 
-fn on_record(store: &dyn Reader, station: StationId) -> Result<(), String> {
-    let known = store.directory().map_err(text)?.get(station).is_some();
-    known.then_some(()).ok_or_else(|| format!("no station has the id \"{station}\""))
+/// The station on record that a text names.
+fn on_record(store: &dyn Reader, station: &str) -> Result<StationId, String> {
+    let directory = store.directory().map_err(text)?;
+    let id = directory.named(station).map_err(text)?;
+    let known = directory.get(id).is_some();
+    known.then_some(id).ok_or_else(|| format!("no station has the id \"{station}\""))
 }
 
 fn summary_of<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {

@@ -63,6 +63,8 @@ impl RecordBatchReader for BulkBatches {
 }
 
 fn request(
+    py: Python<'_>,
+    record: &Record,
     station: &str,
     window: (i64, i64),
     entries: &str,
@@ -70,7 +72,8 @@ fn request(
 ) -> PyResult<Request> {
     let window = HalfOpenWindow::new(window.0, window.1).map_err(refused)?;
     let entries: Vec<BulkEntry> = serde_json::from_str(entries).map_err(refused)?;
-    let station = station.parse().map_err(refused)?;
+    let (station, _) = record
+        .read(py, |_, store| store.directory().map_err(text)?.named(station).map_err(text))?;
     Ok(Request::new(station, window).entries(entries).qualifiers(qualifiers))
 }
 
@@ -85,7 +88,7 @@ fn record_bulk(
     entries: &str,
     qualifiers: bool,
 ) -> PyResult<(ArrowStream, u64)> {
-    let request = request(station, window, entries, qualifiers)?;
+    let request = request(py, record, station, window, entries, qualifiers)?;
     let (page, damaged) = record.read(py, |_, store| Page::whole(store, &request).map_err(text))?;
     Ok((ArrowStream { page, open: record.opened()? }, damaged))
 }
@@ -104,7 +107,7 @@ fn record_bulk_parquet(
     entries: &str,
     qualifiers: bool,
 ) -> PyResult<u64> {
-    let request = request(station, window, entries, qualifiers)?;
+    let request = request(py, record, station, window, entries, qualifiers)?;
     let ((), damaged) = record.read(py, |_, store| {
         let page = Page::whole(store, &request).map_err(text)?;
         let mut writer = page.writer(Format::Parquet).map_err(text)?;

@@ -71,7 +71,7 @@ fn what_is_missing_or_malformed_is_refused() {
         .refuses(400, "start is required");
     assert_eq!(api.get(&path("A", end, start)).status, 400);
     assert_eq!(api.get(&path("A", "yesterday", end)).status, 400);
-    assert_eq!(api.get("/observations/weather?stationId=CYYZ").status, 400);
+    assert_eq!(api.get("/observations/weather?stationId=CYYZ").status, 404);
 }
 
 #[test]

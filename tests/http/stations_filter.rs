@@ -101,20 +101,20 @@ fn stations_around_a_place_have_distance_and_bearing_and_come_by_distance() {
     };
     markers.is(&format!(
         r#"{{"type":"FeatureCollection","features":[{},{}]}}"#,
-        marker("CYYZ", "[-79.63,43.68]", r#""distanceKm":20.39,"bearing":279.0"#),
-        marker("KBUF", "[-78.73,42.94]", r#""distanceKm":94.98,"bearing":146.0"#),
+        marker("CYYZ", "[-79.63,43.68]", r#""distanceKm":20.38,"bearing":280.0"#),
+        marker("KBUF", "[-78.73,42.94]", r#""distanceKm":94.87,"bearing":146.0"#),
     ));
     let details = api.get(&format!("/stations/map/details?{near}&fields=name"));
     details.is(&format!(
-        r#"{{"{}":{{"distanceKm":20.39,"bearing":279,"name":"Station CYYZ"}},"{}":{{"distanceKm":94.98,"bearing":146,"name":"Station KBUF"}}}}"#,
+        r#"{{"{}":{{"distanceKm":20.38,"bearing":280,"name":"Station CYYZ"}},"{}":{{"distanceKm":94.87,"bearing":146,"name":"Station KBUF"}}}}"#,
         id("CYYZ"),
         id("KBUF")
     ));
     let whole = api.get(&format!("/stations/map/details?{near}"));
-    assert!(whole.text().contains(r#"{"distanceKm":20.39,"bearing":279,"network":"TEST""#));
+    assert!(whole.text().contains(r#"{"distanceKm":20.38,"bearing":280,"network":"TEST""#));
     let readings = api.get(&format!("/stations/readings?lat=43.65&lon=-79.38&nearest=1"));
     readings.is(&format!(
-        r#"{{"stations":{{"{}":{{"distanceKm":20.39,"bearing":279,"readings":[{}]}}}}}}"#,
+        r#"{{"stations":{{"{}":{{"distanceKm":20.38,"bearing":280,"readings":[{}]}}}}}}"#,
         id("CYYZ"),
         wire("12:00:00", &AIR, "20.5")
     ));

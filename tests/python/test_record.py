@@ -301,7 +301,7 @@ def test_answers_as_frames_of_every_kind(tmp_path):
         (lambda of: of.readings("2024-08-04T00:00Z", "2024-08-03T00:00Z"), MesonetError, "start must be before end"),
         (lambda of: of.readings(*WINDOW, names="airTemperature"), TypeError, "names must be several texts"),
         (lambda of: of.readings(*WINDOW, names=["heat"]), MesonetError, '"heat"'),
-        (lambda of: of.readings(*WINDOW, stations=["CYYZ"]), MesonetError, '"CYYZ" is not a station id'),
+        (lambda of: of.readings(*WINDOW, stations=["nowhere"]), MesonetError, 'no station has the id "nowhere"'),
         (lambda of: of.readings(*WINDOW, stations=[5]), TypeError, "a station is an id or a pair"),
         (lambda of: of.readings(*WINDOW, stations=[], bbox=(0, 0, 1, 1)), MesonetError, "either stations or bbox"),
         (lambda of: of.readings(*WINDOW, bbox=(0, 50, 1, 40)), MesonetError, "minLat must not be greater than maxLat"),

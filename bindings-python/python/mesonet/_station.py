@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 from . import _mesonet
 
 StationRef: TypeAlias = str | uuid.UUID | tuple[str, str]
-"""The id of a station, or its network and native id: ``("METAR", "CYYZ")``."""
+"""The id of a station, any of its identifiers (``CYYZ``, ``wmo:71624``), or its network and native
+id: ``("METAR", "CYYZ")``."""
 
 
 def station_id(given: StationRef) -> str:

@@ -129,7 +129,7 @@ def read_feed(
     >>> import mesonet
     >>> mesonet.read_feed(b"hello")
     Traceback (most recent call last):
-    mesonet.MesonetError: content: its kind is unknown; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
+    mesonet.MesonetError: content: its kind is unknown; known are awc-csv, awc-xml, awc-json, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, isd-csv, isd-lite, ghcnh, metar-bulletin
     """
     return readings_of(files_of(source, received, kind))
 
@@ -146,7 +146,7 @@ def read_metar(source: Source | Iterable[Source], *, received: Instant | None = 
     >>> len(feed), feed.files[0].refusals
     (5, ())
     """
-    return _of_kinds("read_metar", ("awc-csv", "awc-xml", "metar-bulletin"), source, received)
+    return _of_kinds("read_metar", ("awc-csv", "awc-xml", "awc-json", "metar-bulletin"), source, received)
 
 
 def read_swob(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:

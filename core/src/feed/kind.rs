@@ -8,7 +8,7 @@ use std::str::FromStr;
 use super::cap;
 use super::eccc::{geomet, hourly, swob};
 use super::item::{FeedReport, FileContext, Item, Read, ReadAlerts};
-use super::metar::{awc_csv, awc_xml, bulletin, iem_asos};
+use super::metar::{awc_csv, awc_json, awc_xml, bulletin, iem_asos};
 use super::ncei::isd::{global_hourly, lite};
 use super::ncei::{ghcnh, isd};
 use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
@@ -86,6 +86,8 @@ kinds! {
     AwcCsv, "awc-csv", awc_csv, Reports;
     /// METAR: the Aviation Weather Center's data server.
     AwcXml, "awc-xml", awc_xml, Reports;
+    /// METAR: the Aviation Weather Center's `/api/data/metar`, JSON.
+    AwcJson, "awc-json", awc_json, Reports;
     /// Canada: SWOB-ML 2.0, observations of one or more stations.
     Swob, "swob", swob, Reports;
     /// Canada: SWOB from MSC GeoMet, GeoJSON.

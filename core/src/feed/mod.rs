@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | The Aviation Weather Center's table (CSV), and tables with `raw_text` | [`read_awc_csv`] |
 //! | The Aviation Weather Center's data server (XML) | [`read_awc_xml`] |
+//! | The Aviation Weather Center's `/api/data/metar` (JSON) | [`read_awc_json`] |
 //! | WMO bulletins, files with one report per line | [`read_bulletins`] |
 //! | The National Data Buoy Center's latest observations | [`read_ndbc_latest`] |
 //! | Its `realtime2` files of a station | [`read_ndbc_realtime2`] |
@@ -76,6 +77,7 @@ pub(crate) use self::kind::all_names as all_kind_names;
 pub use self::kind::{DETECT_BYTES, FeedKindError, Kind};
 pub use self::known::known_stations;
 pub use self::metar::awc_csv::read_awc_csv;
+pub use self::metar::awc_json::read_awc_json;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
 pub use self::metar::iem_asos::{IEM_NETWORK, read_iem_asos};

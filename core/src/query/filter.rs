@@ -23,7 +23,7 @@ use crate::store::{Directory, StationRecord};
 /// let filter = StationFilter { near: Some(near), ..StationFilter::default() };
 /// let found = filter.select(&directory, &|_| true);
 /// assert_eq!(found[0].id, StationId::new("METAR", "CYYZ"));
-/// assert_eq!(found[0].away.map(|away| (away.distance_km.round(), away.bearing_deg.round())), Some((20.0, 279.0)));
+/// assert_eq!(found[0].away.map(|away| (away.distance_km.round(), away.bearing_deg.round())), Some((20.0, 280.0)));
 /// let filter = StationFilter { regions: vec!["QC".parse()?], ..StationFilter::default() };
 /// assert_eq!(filter.select(&directory, &|_| true)[0].id, StationId::new("METAR", "CYUL"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

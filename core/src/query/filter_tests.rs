@@ -156,7 +156,7 @@ fn stations_around_a_place_come_by_distance() {
     let directory = store().directory().unwrap();
     let found = near(Near::new(from).nearest(1)).select(&directory, &|_| true);
     let away = found[0].away.unwrap();
-    assert_eq!(away.to_string(), "\"distanceKm\":20.39,\"bearing\":279");
+    assert_eq!(away.to_string(), "\"distanceKm\":20.38,\"bearing\":280");
 }
 
 #[test]

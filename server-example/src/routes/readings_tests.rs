@@ -49,7 +49,9 @@ async fn ask(state: &Arc<State>) -> Response {
     let query =
         ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(1).unwrap());
     let response =
-        answer(Arc::clone(state), ClientAddr::default(), query, Encoding::Identity).await.unwrap();
+        answer(Arc::clone(state), ClientAddr::default(), query, HashMap::new(), Encoding::Identity)
+            .await
+            .unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     response
 }

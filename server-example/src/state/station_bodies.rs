@@ -279,6 +279,16 @@ impl Details {
         Ok(body)
     }
 
+    /// All stations, by ascending id.
+    fn all(&self) -> Vec<FoundStation> {
+        let found = |(place, member): (usize, &StationInDetails)| FoundStation {
+            place,
+            id: member.detail.record.station.id,
+            away: None,
+        };
+        self.members.iter().enumerate().map(found).collect()
+    }
+
     /// The object with some of the fields of all stations.
     ///
     /// # Errors
@@ -287,13 +297,7 @@ impl Details {
         if let Some(snapshot) = self.known_fields(fields) {
             return Ok(snapshot);
         }
-        let found = |member: &StationInDetails| FoundStation {
-            place: 0,
-            id: member.detail.record.station.id,
-            away: None,
-        };
-        let all: Vec<FoundStation> = self.members.iter().map(found).collect();
-        let body = self.of(Some(fields), &all)?;
+        let body = self.of(Some(fields), &self.all())?;
         let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
         let mut selections = self.selections();
         // Another caller may have made it meanwhile.

@@ -11,6 +11,7 @@
 
 mod altimeter;
 pub(super) mod awc_csv;
+pub(super) mod awc_json;
 pub(super) mod awc_xml;
 mod body;
 pub(super) mod bulletin;

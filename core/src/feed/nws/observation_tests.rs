@@ -185,7 +185,7 @@ fn a_document_of_another_kind_is_an_error() {
     assert!(error("").starts_with("unreadable JSON at byte 0: EOF"));
     assert!(error("[]").contains("expected a FeatureCollection or a Feature"));
     assert!(error("{}").contains("neither features nor properties"));
-    assert!(error(r#"{"features": {}}"#).contains("expected an array of features"));
+    assert!(error(r#"{"features": {}}"#).contains("expected an array of objects"));
     assert!(error(r#"{"features": []} {}"#).contains("trailing characters"));
 }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::de::IoRead;
 use serde_json::{Map, Value};
 
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
@@ -52,24 +53,28 @@ fn each_feature(
     max_feature_bytes: usize,
     each: &mut dyn FnMut(u64, &Feature),
 ) -> Result<(), FeedError> {
-    let ration = Rc::new(Ration {
-        each: max_feature_bytes,
-        left: Cell::new(max_feature_bytes),
-        read: Cell::default(),
-        used_up: Cell::default(),
-    });
-    let input = Rationed { input, ration: Rc::clone(&ration) };
-    let mut json = serde_json::Deserializer::from_reader(input);
+    let ration = Ration::of(max_feature_bytes);
+    let mut json = ration.json(input);
     let document = Document { ration: &ration, each };
-    match document.deserialize(&mut json).and_then(|()| json.end()) {
-        Ok(()) => Ok(()),
-        Err(_) if ration.is_used_up() => Err(FeedError::Json {
-            byte: ration.byte(),
-            message: format!("more than {max_feature_bytes} bytes without the end of a feature"),
-        }),
-        Err(error) if error.is_io() => Err(io::Error::from(error).into()),
-        Err(error) => Err(FeedError::Json { byte: ration.byte(), message: error.to_string() }),
-    }
+    ration.ended(document.deserialize(&mut json).and_then(|()| json.end()), "feature")
+}
+
+/// Visits the objects of an array, each with its byte offset. An element that is not an object is
+/// visited as an empty one.
+///
+/// # Errors
+/// If the source fails; if the text is not a JSON array, or an object is longer than
+/// `max_report_bytes`.
+pub(in crate::feed) fn each_element(
+    input: impl BufRead,
+    max_report_bytes: usize,
+    each: &mut dyn FnMut(u64, &Map<String, Value>),
+) -> Result<(), FeedError> {
+    let ration = Ration::of(max_report_bytes);
+    let mut json = ration.json(input);
+    let mut document = Document { ration: &ration, each };
+    let elements = Features(&mut document);
+    ration.ended(elements.deserialize(&mut json).and_then(|()| json.end()), "report")
 }
 
 /// A document of features; each is handed out with its byte offset.
@@ -133,7 +138,7 @@ impl<'de> Visitor<'de> for Features<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of features")
+        f.write_str("an array of objects")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut features: A) -> Result<(), A::Error> {
@@ -160,6 +165,30 @@ struct Ration {
 }
 
 impl Ration {
+    fn of(each: usize) -> Rc<Self> {
+        let (left, read, used_up) = (Cell::new(each), Cell::default(), Cell::default());
+        Rc::new(Self { each, left, read, used_up })
+    }
+
+    fn json<R: BufRead>(
+        self: &Rc<Self>,
+        input: R,
+    ) -> serde_json::Deserializer<IoRead<Rationed<R>>> {
+        serde_json::Deserializer::from_reader(Rationed { input, ration: Rc::clone(self) })
+    }
+
+    fn ended(&self, read: Result<(), serde_json::Error>, part: &str) -> Result<(), FeedError> {
+        match read {
+            Ok(()) => Ok(()),
+            Err(_) if self.is_used_up() => Err(FeedError::Json {
+                byte: self.byte(),
+                message: format!("more than {} bytes without the end of a {part}", self.each),
+            }),
+            Err(error) if error.is_io() => Err(io::Error::from(error).into()),
+            Err(error) => Err(FeedError::Json { byte: self.byte(), message: error.to_string() }),
+        }
+    }
+
     fn renew(&self) {
         self.left.set(self.each);
     }
