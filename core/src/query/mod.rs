@@ -9,7 +9,9 @@
 //! | The rows of a table as such series | [`offsets_of_keys`], [`order_of_rows`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
+//! | What a batch has changed | [`ChangedReadings`] |
 
+mod changes;
 mod detail;
 pub mod json;
 mod keyed;
@@ -21,6 +23,7 @@ mod time_grid;
 mod walk;
 mod weather;
 
+pub use self::changes::ChangedReadings;
 pub use self::detail::{
     DetailFieldError, DetailFields, QUALITIES_SPAN_MS, SelectedDetail, StationDetail,
     StationMarker, StationMarkers, detail, details, details_of,

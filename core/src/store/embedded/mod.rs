@@ -22,6 +22,7 @@
 pub(super) mod access;
 pub(super) mod alert_file;
 mod catalogue;
+mod changes;
 mod codec;
 mod contents;
 mod copy;
@@ -442,6 +443,8 @@ impl Store for EmbeddedStore {
     }
 }
 
+#[cfg(test)]
+mod changes_tests;
 #[cfg(test)]
 mod count_tests;
 #[cfg(test)]
