@@ -20,7 +20,7 @@ use crate::store::ChangedBatch;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
 /// use mesonet::query::ChangedReadings;
 /// use mesonet::{Variable, store::ChangeLog};
-/// let changes = store.changes_after(0)?;
+/// let changes = store.changes_after(0, 1 << 20)?;
 /// let selection = ChangedReadings {
 ///     stations: 0..1,
 ///     are_revised: false,

@@ -10,8 +10,8 @@ use crate::observation::{Qualifier, Quality, Series, StationId};
 /// Batches have consecutive numbers, which no later batch ever gets again. A batch is told once it
 /// is durable.
 pub trait ChangeLog: Send + Sync {
-    /// Returns what the batches after one have changed, oldest first; not necessarily up to the
-    /// last one, so that a caller never holds much in memory: ask again after the last one that
+    /// Returns what the batches after one have changed, oldest first: at least one if there is any,
+    /// and no more once they took so many bytes in the store. Ask again after the last one that
     /// came. Batches that are no longer told apart are left out, see [`Changes::told_after`].
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub trait ChangeLog: Send + Sync {
     /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
     /// use mesonet::store::{ChangeLog, ChangedBatch, ChangedReading, Changes};
     /// use mesonet::StationId;
-    /// let changes: Changes = store.changes_after(0)?;
+    /// let changes: Changes = store.changes_after(0, 1 << 20)?;
     /// assert_eq!((changes.told_after, changes.last), (0, 1));
     /// let batch: &ChangedBatch = &changes.batches[0];
     /// assert_eq!((batch.number, batch.stations[0].0), (1, StationId::new("METAR", "CYYZ")));
@@ -39,7 +39,7 @@ pub trait ChangeLog: Send + Sync {
     /// assert_eq!((gust.value, gust.is_revised), (37.04, false));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn changes_after(&self, batch: u64) -> Result<Changes, StoreError>;
+    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError>;
 }
 
 /// The batches after a given one.

@@ -101,6 +101,15 @@ impl Config {
         if !(64..=1 << 26).contains(&self.max_body_bytes) {
             return refused("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
         }
+        if self.live_listeners < 1 {
+            return refused("live_listeners", &self.live_listeners, "1 or more");
+        }
+        if self.live_address_listeners < 1 {
+            return refused("live_address_listeners", &self.live_address_listeners, "1 or more");
+        }
+        if !(1..=600).contains(&self.live_heartbeat_s) {
+            return refused("live_heartbeat_s", &self.live_heartbeat_s, "1 to 600");
+        }
         if self.max_connections < 1 {
             return refused("max_connections", &self.max_connections, "1 or more");
         }

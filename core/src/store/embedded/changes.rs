@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use super::EmbeddedStore;
 use super::catalogue::{JournalEntry, RecordCatalogue};
@@ -15,42 +16,43 @@ use super::weather_table::WEATHER;
 use crate::observation::{Qualifier, SeriesId, StationId};
 use crate::store::{ChangeLog, ChangedBatch, ChangedReading, Changes, StoreError};
 
-/// How many bytes of the journal are read at once. A single longer batch is read whole.
-pub(super) const READ_BYTES: usize = 4 << 20;
-
 impl ChangeLog for EmbeddedStore {
-    fn changes_after(&self, batch: u64) -> Result<Changes, StoreError> {
-        let (told_after, last, entries, series) = {
-            let state = self.state();
-            let (told_after, last, entries) = entries_after(&state.catalogue, batch, u64::MAX)?;
-            (told_after, last, entries, Arc::clone(&state.series))
+    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
+        // The view has the series of all batches up to this one.
+        let last = self.last_batch.load(Ordering::Acquire);
+        let series = Arc::clone(&self.view.load().series);
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let journal = match &mut *journal {
+            Some(journal) => journal,
+            none => none.insert(RecordCatalogue::beside(&self.folder.path)?),
         };
+        let (told_after, entries) = entries_after(journal, batch, last, most_bytes)?;
         Ok(Changes { told_after, last, batches: changed_batches(&entries, &series) })
     }
 }
 
 impl ChangeLog for EmbeddedReader {
     /// Only batches that were there at the last refresh are told.
-    fn changes_after(&self, batch: u64) -> Result<Changes, StoreError> {
+    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
         let (last, series) = self.seen();
-        let (told_after, _, entries) =
-            self.with_catalogue(|catalogue| entries_after(catalogue, batch, last))?;
+        let (told_after, entries) =
+            self.with_catalogue(|catalogue| entries_after(catalogue, batch, last, most_bytes))?;
         Ok(Changes { told_after, last, batches: changed_batches(&entries, &series) })
     }
 }
 
-/// Returns the last batch that is sealed, the last one of all, and the first batches after a given
-/// one, up to another.
+/// Returns the last batch that is sealed, and the first batches after a given one, up to another.
 fn entries_after(
     catalogue: &RecordCatalogue,
     after: u64,
     up_to: u64,
-) -> Result<(u64, u64, Vec<JournalEntry>), StoreError> {
+    most_bytes: usize,
+) -> Result<(u64, Vec<JournalEntry>), StoreError> {
     let told_after = catalogue.sealed_to()?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let up_to = i64::try_from(up_to).unwrap_or(i64::MAX);
-    let entries = catalogue.journal_between(after.max(told_after), up_to, READ_BYTES)?;
-    Ok((told_after as u64, catalogue.last_batch()?, entries))
+    let entries = catalogue.journal_between(after.max(told_after), up_to, most_bytes)?;
+    Ok((told_after as u64, entries))
 }
 
 /// A batch that cannot be read is left out; the store reports it elsewhere.

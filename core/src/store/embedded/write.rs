@@ -36,6 +36,8 @@ pub(super) struct WriterState {
     pub frozen: usize,
     /// Number of journal batches that are not sealed.
     pub journal_batches: usize,
+    /// The last batch that the journal ever had.
+    pub last_batch: u64,
     /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
     pub retain_from_ms: i64,
@@ -153,6 +155,7 @@ impl WriterState {
             })?;
             // The batch is on disk: from here on nothing can fail.
             self.catalogue.acknowledge(id);
+            self.last_batch = id as u64;
             self.series = series;
             self.add_fresh(run, id);
             self.publish_with(&seen.directory);
