@@ -57,7 +57,7 @@ const EXAMPLE: &str = "id: 7c9e6679f2a41d03-1041-0-17\n\
     event: readings\n\
     data: {\"stations\":{\"700f7e18-e84e-51b2-90bd-f054766d1ec5\":{\"readings\":[{\
     \"timestamp\":\"2024-08-03T21:00:00Z\",\"type\":\"airTemperature\",\"typeId\":1944015174,\
-    \"value\":28.9,\"qualityCode\":{\"base\":\"Good\",\"reason\":\"Unknown\"}}]}}}\n\n";
+    \"value\":28.9,\"quality\":{\"baseQuality\":\"Good\",\"reasonQuality\":\"None\"}}]}}}\n\n";
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
@@ -136,7 +136,7 @@ async fn live(
 
 fn filter(state: &State, caller: &Caller, query: &Query) -> Result<ListenerFilter, ApiError> {
     let bbox = bbox(query)?;
-    let topics = topics(query)?;
+    let topics = topics(query, state.services.change_log().is_some())?;
     let models = if topics.has(Events::Runs) { models(state, caller) } else { Vec::new() };
     Ok(ListenerFilter {
         topics,
@@ -150,12 +150,25 @@ fn filter(state: &State, caller: &Caller, query: &Query) -> Result<ListenerFilte
     })
 }
 
-/// Reads the topics, repeated or comma-separated; by default all.
-fn topics(query: &Query) -> Result<TopicSet, ApiError> {
+/// Reads the topics, repeated or comma-separated; by default all that can be told.
+fn topics(query: &Query, tells_batches: bool) -> Result<TopicSet, ApiError> {
+    let of_batches = [Events::Readings, Events::Verdicts];
+    let can_be_told = |events: &Events| tells_batches || !of_batches.contains(events);
     if query.all("topics").next().is_none() {
-        return Ok(TopicSet::all());
+        return Ok(Events::ALL.into_iter().filter(can_be_told).collect());
     }
-    words(query, "topics", Events::ALL, Events::name).map(TopicSet::from_iter)
+    let topics = words(query, "topics", Events::ALL, Events::name)?;
+    match topics.iter().find(|events| !can_be_told(events)) {
+        Some(events) => {
+            let text = format!(
+                "the record of this server does not tell its {} one by one; topics must be some of \
+                 alerts, runs, products",
+                events.name()
+            );
+            Err(ApiError::Refused(StatusCode::NOT_IMPLEMENTED, text))
+        }
+        None => Ok(topics.into_iter().collect()),
+    }
 }
 
 fn severities(query: &Query) -> Result<Vec<Severity>, ApiError> {

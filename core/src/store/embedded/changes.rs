@@ -1,6 +1,6 @@
 //! What the batches of the journal have changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -13,7 +13,7 @@ use super::reader::EmbeddedReader;
 use super::run::SortedRun;
 use super::series_table::SeriesList;
 use super::weather_table::WEATHER;
-use crate::observation::{Qualifier, SeriesId, StationId};
+use crate::observation::Qualifier;
 use crate::store::{ChangeLog, ChangedBatch, ChangedReading, Changes, StoreError};
 
 impl ChangeLog for EmbeddedStore {
@@ -107,28 +107,4 @@ fn changed_batch(
         }
     }
     batch
-}
-
-/// Returns the positions in a run of the readings that are only there for their new verdicts.
-pub(super) fn revised_positions<V>(
-    run: &SortedRun,
-    copies: &BTreeMap<(StationId, SeriesId, i64), V>,
-) -> Vec<Range<u32>> {
-    let mut ranges: Vec<Range<u32>> = Vec::new();
-    let mut position = 0;
-    for place in 0..run.stations.len() {
-        let id = run.stations[place].0;
-        for row in &run.rows[run.rows_at(place)] {
-            for &ts_ms in run.times(row) {
-                if copies.contains_key(&(id, row.series, ts_ms)) {
-                    match ranges.last_mut() {
-                        Some(last) if last.end == position => last.end += 1,
-                        _ => ranges.push(position..position + 1),
-                    }
-                }
-                position += 1;
-            }
-        }
-    }
-    ranges
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::catalogue::{BatchNote, Lost, RecordCatalogue, add_batch, add_series, add_weather};
-use super::changes::revised_positions;
 use super::codec::{ByteWriter as Out, put_run};
 use super::merge::merge_fresh;
 use super::run::{SortedRun, StoredReading, UNCHECKED};
@@ -401,6 +400,7 @@ fn revise(
     }
     builder.end_row();
     let run = merge_fresh(&[&run, &builder.finish()]);
-    let revised = revised_positions(&run, &copies);
+    let is_copy = |station, series, ts_ms| copies.contains_key(&(station, series, ts_ms));
+    let revised = run.positions_of(is_copy);
     (run, revised)
 }

@@ -44,11 +44,6 @@ impl Events {
 pub struct TopicSet(u8);
 
 impl TopicSet {
-    /// Every kind.
-    pub fn all() -> Self {
-        Events::ALL.into_iter().collect()
-    }
-
     /// Whether a kind is in it.
     pub const fn has(self, events: Events) -> bool {
         self.0 & (1 << events as u8) != 0

@@ -31,7 +31,7 @@ fn state(folder: &TempDir, change: impl FnOnce(&mut Config)) -> Arc<State> {
 
 fn filter() -> ListenerFilter {
     ListenerFilter {
-        topics: TopicSet::all(),
+        topics: Events::ALL.into_iter().collect(),
         scope: Scope::Everywhere,
         names: vec![Variable::AirTemperature],
         plan: Plan::None,
@@ -151,19 +151,19 @@ async fn after_each_id_comes_the_rest_and_nothing_twice() {
     let folder = TempDir::new().unwrap();
     let first = state(&folder, |_| {});
     let got = told(&first).await;
-    let check = async |state: &Arc<State>, is_same_start: bool| {
+    let check = async |state: &Arc<State>, is_from_ring: bool| {
         for (at, (id, _, _)) in got.iter().enumerate() {
             let rest = drain(&mut listen(state, Some(id))).await;
             assert_eq!(rest[0].1, "position");
             assert_eq!(without_ids(&rest[1..]), without_ids(&got[at + 1..]), "{id}");
-            if is_same_start {
+            if is_from_ring {
                 assert_eq!((&rest[0].0, &rest[1..]), (id, &got[at + 1..]));
             }
         }
     };
     check(&first, true).await;
     first.live.change(|ring| ring.restart(ring.now()));
-    check(&first, true).await;
+    check(&first, false).await;
     // In the middle of what the ring has.
     append(&first, 6, 0..1, 0..0);
     first.tell_batches().unwrap();
@@ -217,7 +217,9 @@ async fn what_cannot_be_told_is_said() {
     let future = id.replace("-1-0-", "-2-0-");
     let other = format!("{}{}", if id.starts_with('0') { '1' } else { '0' }, &id[1..]);
     let anew = async |state: &Arc<State>, id: &str| {
-        let got = drain(&mut listen(state, Some(id))).await;
+        let mut got = drain(&mut listen(state, Some(id))).await;
+        // Some is found out only when the record is read.
+        got.retain(|(_, name, _)| name != "position");
         assert_eq!(got.len(), 1);
         assert_eq!(
             (&*got[0].0, &*got[0].1),

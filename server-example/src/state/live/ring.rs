@@ -75,15 +75,14 @@ impl Ring {
         self.now = position;
         let number = self.end();
         self.entries.push_back(Arc::new(Entry { number, position, content }));
+        // The last one stays, however large it is: those who read fast get it.
         while self.bytes > self.most_bytes
+            && self.entries.len() > 1
             && let Some(entry) = self.entries.pop_front()
         {
             self.bytes -= entry.content.bytes();
             self.before = entry.position;
             self.first += 1;
-        }
-        if self.entries.is_empty() {
-            self.before = self.now;
         }
     }
 
