@@ -310,7 +310,10 @@ fn set_aside(path: &Path) {
         let name = format!("{FILE}.damaged-{number}{suffix}");
         path.with_file_name(name)
     };
-    let number = (1..).find(|&number| !aside(number, "").exists()).unwrap_or(1);
+    let mut number = 1;
+    while aside(number, "").exists() {
+        number += 1;
+    }
     for suffix in ["", "-wal", "-shm"] {
         let from = path.with_file_name(format!("{FILE}{suffix}"));
         // If it stays, opening it fails again.

@@ -7,7 +7,6 @@ use std::sync::{Arc, PoisonError};
 
 use super::EmbeddedStore;
 use super::catalogue::{JournalEntry, RecordCatalogue};
-use super::mapped::codes;
 use super::open::decode_batch;
 use super::reader::EmbeddedReader;
 use super::run::SortedRun;
@@ -88,15 +87,14 @@ fn changed_batch(
                 batch.series.len() as u32 - 1
             });
             let part = run.part(row, 0..row.len as usize);
-            let quality = codes(part.quality);
-            for at in 0..part.len() {
+            for (at, quality) in part.quality_codes().iter().enumerate() {
                 let position = first + at as u32;
                 while revised.next_if(|range| range.end <= position).is_some() {}
                 batch.readings.push(ChangedReading {
                     ts_ms: part.ts_ms[at],
                     value: part.value[at],
                     series,
-                    quality: quality[at].quality(),
+                    quality: quality.quality(),
                     qualifier: Qualifier::of_code(part.qualifier[at]),
                     is_revised: revised.peek().is_some_and(|range| range.contains(&position)),
                 });

@@ -160,7 +160,7 @@ impl BatchPart {
             stations: self.stations.clone(),
             are_revised: self.are_revised,
             names: &filter.names,
-            from_ms: filter.from_ms(now_ms),
+            from_ms: filter.earliest_ms(now_ms),
             is_meant: &is_meant,
         };
         let readings = selection.of(&self.batch);

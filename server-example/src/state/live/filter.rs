@@ -81,7 +81,7 @@ pub struct ListenerFilter {
 
 impl ListenerFilter {
     /// The time of the earliest reading that the listener may have.
-    pub fn from_ms(&self, now_ms: i64) -> i64 {
+    pub fn earliest_ms(&self, now_ms: i64) -> i64 {
         let reach_ms = Limits::of(self.plan).max_reach_ms;
         reach_ms.map_or(i64::MIN, |reach_ms| now_ms.saturating_sub(reach_ms + GRACE_MS))
     }

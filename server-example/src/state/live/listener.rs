@@ -150,7 +150,7 @@ impl Listener {
                 continue;
             }
             self.end.borrow_and_update();
-            let found = self.live.ring().from(self.next);
+            let found = self.live.ring().starting_at(self.next);
             match found {
                 Found::Entries(entries) => self.take(entries),
                 Found::Gone => self.begin_anew(TOO_SLOW),

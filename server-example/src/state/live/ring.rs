@@ -102,7 +102,7 @@ impl Ring {
     }
 
     /// The events from a number on.
-    pub fn from(&self, number: u64) -> Found {
+    pub fn starting_at(&self, number: u64) -> Found {
         let Some(at) = number.checked_sub(self.first) else { return Found::Gone };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         if at >= self.entries.len() {
