@@ -121,7 +121,7 @@ export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings
   ): AsyncIterableIterator<BulkPage>;
   /**
    * The answers of an operation: the first answer, and each answer that differs from the one
-   * before. The service sends nothing on its own. After each wait, the client asks again with the
+   * before. No connection stays open between them. After each wait, the client asks again with the
    * tag of the last answer; if nothing has changed, the service says so without sending the answer.
    *
    * @param options The wait between an answer and the next request in milliseconds, at least 1000,
