@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::position::{EventId, Position};
 
@@ -94,6 +94,15 @@ pub struct ToldError {
     error: rusqlite::Error,
 }
 
+impl ToldError {
+    /// Whether the content of the file is wrong, and not the disk or another process.
+    fn is_of_content(&self) -> bool {
+        let code = self.error.sqlite_error_code();
+        matches!(self.error, rusqlite::Error::IntegralValueOutOfRange(..))
+            || matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+    }
+}
+
 /// The notes of a server about its stream of events.
 #[derive(Debug)]
 pub struct Told {
@@ -112,15 +121,16 @@ struct Inner {
 
 impl Told {
     /// Opens the notes in a folder, and notes that a server starts at a batch of a record. Notes that
-    /// cannot be used are left behind under another name; then no earlier id is known.
+    /// are damaged, or of a later version, are left behind under another name; then no earlier id is
+    /// known.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The folder cannot be read or written.
     pub fn open(folder: &Path, batch: u64, record: &str) -> Result<Self, ToldError> {
         let path = folder.join(FILE);
         let opened = || Self::of(Connection::open(&path)?, batch, record);
         opened().or_else(|error| {
-            if !path.exists() {
+            if !error.is_of_content() {
                 return Err(error);
             }
             tracing::warn!("{error}; it is set aside, and callers of /live begin anew");

@@ -117,17 +117,23 @@ impl Live {
     /// one, they end with the process.
     ///
     /// # Errors
-    /// The notes cannot be written.
+    /// There is no memory for them.
     pub fn new(
         limits: LiveLimits,
         folder: Option<&Path>,
         last_batch: u64,
         record: &str,
     ) -> Result<Self, ToldError> {
-        let told = match folder {
-            Some(folder) => Told::open(folder, last_batch, record)?,
-            None => Told::in_memory(last_batch)?,
-        };
+        let kept = folder.and_then(|folder| {
+            let opened = Told::open(folder, last_batch, record);
+            // The record is served all the same.
+            opened
+                .inspect_err(|error| {
+                    tracing::error!("{error}; callers of /live cannot go on after a restart")
+                })
+                .ok()
+        });
+        let told = kept.map_or_else(|| Told::in_memory(last_batch), Ok)?;
         let now = Position { batch: (last_batch, 0), item: told.last() };
         Ok(Self {
             ring: Mutex::new(Ring::new(now, limits.memory_bytes)),
