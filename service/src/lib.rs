@@ -7,6 +7,7 @@
 //! | Files into the record | `ingest` |
 //! | Files from the services that publish them | `fetch` |
 //! | Raster products | `products` |
+//! | What a stream of events has told, and its ids | `live` |
 //! | Folders and buckets for backups and archives | `place` |
 //! | Backups, restoring them, and following them | `backup` |
 //! | Past months as Parquet | `archive` |
@@ -36,6 +37,8 @@ pub mod hex;
 pub mod ingest;
 #[cfg(feature = "whole")]
 pub mod keys;
+#[cfg(feature = "whole")]
+pub mod live;
 pub mod origin;
 #[cfg(feature = "whole")]
 pub mod password;

@@ -65,6 +65,8 @@ mod ingest_members;
 mod ingest_models;
 mod ingest_repair;
 mod instructions;
+#[cfg(unix)]
+mod live;
 mod lost;
 mod metrics;
 mod model_commands;

@@ -186,6 +186,9 @@ def test_the_example_of_every_operation_has_the_answer_that_is_described(
     })  # fmt: skip
     for path, method, operation in operations(description):
         name = operation["operationId"]
+        if name == "listen":
+            # It has no end. tests/http/live.rs reads it.
+            continue
         address, body = request(path, operation)
         headers = credential(server, operation)
         if body:

@@ -64,7 +64,7 @@ test("every operation of the description has its function", async () => {
   const { paths } = JSON.parse(await readFile(new URL("../../docs/openapi-v1.json", import.meta.url)));
   const described = Object.values(paths).flatMap((methods) => Object.values(methods).map((of) => of.operationId));
   const { service } = scripted([]);
-  const others = { exportReadings: "bulkPages", getExplorer: undefined, getExplorerFile: undefined };
+  const others = { exportReadings: "bulkPages", listen: "live", getExplorer: undefined, getExplorerFile: undefined };
   const wanted = described.map((id) => (id in others ? others[id] : id)).filter(Boolean);
   assert.deepEqual(Object.keys(service).sort(), [...wanted, "watch"].sort());
 });

@@ -9,10 +9,19 @@
 import { className, integer, text } from "./check.js";
 import { MesonetError } from "./error.js";
 import { OPERATIONS, type Operations, TAGGED } from "./generated/api.js";
-import { ConnectionError, RateLimitError, ServerFaultError, UnavailableError, errorOf } from "./service_error.js";
+import { EventReader, type LiveEvent } from "./live.js";
+import {
+  ConnectionError,
+  RateLimitError,
+  ServerFaultError,
+  ServiceError,
+  UnavailableError,
+  errorOf,
+} from "./service_error.js";
 
 export { MesonetError } from "./error.js";
 export type * from "./generated/api.js";
+export type { LiveEvent } from "./live.js";
 export {
   ConnectionError,
   CredentialError,
@@ -85,8 +94,21 @@ export interface BulkPage {
 /** The operations that can be watched: their answers have a tag (ETag). */
 export type Watchable = (typeof TAGGED)[number] & keyof Operations;
 
-/** All operations of the service, named as in its description, and exports page by page. */
-export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings">]: Call<Id> } & {
+/** The longest silence of a stream of events; the service sends something every 15 seconds. */
+const SILENCE_MS = 60_000;
+
+/** All operations of the service, named as in its description, exports page by page, and events. */
+export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings" | "listen">]: Call<Id> } & {
+  /**
+   * What changes, as it changes, until you stop. A broken connection is made again, and the stream
+   * goes on after the last event, also across restarts of the server. An event of the topic `resync`
+   * says that some could not be told: fetch anew what you show.
+   *
+   * @param parameters Which events; `lastEventId` goes on after an event of an earlier call.
+   * @throws {ServiceError} like any request, once `retries` connections in a row have failed, and the
+   * reason of the signal.
+   */
+  live(parameters?: Parameters<"listen">, options?: RequestOptions): AsyncIterableIterator<LiveEvent>;
   /**
    * All readings of a station, page by page. Each page is requested when it is needed.
    *
@@ -99,7 +121,7 @@ export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings
   ): AsyncIterableIterator<BulkPage>;
   /**
    * The answers of an operation: the first answer, and each answer that differs from the one
-   * before. The service sends nothing on its own. After each wait, the client asks again with the
+   * before. No connection stays open between them. After each wait, the client asks again with the
    * tag of the last answer; if nothing has changed, the service says so without sending the answer.
    *
    * @param options The wait between an answer and the next request in milliseconds, at least 1000,
@@ -141,6 +163,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
     own: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
     read: (response: Response) => Promise<T>,
+    ends: AbortSignal | undefined = signal,
   ): Promise<T> {
     const { method } = OPERATIONS[id];
     const address = addressOf(base, id, given);
@@ -158,7 +181,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
       signal?.throwIfAborted();
       let error;
       try {
-        const response = await send(new Request(address, { method, headers, body, signal: signal ?? null }));
+        const response = await send(new Request(address, { method, headers, body, signal: ends ?? null }));
         if (response.ok || (response.status === 304 && headers.has("if-none-match"))) {
           return await read(response);
         }
@@ -247,9 +270,61 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
     }
   }
 
-  const ids = (Object.keys(OPERATIONS) as (keyof Operations)[]).filter((id) => id !== "exportReadings");
+  async function* live(
+    parameters: Parameters<"listen"> = {},
+    { signal }: RequestOptions = {},
+  ): AsyncGenerator<LiveEvent, void, undefined> {
+    const { lastEventId = "", ...given } = parameters;
+    let reader = new EventReader(written(lastEventId, "lastEventId"));
+    for (let failures = 0; ; failures += 1) {
+      reader = Object.assign(new EventReader(reader.id), { retryMs: reader.retryMs });
+      const own: Record<string, string> = { accept: "text/event-stream" };
+      if (reader.id !== "") {
+        own["last-event-id"] = reader.id;
+      }
+      // The stream ends with the caller, and after a silence.
+      const ended = new AbortController();
+      const end = () => ended.abort(signal?.reason);
+      signal?.addEventListener("abort", end, { once: true });
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let cause: unknown;
+      try {
+        const pieces = await ask("listen", { ...given }, own, signal, async (response) => response.body, ended.signal);
+        const body = pieces?.getReader();
+        for (;;) {
+          clearTimeout(timer);
+          timer = setTimeout(() => ended.abort(new Error("the stream is silent")), SILENCE_MS);
+          const piece = await body?.read();
+          if (piece === undefined || piece.done) {
+            break;
+          }
+          failures = 0;
+          yield* reader.read(piece.value);
+        }
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof ServiceError && !(error instanceof ConnectionError)) {
+          throw error;
+        }
+        cause = error;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+        ended.abort();
+      }
+      if (failures >= retries) {
+        const what = `GET ${addressOf(base, "listen", { ...given })}`;
+        throw new ConnectionError(`${what}: the stream broke off`, { ...NO_ANSWER, request: what }, { cause });
+      }
+      // Not all at once, after the server has restarted.
+      await pause(Math.min(maxWaitMs, Math.max(500 * 2 ** failures, reader.retryMs) * (0.1 + Math.random() * 0.9)), signal);
+    }
+  }
+
+  const special = ["exportReadings", "listen"];
+  const ids = (Object.keys(OPERATIONS) as (keyof Operations)[]).filter((id) => !special.includes(id));
   const calls = Object.fromEntries(ids.map((id) => [id, call(id)]));
-  return Object.freeze({ ...calls, bulkPages, watch }) as unknown as Client;
+  return Object.freeze({ ...calls, bulkPages, watch, live }) as unknown as Client;
 }
 
 const NO_ANSWER = { status: 0, requestId: undefined, retryAfterMs: undefined };

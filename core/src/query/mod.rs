@@ -10,7 +10,9 @@
 //! | Which stations: around a place, of a province, of a network | [`StationFilter`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
+//! | What a batch has changed | [`ChangedReadings`] |
 
+mod changes;
 mod detail;
 mod filter;
 pub mod json;
@@ -23,6 +25,7 @@ mod time_grid;
 mod walk;
 mod weather;
 
+pub use self::changes::ChangedReadings;
 pub use self::detail::{
     DetailFieldError, DetailFields, QUALITIES_SPAN_MS, SelectedDetail, StationDetail,
     StationMarker, StationMarkers, detail, details, details_of,

@@ -210,13 +210,13 @@ pub fn readings(
 }
 
 /// The distinct requested names, with the index of each variable among them.
-struct Names {
+pub(super) struct Names {
     list: Vec<Variable>,
     place: [usize; Variable::ALL.len()],
 }
 
 impl Names {
-    fn new(asked: &[Variable]) -> Self {
+    pub(super) fn new(asked: &[Variable]) -> Self {
         let mut names = Self { list: Vec::new(), place: [usize::MAX; Variable::ALL.len()] };
         for &name in asked {
             if names.place(name) == usize::MAX {
@@ -227,7 +227,7 @@ impl Names {
         names
     }
 
-    fn place(&self, name: Variable) -> usize {
+    pub(super) fn place(&self, name: Variable) -> usize {
         self.place[name as usize]
     }
 }

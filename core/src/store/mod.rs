@@ -4,6 +4,7 @@
 
 #[cfg(feature = "feed")]
 mod alerts;
+mod changes;
 mod columns;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "feed")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
+pub use changes::{ChangeLog, ChangedBatch, ChangedReading, Changes};
 pub use columns::StationReadings;
 pub use continued::{Continued, Past};
 pub use damage::{Damage, Watched};

@@ -36,6 +36,8 @@ pub async fn until_told_to_stop(
         let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
     }
     tracing::info!("stopping");
+    // A stream has no end of its own.
+    state.live.close();
     // Files that are being taken in may end by themselves first.
     tokio::spawn(async move {
         tokio::time::sleep(SHUTDOWN_GRACE / 2).await;

@@ -7,6 +7,7 @@
 //! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
 //! | What a running server reloads: settings, certificate | `reload.rs` |
+//! | Events from the record to those who listen | `live.rs` |
 //! | The folder that is watched | `watch.rs` |
 //! | From fetched files to the store | `into_store.rs` |
 //! | API keys that others issue and revoke | `key_renewal.rs` |
@@ -21,6 +22,7 @@ mod identify;
 mod into_store;
 mod key_renewal;
 mod leave;
+mod live;
 mod model_layout;
 mod product_retention;
 mod rate;

@@ -20,7 +20,7 @@ use super::background::{repeat, rest};
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
 use super::model_layout::{Remaining, upgrade};
 use super::watch::{Watch, WatchError};
-use super::{figures, product_retention, retention};
+use super::{figures, live, product_retention, retention};
 use crate::app::key_renewal::keep_keys;
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
@@ -249,6 +249,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
         let look = move |state: &State, (): &mut ()| {
             state.follow()?;
+            state.tell_batches()?;
             if let (Some(follower), Some(span_ms)) = (state.services.follower(), recent(state)) {
                 follower.keep_recent(span_ms, state.config().recent_memory_bytes)?;
             }
@@ -265,6 +266,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         Ok::<_, ServeError>(SETTLED)
     }));
     keep_keys(beside, state);
+    live::tell(beside, state);
 }
 
 /// The socket that the service manager has opened for the server, if any (`LISTEN_FDS`).

@@ -94,6 +94,12 @@ impl<'a> Granted<'a> {
         Ok(Self(source))
     }
 
+    /// Grants the server itself the use of a model: it tells what it has only to those who may have
+    /// it.
+    pub(crate) fn to_server(source: &'a model::Source) -> Self {
+        Self(source)
+    }
+
     /// The model.
     pub fn source(self) -> &'a model::Source {
         self.0

@@ -34,7 +34,7 @@ use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 
 /// The settings that are read only at the start. A reload applies all others.
-const NEED_RESTART: [&str; 35] = [
+const NEED_RESTART: [&str; 39] = [
     "data",
     "store",
     "store_password_file",
@@ -70,6 +70,10 @@ const NEED_RESTART: [&str; 35] = [
     "idle_timeout_s",
     "leave_s",
     "min_bytes_per_s",
+    "live_listeners",
+    "live_address_listeners",
+    "live_heartbeat_s",
+    "live_memory_bytes",
 ];
 
 /// The form of the log.

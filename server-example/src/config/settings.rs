@@ -283,6 +283,19 @@ settings! {
         /// How fast a caller must send its body and read its answer, on average over 20 s
         min_bytes_per_s: u64 = 4_096, "MESONET_MIN_BYTES_PER_S", "BYTES";
     }
+
+    /// The stream of events.
+    LiveFlags, "Live" {
+        /// Maximum number of callers who listen to /live
+        live_listeners: usize = 2_000, "MESONET_LIVE_LISTENERS", "N";
+        /// Maximum number of them of one address (IPv6: of one /64)
+        live_address_listeners: usize = 100, "MESONET_LIVE_ADDRESS_LISTENERS", "N";
+        /// How often something is sent to a listener at least, so that proxies keep the connection
+        live_heartbeat_s: u64 = 15, "MESONET_LIVE_HEARTBEAT_S", "SECONDS";
+        /// Memory for the last events, which all listeners share: a listener who falls behind them must
+        /// fetch everything anew
+        live_memory_bytes: usize = 32 << 20, "MESONET_LIVE_MEMORY_BYTES", "BYTES";
+    }
 }
 
 /// The flags of `serve`: every group. Each flag has an environment variable and a key in the
@@ -323,6 +336,9 @@ pub struct Flags {
     #[command(flatten)]
     #[serde(flatten)]
     pub connections: ConnectionFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub live: LiveFlags,
 }
 
 /// Formats the help of a flag. Each line of a doc comment begins with a space, so joining the lines

@@ -57,6 +57,7 @@ impl Config {
         self.check_traces()?;
         self.check_credentials()?;
         self.check_rate()?;
+        self.check_live()?;
         if self.max_cells < 1 {
             return refused("max_cells", &self.max_cells, "1 or more");
         }
@@ -245,6 +246,19 @@ impl Config {
             // Not the address itself: it may contain a password.
             let allowed = "http://… or https://… without a query";
             return refused(key, &"an address of another form", allowed);
+        }
+        Ok(())
+    }
+
+    fn check_live(&self) -> Result<(), ConfigError> {
+        if self.live_listeners < 1 {
+            return refused("live_listeners", &self.live_listeners, "1 or more");
+        }
+        if self.live_address_listeners < 1 {
+            return refused("live_address_listeners", &self.live_address_listeners, "1 or more");
+        }
+        if !(1..=600).contains(&self.live_heartbeat_s) {
+            return refused("live_heartbeat_s", &self.live_heartbeat_s, "1 to 600");
         }
         Ok(())
     }

@@ -32,6 +32,8 @@ pub enum Tag {
     Products,
     /// Forecast models.
     Models,
+    /// Events as they happen.
+    Live,
     /// What the caller may do, and API keys.
     Access,
     /// The server itself, for its operators.
@@ -40,11 +42,12 @@ pub enum Tag {
 
 impl Tag {
     /// Every tag with its description, in the order of the description.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Observations, "Stations, their readings and series"),
         (Self::Alerts, "Official alerts and the zones they are issued for"),
         (Self::Products, "Raster products as Cloud Optimized GeoTIFF files"),
         (Self::Models, "Output of forecast models, exact values from their native grids"),
+        (Self::Live, "What changes, as it changes"),
         (Self::Access, "What a caller may do; API keys"),
         (Self::Server, "The server itself"),
     ];
@@ -56,6 +59,7 @@ impl Tag {
             Self::Alerts => "Alerts",
             Self::Products => "Products",
             Self::Models => "Models",
+            Self::Live => "Live",
             Self::Access => "Access",
             Self::Server => "Server",
         }
@@ -193,6 +197,16 @@ impl About {
     pub fn plain(mut self, media_type: &'static str, description: &'static str) -> Self {
         let content = Content::new(Some(Object::with_type(Type::String)));
         self.ok("200", description, media_type, content);
+        self
+    }
+
+    /// Answers with a stream of events, of which one is shown.
+    pub fn events(mut self, example: &'static str) -> Self {
+        let content = ContentBuilder::new()
+            .schema(Some(Object::with_type(Type::String)))
+            .example(Some(Value::from(example)))
+            .build();
+        self.ok("200", "Server-sent events.", "text/event-stream", content);
         self
     }
 

@@ -29,7 +29,26 @@ const MAX_CODES: usize = 2_000;
 /// A number in the form in which it is read.
 const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 
-const BBOX: &str = "West, south, east, north, in place of the four sides.";
+/// A box, in the form that others use.
+pub const BBOX: Parameter = Parameter::new(
+    "bbox",
+    Form::List(NUMBER, 4, 4),
+    "West, south, east, north, in place of the four sides.",
+);
+
+/// A place of alerts.
+pub const PLACE: [Parameter; 2] = [
+    Parameter::new("lat", LATITUDE, "With `lon`: only alerts for this place.").example("43.5"),
+    Parameter::new("lon", LONGITUDE, "With `lat`.").example("-79.5"),
+];
+
+/// Zones of alerts.
+pub const CODES: Parameter =
+    Parameter::new("codes", Form::List(ZONE_CODE, 1, MAX_CODES), "Only alerts for these zones.");
+
+/// The language of alerts.
+pub const LANG: Parameter =
+    Parameter::new("lang", Form::OneOf(&["en", "fr"]), "Language of the texts.").default("en");
 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
@@ -42,20 +61,16 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .example("2026-07-15T00:00:00Z"),
         Parameter::new("end", Form::Instant, "Only alerts that begin at this time or before.")
             .example("2026-08-31T00:00:00Z"),
-        Parameter::new("bbox", Form::List(NUMBER, 4, 4), BBOX),
+        BBOX,
         BOX[0],
         BOX[1],
         BOX[2],
         BOX[3],
-        Parameter::new("lat", LATITUDE, "With `lon`: only alerts for this place.").example("43.5"),
-        Parameter::new("lon", LONGITUDE, "With `lat`.").example("-79.5"),
-        Parameter::new(
-            "codes",
-            Form::List(ZONE_CODE, 1, MAX_CODES),
-            "Only alerts for these zones.",
-        ),
+        PLACE[0],
+        PLACE[1],
+        CODES,
         Parameter::new("active", Form::Truth, "Only alerts that are active.").default("false"),
-        Parameter::new("lang", Form::OneOf(&["en", "fr"]), "Language of the texts.").default("en"),
+        LANG,
     ],
     body: &[],
     handler: || get(alerts),
@@ -134,7 +149,7 @@ fn alert_query(query: &Query) -> Result<alert::Query, ApiError> {
 }
 
 /// Reads the box: its four sides, or `bbox` as west, south, east, north.
-fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
+pub fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
     let sides = query.bbox()?;
     let Some(text) = query.one("bbox")? else { return Ok(sides) };
     if sides.is_some() {
@@ -152,7 +167,7 @@ fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
 }
 
 /// Reads the codes, repeated or comma-separated.
-fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
+pub fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
     let mut codes = Vec::new();
     for text in query.list("codes") {
         if codes.len() == MAX_CODES {
@@ -170,7 +185,7 @@ fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
     Ok(codes)
 }
 
-fn language(query: &Query) -> Result<Language, ApiError> {
+pub fn language(query: &Query) -> Result<Language, ApiError> {
     let all = [Language::English, Language::French];
     let Some(text) = query.one("lang")? else { return Ok(Language::default()) };
     let found = all.into_iter().find(|language| language.name() == text);

@@ -9,6 +9,7 @@ mod filter;
 mod health;
 mod index;
 mod keys;
+mod live;
 mod models;
 mod page;
 mod parameters;
@@ -35,7 +36,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 13] = [
+pub const OBSERVATIONS: [&[Endpoint]; 14] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -49,6 +50,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     products::ENDPOINTS,
     stations::ENDPOINTS,
     readings::ENDPOINTS,
+    live::ENDPOINTS,
 ];
 
 /// The endpoints of the model service.

@@ -53,7 +53,8 @@ const STEP: Parameter = Parameter::new(
 )
 .example("60");
 
-const NAMES: Parameter = Parameter::new(
+/// The variables of readings.
+pub const NAMES: Parameter = Parameter::new(
     "names",
     Form::Variables,
     "Names of variables, repeated or comma-separated; by default those of the map.",
@@ -179,7 +180,7 @@ fn readings_query(
 }
 
 /// Reads the names, repeated or comma-separated; by default those of the map.
-fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
+pub fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
     let names = query.all("names").flat_map(|list| list.split(','));
     let names: Vec<Variable> = names.map(|name| name.trim().parse()).collect::<Result<_, _>>()?;
     Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })

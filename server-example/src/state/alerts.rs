@@ -14,6 +14,7 @@ use mesonet::store::{AlertRecord, AlertStore};
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::state::alert_clocks::AlertClocks;
+use crate::state::live::AlertEvent;
 use crate::state::zones::ZoneSet;
 
 /// A language in which alerts can be requested.
@@ -118,6 +119,18 @@ impl AlertView {
     pub fn is_current(&self, store: &AlertStore, clocks: AlertClocks) -> bool {
         self.clocks.is_same_until(self.until_ms, &clocks)
             && self.record.generation == store.record().generation
+    }
+
+    /// Every alert in its state.
+    pub fn all(&self) -> impl Iterator<Item = AlertEvent> {
+        let states = self.states.iter().zip(&self.geometries);
+        let with_states = self.record.messages.iter().zip(states);
+        with_states.map(|(message, (state, geometry))| AlertEvent {
+            message: Arc::clone(message),
+            state: state.clone(),
+            geometry: geometry.clone(),
+            zones: Arc::clone(&self.zones),
+        })
     }
 
     /// The whole answer in English in every encoding, once it is made.

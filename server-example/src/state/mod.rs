@@ -4,8 +4,10 @@ pub mod alert_clocks;
 pub mod alerts;
 pub mod clock;
 pub mod lanes;
+pub mod live;
 pub mod model_runs;
 pub mod receive;
+pub mod run_detail;
 pub mod services;
 pub mod snapshots;
 pub mod station_bodies;
@@ -33,6 +35,7 @@ use crate::limits::{Hops, Window};
 use crate::observe::traces::Traces;
 use crate::state::alerts::AlertView;
 use crate::state::clock::Clock;
+use crate::state::live::Live;
 use crate::state::model_runs::ModelRuns;
 use crate::state::services::{RecordOf, Services};
 use crate::state::snapshots::Snapshots;
@@ -42,6 +45,7 @@ use mesonet_service::archive::Archive;
 use mesonet_service::backup::BackupError;
 use mesonet_service::backup::Follower;
 use mesonet_service::keys::{KnownKeys, known_keys};
+use mesonet_service::live::ToldError;
 use mesonet_service::products::ProductFiles;
 use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
 use mesonet_service::record::{Record, RecordPlace};
@@ -65,6 +69,8 @@ pub struct State {
     pub(crate) tiles: Tiles,
     pub(crate) workers: Arc<Workers>,
     pub(crate) traces: Traces,
+    /// The stream of events.
+    pub(crate) live: Arc<Live>,
 }
 
 /// Why the state could not be made or updated.
@@ -85,6 +91,9 @@ pub enum StateError {
     /// The backups of the other server cannot be followed.
     #[error(transparent)]
     Follow(#[from] BackupError),
+    /// The notes about what was told cannot be written.
+    #[error(transparent)]
+    Told(#[from] ToldError),
     /// No place of backups is set.
     #[error("follow is not set; it must be the place of the backups of another server")]
     NoPlace,
@@ -179,10 +188,11 @@ impl State {
         let credentials =
             Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
         let credentials = credentials.map_err(ConfigError::from)?;
-        Ok(Arc::new(Self {
-            services: Arc::new(Services::new(
-                store, record_of, intake, products, models, archive, zones,
-            )),
+        let services = Services::new(store, record_of, intake, products, models, archive, zones);
+        let live = Arc::new(services.begin_live(&config)?);
+        let state = Arc::new(Self {
+            services: Arc::new(services),
+            live,
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
@@ -193,7 +203,9 @@ impl State {
             traces: Traces::new(config.otlp_endpoint.as_deref()).map_err(ConfigError::from)?,
             config: ArcSwap::from_pointee(config),
             clock,
-        }))
+        });
+        state.remember_batches()?;
+        Ok(state)
     }
 
     /// The present settings.

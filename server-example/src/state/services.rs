@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-use mesonet::store::{AlertStore, StoreError, Watched};
+use mesonet::store::{AlertStore, ChangeLog, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
+use super::StateError;
 use super::lanes::Lanes;
+use super::live::{Live, LiveLimits};
 use super::receive::Reception;
+use crate::config::Config;
 use crate::observe::metrics::Metrics;
 use crate::sample::models::take_in_model_sample;
 use crate::sample::product::take_in_sample;
@@ -26,8 +29,10 @@ use mesonet_service::products::{Inlet, ProductFiles};
 use mesonet_service::record::ChangedStations;
 use mesonet_service::record::StopGuard;
 use mesonet_service::record::Upstream;
+use mesonet_service::record::is_read_only;
 use mesonet_service::record::{Origin, Record};
 use mesonet_service::retention::Retention;
+use tokio::sync::Notify;
 
 /// The stores of a server, and what writes to them.
 pub struct Services {
@@ -52,6 +57,8 @@ pub struct Services {
     pub(crate) reception: Reception,
     /// The metrics.
     pub(crate) metrics: Arc<Metrics>,
+    /// Notified when an alert, a model run or a raster product may have come in.
+    pub(crate) items_came: Arc<Notify>,
     /// Made when first needed.
     retention: OnceLock<Retention>,
     sampled: Sampled,
@@ -112,6 +119,7 @@ impl Services {
             lanes: Lanes::default(),
             reception: Reception::default(),
             metrics: Arc::default(),
+            items_came: Arc::default(),
             retention: OnceLock::new(),
             sampled: Sampled { product: Once::new(), models: Once::new() },
             zone_files,
@@ -160,6 +168,33 @@ impl Services {
             RecordOf::Followed(follower) => Some(&**follower),
             RecordOf::Backups(follower) => Some(&**follower),
             RecordOf::Elsewhere | RecordOf::Record(_) => None,
+        }
+    }
+
+    /// Begins the stream of events after what is on record.
+    ///
+    /// # Errors
+    /// The record cannot be read, or the notes about what was told cannot be written.
+    pub(super) fn begin_live(&self, config: &Config) -> Result<Live, StateError> {
+        // The notes are in the folder of the server, if it may write there.
+        let folder = match &self.record_of {
+            RecordOf::Record(_) | RecordOf::Backups(_) => Some(&*config.data),
+            RecordOf::Followed(_) if !is_read_only(&config.data) => Some(&*config.data),
+            RecordOf::Followed(_) | RecordOf::Elsewhere => None,
+        };
+        let last = match self.change_log() {
+            Some(log) => log.changes_after(u64::MAX, 0)?.last,
+            None => 0,
+        };
+        let name = self.follower().map(Upstream::record_name).unwrap_or_default();
+        Ok(Live::new(LiveLimits::of(config), folder.filter(|folder| folder.is_dir()), last, &name)?)
+    }
+
+    /// What the last batches changed, if the record can tell.
+    pub(crate) fn change_log(&self) -> Option<&dyn ChangeLog> {
+        match self.record() {
+            Some(record) => record.change_log(),
+            None => self.follower().and_then(Upstream::change_log),
         }
     }
 
@@ -274,7 +309,9 @@ impl Services {
         let catalogue = self.models.catalogue();
         let source = model_named(&catalogue, model)?;
         let inlet = ModelInlet { store: self.models.store(), source };
-        Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
+        let done = ingest_model(inlet, options, &ModelProgress::default(), read);
+        self.items_came.notify_one();
+        Ok(done)
     }
 
     /// Reads files into the store; see [`ingest`]. Each caller is on its lane. Data from anyone but
@@ -300,6 +337,7 @@ impl Services {
             maintain: None,
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
+        self.items_came.notify_one();
         self.metrics.ingested(&done.1);
         if let Some(record) = self.record()
             && done.1.total(|kind| kind.receipt.added as u64) > 0

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::store::{AlertStore, EmbeddedReader, StoreHealth};
+use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
@@ -21,6 +21,8 @@ pub struct Follower {
     alerts: Arc<AlertStore>,
     folder: PathBuf,
     mirror: Mutex<Mirror>,
+    /// The name of the record that the folder holds.
+    record_name: Mutex<String>,
     as_of_ms: AtomicI64,
     shown: Mutex<Shown>,
     /// Why the last look at the backups failed.
@@ -60,6 +62,7 @@ impl Follower {
             reader: EmbeddedReader::open(folder)?,
             alerts: Arc::default(),
             folder: folder.to_owned(),
+            record_name: Mutex::new(mirror.writer().to_owned()),
             mirror: Mutex::new(mirror),
             as_of_ms: AtomicI64::new(as_of_ms),
             failure: Mutex::default(),
@@ -79,6 +82,10 @@ impl Follower {
         }
         self.alerts.exchange(record.messages);
         Ok(())
+    }
+
+    fn record_name(&self) -> MutexGuard<'_, String> {
+        self.record_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shown(&self) -> MutexGuard<'_, Shown> {
@@ -112,6 +119,7 @@ impl Upstream for Follower {
             self.shown().oldest = Some(name.clone());
             Ok(())
         });
+        mirror.writer().clone_into(&mut self.record_name());
         if let Some(as_of_ms) = mirror.time_ms() {
             self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
         }
@@ -148,6 +156,14 @@ impl Upstream for Follower {
 
     fn health(&self) -> StoreHealth {
         self.reader.health()
+    }
+
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        Some(&self.reader)
+    }
+
+    fn record_name(&self) -> String {
+        self.record_name().clone()
     }
 
     /// What the folder has can be served in any case.

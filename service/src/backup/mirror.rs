@@ -87,6 +87,11 @@ impl Mirror {
         held.map(|held| &held.name)
     }
 
+    /// The name of the record that the folder holds; empty before the first backup is there.
+    pub fn writer(&self) -> &str {
+        self.held.as_ref().map_or("", |held| &held.manifest.writer)
+    }
+
     /// Makes the folder equal to the newest backup. Then `show` is called with the name of the
     /// backup, before files that are no longer named are deleted. Returns whether anything was
     /// fetched, by this update or by one before it that broke off.

@@ -232,7 +232,7 @@ impl ProductFiles {
     }
 
     /// The folder of a product's files of a duration. It need not exist.
-    pub(super) fn folder(
+    pub fn folder(
         &self,
         product: &raster::RasterProduct,
         span: Option<ProductDuration>,

@@ -5,18 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
+use tokio::sync::Notify;
 
 /// A store, and the stations with new readings or revised verdicts since they were last taken. So
 /// the views of all stations are updated for these stations alone.
 pub struct ChangedStations {
     store: Arc<dyn Store>,
     touched: Mutex<HashSet<StationId>>,
+    /// Notified after each batch.
+    told: Arc<Notify>,
 }
 
 impl ChangedStations {
     /// Notes the stations of everything that comes into a store from now on.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, touched: Mutex::default() }
+        Self { store, touched: Mutex::default(), told: Arc::default() }
     }
 
     /// Takes the stations that changed since the last time.
@@ -24,9 +27,16 @@ impl ChangedStations {
         std::mem::take(&mut *self.touched())
     }
 
-    /// Puts back stations whose views could not be updated.
+    /// Notes stations that the record of another server has changed, or puts back those whose views
+    /// could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
         self.touched().extend(stations);
+        self.told.notify_one();
+    }
+
+    /// Notifies one waiting task after each batch that came in.
+    pub fn told(&self) -> Arc<Notify> {
+        Arc::clone(&self.told)
     }
 
     fn touched(&self) -> MutexGuard<'_, HashSet<StationId>> {
@@ -46,6 +56,7 @@ impl Store for ChangedStations {
         let mut touched = self.touched();
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
+        self.told.notify_one();
         Ok(receipt)
     }
 }

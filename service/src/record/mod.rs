@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 
 use mesonet::durable::create_folder;
 use mesonet::lock::FileLock;
-use mesonet::store::{AlertStore, EmbeddedOptions, Maintained, StoreError, StoreHealth};
+use mesonet::store::{AlertStore, ChangeLog, EmbeddedOptions, Maintained, StoreError, StoreHealth};
 use mesonet::{Reader, Store};
 
 pub use self::address::{ClickHouseAddress, RecordPlace, RecordPlaceError};
@@ -130,6 +130,11 @@ trait RecordStore: Store + Marks + Debug {
     /// Keeps recent readings in memory if they are on other machines.
     fn keep_recent(&self, _span_ms: Range<i64>, _most_bytes: usize) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// Tells again what the last batches changed, if the store can.
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        None
     }
 
     /// Says that this process no longer writes to the store.
@@ -330,6 +335,11 @@ impl Record {
                 trouble
             }
         }
+    }
+
+    /// Tells again what the last batches changed, if the store can.
+    pub fn change_log(&self) -> Option<&dyn ChangeLog> {
+        self.kept.change_log()
     }
 
     /// Says that this process no longer writes to the record.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mesonet::store::copy::NOTE;
 use mesonet::store::{
-    AlertStore, EmbeddedOptions, Maintained, Maintenance, StoreError, StoreHealth,
+    AlertStore, ChangeLog, EmbeddedOptions, Maintained, Maintenance, StoreError, StoreHealth,
 };
 use mesonet::{EmbeddedStore, Reader};
 
@@ -91,5 +91,9 @@ impl RecordStore for EmbeddedStore {
 
     fn expires_by(&self) -> &'static str {
         "segments"
+    }
+
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        Some(self)
     }
 }

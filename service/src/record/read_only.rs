@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::Reader;
-use mesonet::store::{AlertStore, EmbeddedReader, StoreError, StoreHealth};
+use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreError, StoreHealth};
 
 use super::{Touched, Upstream};
 use crate::clock::system_ms;
@@ -93,6 +93,10 @@ impl Upstream for ReadOnly {
 
     fn health(&self) -> StoreHealth {
         self.reader.health()
+    }
+
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        Some(&self.reader)
     }
 
     fn trouble(&self) -> Option<&'static str> {

@@ -4,7 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn};
+use mesonet::store::{
+    AlertStore, ChangeLog, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
+};
 use mesonet::{Batch, Reader, StationId, Store};
 
 use crate::clock::system_ms;
@@ -40,6 +42,16 @@ pub trait Upstream: Send + Sync {
 
     /// The state of the store.
     fn health(&self) -> StoreHealth;
+
+    /// Tells again what the last batches changed, as far as they have been read, if it can.
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        None
+    }
+
+    /// A name that changes when the record of yet another server takes its place.
+    fn record_name(&self) -> String {
+        String::new()
+    }
 
     /// What keeps the record from being read.
     fn trouble(&self) -> Option<&'static str>;

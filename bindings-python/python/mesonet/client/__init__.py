@@ -14,15 +14,16 @@ polars, Arrow, GeoPandas and xarray; each method needs its package. The client i
 import asyncio
 import ssl
 import time
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from .._optional import need
 from ..features import Features
 from ._bulk import Bulk
+from ._live import SILENCE_S, Listening, LiveEvent, Topic
 from ._models import Models
-from ._observations import Observations
+from ._observations import BBox, Observations
 from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
 from .bulk import BulkFile, BulkTable
 from .errors import DamagedError, ServiceError, UnreachableError
@@ -40,6 +41,7 @@ __all__ = [
     "Client",
     "DamagedError",
     "Features",
+    "LiveEvent",
     "ModelPoint",
     "ModelSeries",
     "Raster",
@@ -55,6 +57,8 @@ T = TypeVar("T")
 
 class _Calls(Observations, Bulk, Models):
     _wire: Wire
+    _http: Any
+    _httpx: Any
 
     def __repr__(self) -> str:
         token = "without a token" if self._wire.token is None else "with a token"
@@ -62,6 +66,13 @@ class _Calls(Observations, Bulk, Models):
 
     def __reduce__(self) -> Any:
         raise TypeError("a client holds connections and a token; make one in each process")
+
+
+    def _silence(self) -> Any:
+        """The time-outs of a stream, which may be silent for longer than an answer."""
+        of = self._http.timeout.as_dict()
+        read = None if of["read"] is None else max(of["read"], SILENCE_S)
+        return self._httpx.Timeout(**{**of, "read": read})
 
 
 class Client(_Calls):
@@ -124,6 +135,69 @@ class Client(_Calls):
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
+
+    def live(
+        self,
+        topics: Sequence[Topic] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        bbox: BBox | None = None,
+        station_ids: Sequence[str] | None = None,
+        lon: float | None = None,
+        lat: float | None = None,
+        codes: Sequence[str] | None = None,
+        severity: Sequence[str] | None = None,
+        lang: Literal["en", "fr"] | None = None,
+        last_event_id: str | None = None,
+    ) -> Generator[LiveEvent, None, None]:
+        """What changes, as it changes, until you stop. A broken connection is made again, and the
+        stream goes on after the last event, also across restarts of the server.
+
+        ``topics`` are some of ``readings`` (new or corrected ones, in the form of the service),
+        ``verdicts`` (older readings with another verdict), ``alerts`` (that came or whose state
+        changed), ``runs`` and ``products``; by default all. ``names``, ``bbox`` and ``station_ids``
+        narrow readings and verdicts, ``bbox``, ``lon`` and ``lat``, ``codes`` and ``severity`` alerts,
+        as in the other calls. An event of the topic ``resync`` says that some could not be told: fetch
+        anew what you show. ``last_event_id`` goes on after an event of an earlier call.
+
+        ``retry`` of the client says how often in a row a connection may fail.
+
+        >>> events = client.live(["alerts"], lon=-97.5, lat=35.4)
+        >>> events.close()
+        """
+        listening = Listening(
+            self._wire,
+            topics=topics,
+            names=names,
+            bbox=bbox,
+            station_ids=station_ids,
+            lon=lon,
+            lat=lat,
+            codes=codes,
+            severity=severity,
+            lang=lang,
+            last_event_id=last_event_id,
+        )
+        return self._live(listening)
+
+    def _live(self, listening: Listening) -> Generator[LiveEvent, None, None]:
+        while True:
+            send = listening.send()
+            try:
+                with self._http.stream(
+                    send.method, send.url, headers=send.headers, timeout=self._silence()
+                ) as answer:
+                    if answer.status_code == 200:
+                        for piece in answer.iter_raw():
+                            yield from listening.came(piece)
+                        wait_s = listening.ended("the stream ended", send.url)
+                    else:
+                        content = answer.read()
+                        refusal = Answer(answer.status_code, answer.headers, content, send.url)
+                        wait_s = listening.refused(refusal)
+            except self._httpx.RequestError as error:
+                wait_s = listening.ended(_cause(error), send.url)
+            time.sleep(wait_s)
 
     def _run(self, program: Program[T]) -> T:
         steps: Generator[Step, Outcome, T] = self._wire.steps(program)
@@ -198,6 +272,64 @@ class AsyncClient(_Calls):
     async def close(self) -> None:
         """Closes the connections."""
         await self._http.aclose()
+
+    def live(
+        self,
+        topics: Sequence[Topic] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        bbox: BBox | None = None,
+        station_ids: Sequence[str] | None = None,
+        lon: float | None = None,
+        lat: float | None = None,
+        codes: Sequence[str] | None = None,
+        severity: Sequence[str] | None = None,
+        lang: Literal["en", "fr"] | None = None,
+        last_event_id: str | None = None,
+    ) -> AsyncGenerator[LiveEvent, None]:
+        """The same as :meth:`Client.live`, for ``async for``.
+
+        >>> import asyncio, mesonet
+        >>> async def first_run():
+        ...     async with mesonet.AsyncClient(url) as client:
+        ...         events = client.live(["runs"])
+        ...         await events.aclose()
+        >>> asyncio.run(first_run())
+        """
+        listening = Listening(
+            self._wire,
+            topics=topics,
+            names=names,
+            bbox=bbox,
+            station_ids=station_ids,
+            lon=lon,
+            lat=lat,
+            codes=codes,
+            severity=severity,
+            lang=lang,
+            last_event_id=last_event_id,
+        )
+        return self._live(listening)
+
+    async def _live(self, listening: Listening) -> AsyncGenerator[LiveEvent, None]:
+        while True:
+            send = listening.send()
+            try:
+                async with self._http.stream(
+                    send.method, send.url, headers=send.headers, timeout=self._silence()
+                ) as answer:
+                    if answer.status_code == 200:
+                        async for piece in answer.aiter_raw():
+                            for event in listening.came(piece):
+                                yield event
+                        wait_s = listening.ended("the stream ended", send.url)
+                    else:
+                        content = await answer.aread()
+                        refusal = Answer(answer.status_code, answer.headers, content, send.url)
+                        wait_s = listening.refused(refusal)
+            except self._httpx.RequestError as error:
+                wait_s = listening.ended(_cause(error), send.url)
+            await asyncio.sleep(wait_s)
 
     async def _run(self, program: Program[T]) -> T:
         steps: Generator[Step, Outcome, T] = self._wire.steps(program)

@@ -22,6 +22,7 @@
 pub(super) mod access;
 pub(super) mod alert_file;
 mod catalogue;
+mod changes;
 mod codec;
 mod contents;
 mod copy;
@@ -58,13 +59,14 @@ mod weather_table;
 mod write;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
 use super::{Reader, ReaderWrapper, Receipt, Store, StoreError, VerdictFn};
 use crate::observation::Batch;
-use catalogue::Lost;
+use catalogue::{Lost, RecordCatalogue};
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
@@ -252,6 +254,11 @@ pub struct EmbeddedStore {
     swept_files: usize,
     /// The view that readers clone and hold, without waiting.
     view: ArcSwap<View>,
+    /// The last batch in that view.
+    last_batch: AtomicU64,
+    /// A connection that reads the journal, so that nobody waits for the writer. Declared before
+    /// that of the writer, which must be the last to be closed.
+    journal: Mutex<Option<RecordCatalogue>>,
     faults: Arc<Faults>,
     state: Mutex<WriterState>,
     /// Locked while segments are written.
@@ -278,8 +285,20 @@ impl EmbeddedStore {
             && state.view.segments.is_empty()
             && faults.list().is_empty();
         let view = ArcSwap::new(Arc::clone(&state.view));
-        let (state, maintenance) = (Mutex::new(state), Mutex::new(()));
-        Ok(Self { options, is_new, swept_files, view, faults, state, maintenance, folder })
+        let last_batch = AtomicU64::new(state.last_batch);
+        let (state, maintenance, journal) = (Mutex::new(state), Mutex::new(()), Mutex::new(None));
+        Ok(Self {
+            options,
+            is_new,
+            swept_files,
+            view,
+            last_batch,
+            journal,
+            faults,
+            state,
+            maintenance,
+            folder,
+        })
     }
 
     /// Seals, merges and expires what is due, and sets damaged files aside. Appends and reads
@@ -438,10 +457,13 @@ impl Store for EmbeddedStore {
         let mut state = self.state();
         let receipt = state.append(batch, judge)?;
         self.view.store(Arc::clone(&state.view));
+        self.last_batch.store(state.last_batch, Ordering::Release);
         Ok(receipt)
     }
 }
 
+#[cfg(test)]
+mod changes_tests;
 #[cfg(test)]
 mod count_tests;
 #[cfg(test)]

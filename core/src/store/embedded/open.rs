@@ -60,6 +60,7 @@ pub(super) fn load(
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
     let lost = Arc::new(catalogue.lost()?);
     let next_segment = next_segment(folder, &catalogue)?;
+    let last_batch = catalogue.last_batch()?;
     let mut state = WriterState {
         catalogue,
         stations,
@@ -67,6 +68,7 @@ pub(super) fn load(
         fresh: Vec::new(),
         frozen: 0,
         journal_batches: 0,
+        last_batch,
         lost: Arc::clone(&lost),
         retain_from_ms,
         next_segment,

@@ -141,6 +141,23 @@ impl EmbeddedReader {
         })
     }
 
+    /// The last batch that was read, and the series.
+    pub(super) fn seen(&self) -> (u64, Arc<SeriesList>) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        (known.edition.last_batch as u64, Arc::clone(&known.series))
+    }
+
+    /// Reads the database as it is now.
+    pub(super) fn with_catalogue<T>(
+        &self,
+        read: impl Fn(&RecordCatalogue) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let path = self.dir.join(DATABASE);
+        Access::reading(&self.dir, |access| {
+            read(&RecordCatalogue::read(access.connect(&path)?, path.clone())?)
+        })
+    }
+
     /// Returns the state of the store, as far as it has been read.
     pub fn health(&self) -> StoreHealth {
         self.view.load().health(self.faults.list())

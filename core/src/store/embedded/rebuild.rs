@@ -240,7 +240,7 @@ fn fill(
             retire_segment(transaction, retired)?;
         }
         for (entry, note) in fresh {
-            add_batch(transaction, Some(entry.id), &note, &entry.batch)?;
+            add_batch(transaction, Some(entry.id), &note, &entry.revised, &entry.batch)?;
         }
         end_journal(transaction, last)?;
         for (name, text) in &salvaged.texts {

@@ -211,6 +211,30 @@ impl SortedRun {
         Self::new(self.stations.clone(), self.rows.clone(), columns.collect(), span, None)
     }
 
+    /// Returns the positions of some readings among all of the run, as ranges.
+    pub(super) fn positions_of(
+        &self,
+        is_meant: impl Fn(StationId, SeriesId, i64) -> bool,
+    ) -> Vec<Range<u32>> {
+        let mut ranges: Vec<Range<u32>> = Vec::new();
+        let mut position = 0;
+        for place in 0..self.stations.len() {
+            let id = self.stations[place].0;
+            for row in &self.rows[self.rows_at(place)] {
+                for &ts_ms in self.times(row) {
+                    if is_meant(id, row.series, ts_ms) {
+                        match ranges.last_mut() {
+                            Some(last) if last.end == position => last.end += 1,
+                            _ => ranges.push(position..position + 1),
+                        }
+                    }
+                    position += 1;
+                }
+            }
+        }
+        ranges
+    }
+
     /// Whether any reading may lie in a window.
     pub(super) fn overlaps(&self, window: ClosedWindow) -> bool {
         self.first_ms <= window.end_ms() && self.last_ms >= window.start_ms()

@@ -1,6 +1,7 @@
 //! Appending: a batch and its verdicts become a run, a journal entry and a new view.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::catalogue::{BatchNote, Lost, RecordCatalogue, add_batch, add_series, add_weather};
@@ -34,6 +35,8 @@ pub(super) struct WriterState {
     pub frozen: usize,
     /// Number of journal batches that are not sealed.
     pub journal_batches: usize,
+    /// The last batch that the journal ever had.
+    pub last_batch: u64,
     /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
     pub retain_from_ms: i64,
@@ -128,7 +131,7 @@ impl WriterState {
         let directory = Arc::new(self.stations.directory());
         let seen = View { directory, series: Arc::clone(&series), fresh, ..View::clone(&before) };
         let verdicts = judge(&seen)?;
-        let run = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
+        let (run, revised) = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
         // The judge has already seen a directory of this generation, made before its verdicts.
         self.stations.generation += u64::from(!changed && receipt.revised > 0);
 
@@ -147,10 +150,11 @@ impl WriterState {
                 for fresh in &series.weather.list[known_words..] {
                     add_weather(transaction, fresh)?;
                 }
-                add_batch(transaction, None, &note, &blob)
+                add_batch(transaction, None, &note, &revised, &blob)
             })?;
             // The batch is on disk: from here on nothing can fail.
             self.catalogue.acknowledge(id);
+            self.last_batch = id as u64;
             self.series = series;
             self.add_fresh(run, id);
             self.publish_with(&seen.directory);
@@ -345,14 +349,14 @@ impl Slots<'_> {
 }
 
 /// Returns the run with the verdicts in it: on its own readings, and on older readings, which are
-/// copied with the new verdict.
+/// copied with the new verdict. Also returns the positions of these copies.
 fn revise(
     run: &SortedRun,
     seen: &View,
     older: &mut Lookup<'_>,
     verdicts: &[Verdicts],
     receipt: &mut Receipt,
-) -> SortedRun {
+) -> (SortedRun, Vec<Range<u32>>) {
     let mut quality: Vec<u8> = run.columns.iter().flat_map(|own| own.quality.to_vec()).collect();
     let mut copies: BTreeMap<(StationId, SeriesId, i64), StoredReading> = BTreeMap::new();
     let mut cursor = 0;
@@ -382,11 +386,11 @@ fn revise(
     }
     let run = run.with_quality(&quality);
     if copies.is_empty() {
-        return run;
+        return (run, Vec::new());
     }
     let mut builder = RunBuilder::with_capacity(copies.len());
     let mut row = None;
-    for ((station, series, ts_ms), stored) in copies {
+    for (&(station, series, ts_ms), &stored) in &copies {
         if row != Some((station, series)) {
             builder.end_row();
             builder.row(station, series, seen.series.slot(series).unwrap_or_default());
@@ -395,5 +399,8 @@ fn revise(
         builder.push(ts_ms, stored);
     }
     builder.end_row();
-    merge_fresh(&[&run, &builder.finish()])
+    let run = merge_fresh(&[&run, &builder.finish()]);
+    let is_copy = |station, series, ts_ms| copies.contains_key(&(station, series, ts_ms));
+    let revised = run.positions_of(is_copy);
+    (run, revised)
 }

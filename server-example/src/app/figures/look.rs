@@ -45,6 +45,10 @@ pub struct Gauges {
     feed_age: Family<By, Real>,
     behind: Real,
     certificate_until: Real,
+    listeners: Gauge,
+    live_events: Counter,
+    live_resyncs: Counter,
+    live_refused: Counter,
 }
 
 impl Gauges {
@@ -85,6 +89,13 @@ impl Gauges {
         let text =
             "How far a server is behind the one whose record it reads; 0 if it reads its own";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
+        registry.register("live_listeners", "Callers who listen to /live", own.listeners.clone());
+        let text = "Events that were sent to them";
+        registry.register("live_events", text, own.live_events.clone());
+        let text = "How often one of them had to fetch everything anew";
+        registry.register("live_resyncs", text, own.live_resyncs.clone());
+        let text = "Callers who could not listen because too many did";
+        registry.register("live_refused", text, own.live_refused.clone());
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
@@ -102,6 +113,15 @@ impl Gauges {
         for (reason, count) in counts.closed() {
             let counter = looked.closed.get_or_create(&[("reason", reason.to_owned())]);
             counter.inner().store(count, Ordering::Relaxed);
+        }
+        let live = state.live.counts();
+        looked.listeners.set(live.listeners.load(Ordering::Relaxed) as i64);
+        for (counter, count) in [
+            (&looked.live_events, &live.events),
+            (&looked.live_resyncs, &live.resyncs),
+            (&looked.live_refused, &live.refused),
+        ] {
+            counter.inner().store(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         looked.answer_memory.set(state.workers.turns().memory_used() as i64);
         let record = state.services.record();

@@ -14,7 +14,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::not_stored;
-use super::runs::forecast_hour_axis;
 use crate::auth::access::{Caller, Granted};
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
@@ -22,6 +21,7 @@ use crate::http::snapshot::json_value;
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
+use crate::state::run_detail::forecast_hour_axis;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",

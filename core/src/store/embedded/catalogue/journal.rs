@@ -1,6 +1,7 @@
 //! The journal of fresh batches, and the acknowledged batches that are missing.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rusqlite::{Row, Transaction, params};
 
@@ -29,6 +30,9 @@ pub(in super::super) struct JournalEntry {
     pub note: Option<BatchNote>,
     /// What is wrong with the note.
     pub fault: Option<Fault>,
+    /// Positions among the readings of the batch, as its note says: readings that were on record
+    /// before it and came with a new verdict only.
+    pub revised: Vec<Range<u32>>,
 }
 
 /// What is known about a batch even if it is damaged.
@@ -54,7 +58,9 @@ impl BatchNote {
         Self { generation, places_generation, first_ms, last_ms, first, last }
     }
 
-    fn encode(&self) -> Vec<u8> {
+    /// The note, with the positions of readings that came with a new verdict only. Earlier versions
+    /// write none, and read over them.
+    fn encode(&self, revised: &[Range<u32>]) -> Vec<u8> {
         let mut out = ByteWriter::default();
         let generations = [self.generation as i64, self.places_generation as i64];
         for number in generations.into_iter().chain([self.first_ms, self.last_ms]) {
@@ -62,19 +68,28 @@ impl BatchNote {
         }
         out.id(self.first);
         out.id(self.last);
+        for range in revised {
+            out.u32(range.start);
+            out.u32(range.end);
+        }
         out.close()
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, Wrong> {
+    fn decode(bytes: &[u8]) -> Result<(Self, Vec<Range<u32>>), Wrong> {
         let mut bytes = Bytes::open(bytes)?;
-        Ok(Self {
+        let note = Self {
             generation: bytes.i64()? as u64,
             places_generation: bytes.i64()? as u64,
             first_ms: bytes.i64()?,
             last_ms: bytes.i64()?,
             first: bytes.id()?,
             last: bytes.id()?,
-        })
+        };
+        let mut revised = Vec::new();
+        while !bytes.is_empty() {
+            revised.push(bytes.u32()?..bytes.u32()?);
+        }
+        Ok((note, revised))
     }
 }
 
@@ -82,14 +97,16 @@ impl JournalEntry {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let (id, bytes): (_, Option<Vec<u8>>) = (row.get(0)?, row.get(4)?);
         let columns = (row.get(1)?, row.get(2)?);
-        let note = bytes.as_deref().and_then(|bytes| BatchNote::decode(bytes).ok());
+        let decoded = bytes.as_deref().and_then(|bytes| BatchNote::decode(bytes).ok());
+        let (note, revised) = decoded.unzip();
         let noted = note.map(|note| (note.generation, note.places_generation));
         // There was no note before version 3.
         let is_wrong = bytes.is_some() && noted != Some(columns);
         let fault = || Fault::new(journal_batch(id), "its note is corrupt");
         let (generation, places_generation) = noted.unwrap_or(columns);
         let (batch, fault) = (row.get(3)?, is_wrong.then(fault));
-        Ok(Self { id, generation, places_generation, batch, note, fault })
+        let revised = revised.unwrap_or_default();
+        Ok(Self { id, generation, places_generation, batch, note, fault, revised })
     }
 
     /// Returns the readings that are lost with the batch.
@@ -112,6 +129,32 @@ impl RecordCatalogue {
     /// Returns the batches after a given one that are not known to be damaged.
     pub(crate) fn journal_after(&self, after: i64) -> Result<Vec<JournalEntry>, StoreError> {
         self.rows(&self.select_journal(after, "ASC"), JournalEntry::read)
+    }
+
+    /// Returns the first batches after one and up to another that are not known to be damaged: at
+    /// least one if there is any, and no more once they have so many bytes.
+    pub(crate) fn journal_between(
+        &self,
+        after: i64,
+        up_to: i64,
+        most_bytes: usize,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare(&self.select_journal(after, "ASC"))?;
+            let (mut rows, mut entries, mut bytes) = (statement.query([])?, Vec::new(), 0);
+            while bytes < most_bytes
+                && let Some(row) = rows.next()?
+            {
+                let entry = JournalEntry::read(row)?;
+                if entry.id > up_to {
+                    break;
+                }
+                bytes += entry.batch.len();
+                entries.push(entry);
+            }
+            rusqlite::Result::Ok(entries)
+        };
+        read().map_err(|error| self.failed(&error))
     }
 
     fn select_journal(&self, after: i64, order: &str) -> String {
@@ -248,15 +291,17 @@ pub(in super::super) fn journal_batch(id: i64) -> String {
 }
 
 /// Adds a batch to the journal and returns its id: the next id, or the id that the batch had.
+/// `revised` are the positions of readings that come with a new verdict only.
 pub(in super::super) fn add_batch(
     transaction: &Transaction<'_>,
     id: Option<i64>,
     note: &BatchNote,
+    revised: &[Range<u32>],
     batch: &[u8],
 ) -> rusqlite::Result<i64> {
     let sql = "INSERT INTO journal (id, generation, places_generation, batch, note) \
                VALUES (?, ?, ?, ?, ?)";
-    let row = params![id, note.generation, note.places_generation, batch, note.encode()];
+    let row = params![id, note.generation, note.places_generation, batch, note.encode(revised)];
     transaction.prepare_cached(sql)?.insert(row)
 }
 
@@ -267,7 +312,7 @@ pub(in super::super) fn set_note(
     note: &BatchNote,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE journal SET generation = ?, places_generation = ?, note = ? WHERE id = ?";
-    let row = params![note.generation, note.places_generation, note.encode(), id];
+    let row = params![note.generation, note.places_generation, note.encode(&[]), id];
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 

@@ -179,6 +179,14 @@ impl RecordCatalogue {
         Self::read(unwritten::open(&path)?, path)
     }
 
+    /// Opens the database of a folder that this process writes to, for reading at the same time.
+    pub(super) fn beside(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags);
+        Self::read(connection.map_err(|error| database(&path, &error))?, path)
+    }
+
     /// The database that was opened for reading.
     pub(super) fn read(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let version: u32 = connection

@@ -1,0 +1,153 @@
+//! Model runs and raster products on disk, which other processes may write too.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::time::{Duration, SystemTime};
+
+use axum::body::Bytes;
+use mesonet::model::RunStamp;
+use mesonet::raster::ProductDuration;
+use mesonet::{Iso8601, model, raster};
+use mesonet_service::live::{Item, Noted, Topic};
+use mesonet_service::products::span_name;
+use serde::Serialize;
+
+use super::event::Content;
+use super::filter::Events;
+use crate::auth::access::Granted;
+use crate::state::run_detail::RunDetail;
+use crate::state::{State, StateError};
+
+/// A folder that changes twice within this time may say only once when it was changed.
+const CLOCK_STEP: Duration = Duration::from_secs(2);
+
+/// The files of products as their folders had them.
+#[derive(Debug, Default)]
+pub struct ItemsOnDisk {
+    /// By folder: when it was changed last, and its files with their states.
+    products: HashMap<PathBuf, (SystemTime, Vec<Item>)>,
+}
+
+/// A model run as it is sent.
+#[derive(Serialize)]
+struct RunEvent<'a> {
+    model: &'a str,
+    #[serde(flatten)]
+    detail: RunDetail,
+}
+
+/// A raster product as it is sent.
+#[derive(Serialize)]
+struct ProductEvent<'a> {
+    r#type: &'a str,
+    /// Absent of an instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<String>,
+    timestamp: Iso8601,
+}
+
+impl State {
+    /// Notes the runs and products that are there now. Returns those that are new or changed.
+    pub(super) fn note_items_on_disk(&self) -> Result<Vec<Noted>, StateError> {
+        let mut noted = Vec::new();
+        let mut on_disk = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be read now is looked at again later.
+        match self.runs_on_disk() {
+            Ok(runs) => noted.extend(self.live.told.note(Topic::Runs, &runs)?),
+            Err(error) => tracing::error!("the model runs cannot be listed: {error}"),
+        }
+        match self.products_on_disk(&mut on_disk) {
+            Ok(products) => noted.extend(self.live.told.note(Topic::Products, &products)?),
+            Err(error) => tracing::error!("the raster products cannot be listed: {error}"),
+        }
+        Ok(noted)
+    }
+
+    fn runs_on_disk(&self) -> Result<Vec<Item>, model::RunStoreError> {
+        let catalogue = self.services.models.catalogue();
+        let mut runs = Vec::new();
+        for source in catalogue.iter() {
+            for run in self.services.models.runs(Granted::to_server(source))? {
+                let hours = run.published().iter();
+                let state = hours.map(|hour| format!("{}@{}", hour.hour, hour.published_ms));
+                runs.push(Item {
+                    name: format!("{}/{}", source.name(), run.definition().run),
+                    state: state.collect::<Vec<_>>().join(","),
+                });
+            }
+        }
+        Ok(runs)
+    }
+
+    fn products_on_disk(&self, known: &mut ItemsOnDisk) -> std::io::Result<Vec<Item>> {
+        let files = &self.services.products;
+        let (mut products, mut folders) = (Vec::new(), HashMap::new());
+        for product in files.catalogue().iter() {
+            for span in product.durations() {
+                let folder = files.folder(product, span);
+                let Ok(modified) = fs::metadata(&folder).and_then(|found| found.modified()) else {
+                    continue;
+                };
+                let same = known.products.remove(&folder);
+                let items = match same.filter(|(before, _)| *before == modified) {
+                    Some((_, items)) => items,
+                    None => product_items(files, product, span)?,
+                };
+                products.extend(items.iter().cloned());
+                if modified.elapsed().is_ok_and(|age| age > CLOCK_STEP) {
+                    folders.insert(folder, (modified, items));
+                }
+            }
+        }
+        known.products = folders;
+        Ok(products)
+    }
+
+    /// What is told about a run, by its model and its stamp.
+    pub(super) fn run_content(&self, name: &str) -> Option<Content> {
+        let (model, stamp) = name.rsplit_once('/')?;
+        let catalogue = self.services.models.catalogue();
+        let stamp: RunStamp = stamp.parse().ok()?;
+        let run =
+            self.services.models.run(Granted::to_server(catalogue.get(model)?), stamp).ok()?;
+        let event = RunEvent { model, detail: RunDetail::new(&run) };
+        let data: Bytes = serde_json::to_vec(&event).ok()?.into();
+        Some(Content::Item { events: Events::Runs, model: Some(model.to_owned()), data })
+    }
+
+    /// What is told about a product, by its type, its duration and its time.
+    pub(super) fn product_content(&self, name: &str) -> Option<Content> {
+        let mut parts = name.split('/');
+        let (r#type, span, at_ms) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
+        let span: Option<ProductDuration> = span.parse().ok();
+        let catalogue = self.services.products.catalogue();
+        let found = self.services.products.find(catalogue.get(r#type)?, span, at_ms);
+        found.ok().flatten()?;
+        let duration = span.map(|span| span.to_string());
+        let event = ProductEvent { r#type, duration, timestamp: Iso8601(at_ms) };
+        let data: Bytes = serde_json::to_vec(&event).ok()?.into();
+        Some(Content::Item { events: Events::Products, model: None, data })
+    }
+}
+
+fn product_items(
+    files: &mesonet_service::products::ProductFiles,
+    product: &raster::RasterProduct,
+    span: Option<ProductDuration>,
+) -> std::io::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for ts_ms in files.times(product, span)? {
+        let Some(path) = files.find(product, span, ts_ms)? else { continue };
+        let Ok(found) = fs::metadata(path) else { continue };
+        let written = found.modified().ok().and_then(|at| {
+            at.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_micros())
+        });
+        items.push(Item {
+            name: format!("{}/{}/{ts_ms}", product.name(), span_name(span)),
+            state: format!("{} {}", found.len(), written.unwrap_or_default()),
+        });
+    }
+    Ok(items)
+}

@@ -1,0 +1,220 @@
+//! From the record to the ring: batches as they come, and alerts, model runs and raster products as
+//! they change.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError};
+
+use mesonet::alert;
+use mesonet::store::{ChangeLog, ChangedBatch};
+use mesonet_service::live::{Item, Noted, Position, Topic};
+use sha2::{Digest, Sha256};
+
+use super::event::{AlertEvent, BatchPart, Content, KnownAlerts};
+use crate::state::{State, StateError};
+
+/// How much of the record is read at once.
+const READ_BYTES: usize = 4 << 20;
+
+/// The number of batches from before the start that are told to who comes back, without another look
+/// at the record.
+const BEFORE_START: u64 = 200;
+
+const SEALED: &str = "the record was sealed before its last batches were told";
+const DAMAGED: &str = "a batch of the record is damaged";
+const WENT_BACK: &str = "the record went back to an earlier state, or is another one";
+
+/// The position after a part of a batch. The last part ends the batch.
+pub fn after_part(batch: u64, part: u32, last: Option<u32>) -> (u64, u32) {
+    if last == Some(part) { (batch, 0) } else { (batch - 1, part + 1) }
+}
+
+impl State {
+    /// Tells the batches that came since the last time. One caller at a time.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn tell_batches(&self) -> Result<(), StateError> {
+        let Some(log) = self.services.change_log() else { return Ok(()) };
+        self.begin_again_if_other(log)?;
+        loop {
+            let after = self.live.now().batch.0;
+            let changes = log.changes_after(after, READ_BYTES)?;
+            if changes.told_after > after {
+                self.jump(changes.told_after, SEALED);
+                continue;
+            }
+            if changes.batches.is_empty() {
+                if changes.last > after {
+                    self.jump(changes.last, DAMAGED);
+                }
+                return Ok(());
+            }
+            for batch in changes.batches {
+                if batch.number != self.live.now().batch.0 + 1 {
+                    self.jump(batch.number - 1, DAMAGED);
+                }
+                self.tell_batch(batch);
+            }
+        }
+    }
+
+    /// Begins the stream anew if the record of another server has gone back, or is another one.
+    fn begin_again_if_other(&self, log: &dyn ChangeLog) -> Result<(), StateError> {
+        let Some(follower) = self.services.follower() else { return Ok(()) };
+        let name = follower.record_name();
+        let mut known = self.live.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = self.live.now().batch.0;
+        let last = log.changes_after(u64::MAX, 0)?.last;
+        if *known != name || last < after {
+            self.live.told.begin(last, &name)?;
+            *known = name;
+            self.jump(last, WENT_BACK);
+        }
+        Ok(())
+    }
+
+    /// Puts the last batches from before the start into the ring, for those who come back.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub(crate) fn remember_batches(&self) -> Result<(), StateError> {
+        let Some(log) = self.services.change_log() else { return Ok(()) };
+        let now = self.live.now();
+        let restart = |batch: u64| {
+            self.live.change(|ring| ring.restart(Position { batch: (batch, 0), ..now }));
+        };
+        let mut after = now.batch.0.saturating_sub(BEFORE_START);
+        restart(after);
+        while after < now.batch.0 {
+            let changes = log.changes_after(after, READ_BYTES)?;
+            after = after.max(changes.told_after);
+            if after > self.live.now().batch.0 {
+                restart(after);
+                continue;
+            }
+            if changes.batches.is_empty() {
+                break;
+            }
+            for batch in changes.batches.into_iter().filter(|batch| batch.number <= now.batch.0) {
+                if batch.number != after + 1 {
+                    restart(batch.number - 1);
+                }
+                after = batch.number;
+                self.tell_batch(batch);
+            }
+        }
+        if self.live.now() != now {
+            restart(now.batch.0);
+        }
+        Ok(())
+    }
+
+    fn tell_batch(&self, batch: ChangedBatch) {
+        let batch = Arc::new(batch);
+        let parts = BatchPart::all(&batch);
+        let last = parts.last().map(|(part, _)| *part);
+        self.live.change(|ring| {
+            for (part, content) in parts {
+                let batch = after_part(batch.number, part, last);
+                ring.push(Position { batch, ..ring.now() }, Content::Part(content));
+            }
+            ring.pass(Position { batch: (batch.number, 0), ..ring.now() });
+        });
+    }
+
+    /// Goes on after a batch, and tells everybody that something is missing.
+    fn jump(&self, batch: u64, reason: &'static str) {
+        tracing::warn!("callers of /live begin anew: {reason}");
+        self.live.change(|ring| {
+            ring.push(Position { batch: (batch, 0), ..ring.now() }, Content::Resync(reason));
+        });
+    }
+
+    /// Tells the alerts, runs and products that have changed since the last time. One caller at a
+    /// time.
+    ///
+    /// # Errors
+    /// They cannot be read, or noted.
+    pub fn tell_items(&self) -> Result<(), StateError> {
+        let mut noted = self.note_alerts()?;
+        noted.extend(self.note_items_on_disk()?);
+        let contents = self.contents(noted);
+        if !contents.is_empty() {
+            self.live.change(|ring| {
+                for (number, content) in contents {
+                    ring.push(Position { item: number, ..ring.now() }, content);
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Notes the alerts as they are now. Returns those that have changed.
+    fn note_alerts(&self) -> Result<Vec<Noted>, StateError> {
+        if self.services.alerts.failure().is_some() {
+            return Ok(Vec::new());
+        }
+        let view = self.alert_view()?;
+        let mut known = self.live.alerts.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, &view)) {
+            return Ok(Vec::new());
+        }
+        let (mut by_id, mut items) = (HashMap::new(), Vec::new());
+        for AlertEvent { message, state, geometry, zones } in view.all() {
+            let text = match known.by_id.get(&message.id) {
+                Some((before, before_state, text))
+                    if Arc::ptr_eq(before, &message) && *before_state == state =>
+                {
+                    text.clone()
+                }
+                _ => digest(&message, &state),
+            };
+            drop((geometry, zones));
+            items.push(Item { name: message.id.clone(), state: text.clone() });
+            by_id.insert(message.id.clone(), (message, state, text));
+        }
+        let noted = self.live.told.note(Topic::Alerts, &items)?;
+        *known = KnownAlerts { view: Some(view), by_id };
+        Ok(noted)
+    }
+
+    /// The items after a number as they are now, each with its number, and the last number of all.
+    pub(super) fn items_after(&self, number: u64) -> (Vec<(u64, Content)>, u64) {
+        let (noted, last) = self.live.told.after(number);
+        (self.contents(noted), last)
+    }
+
+    /// What is told about items. Those that are gone meanwhile are left out.
+    fn contents(&self, noted: Vec<Noted>) -> Vec<(u64, Content)> {
+        if noted.is_empty() {
+            return Vec::new();
+        }
+        let is_alert = |noted: &&Noted| noted.topic == Topic::Alerts;
+        let wanted: HashSet<&str> =
+            noted.iter().filter(is_alert).map(|noted| &*noted.name).collect();
+        let mut alerts: HashMap<String, AlertEvent> = HashMap::new();
+        if !wanted.is_empty()
+            && let Ok(view) = self.alert_view()
+        {
+            let meant = view.all().filter(|alert| wanted.contains(&*alert.message.id));
+            alerts.extend(meant.map(|alert| (alert.message.id.clone(), alert)));
+        }
+        let contents = noted.into_iter().filter_map(|noted| {
+            let content = match noted.topic {
+                Topic::Alerts => Content::Alert(Arc::new(alerts.remove(&noted.name)?)),
+                Topic::Runs => self.run_content(&noted.name)?,
+                Topic::Products => self.product_content(&noted.name)?,
+            };
+            Some((noted.number, content))
+        });
+        contents.collect()
+    }
+}
+
+/// A text that changes with an alert and its state.
+fn digest(message: &alert::Message, state: &alert::AlertState) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(serde_json::to_vec(message).unwrap_or_default());
+    hasher.update(format!("{state:?}"));
+    mesonet_service::hex::hex(&hasher.finalize()[..12])
+}

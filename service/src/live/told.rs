@@ -1,0 +1,336 @@
+//! The positions at which servers began to send events, and the items that were told.
+//!
+//! Batches are numbered by the journal of the record. Alerts, runs and products have no number of
+//! their own, so each change of one gets a number here before anyone is told. Only the last number of
+//! an item is kept: who missed several changes of it gets the item as it is.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use super::position::{EventId, Position};
+
+/// The file in the data folder.
+pub const FILE: &str = "live.sqlite";
+
+/// How many starts are kept. An id from before them is too old.
+const STARTS: i64 = 1_000;
+
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+    CREATE TABLE start (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name INTEGER NOT NULL,
+        batch INTEGER NOT NULL,
+        item INTEGER NOT NULL,
+        record TEXT NOT NULL
+    );
+    CREATE TABLE item (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        topic TEXT NOT NULL,
+        name TEXT NOT NULL,
+        state TEXT NOT NULL,
+        UNIQUE (topic, name)
+    );
+";
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Topic {
+    Alerts,
+    Runs,
+    Products,
+}
+
+impl Topic {
+    const ALL: [Self; 3] = [Self::Alerts, Self::Runs, Self::Products];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Alerts => "alerts",
+            Self::Runs => "runs",
+            Self::Products => "products",
+        }
+    }
+}
+
+/// An item and its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its name, which no other item of its topic has.
+    pub name: String,
+    /// A text that changes with what is told about it.
+    pub state: String,
+}
+
+/// An item that has a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    pub number: u64,
+    pub topic: Topic,
+    pub name: String,
+}
+
+/// What is known of an id that a caller has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Everything up to its position was told by this record.
+    Known,
+    /// No start of a server on this folder has the number, or not any more.
+    OfAnother,
+    /// The record or the folder went back to an earlier state since.
+    Undone,
+}
+
+/// Why the notes cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}", path = FILE)]
+pub struct ToldError {
+    #[from]
+    error: rusqlite::Error,
+}
+
+impl ToldError {
+    /// Whether the content of the file is wrong, and not the disk or another process.
+    fn is_of_content(&self) -> bool {
+        let code = self.error.sqlite_error_code();
+        matches!(self.error, rusqlite::Error::IntegralValueOutOfRange(..))
+            || matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+    }
+}
+
+/// The notes of a server about its stream of events.
+#[derive(Debug)]
+pub struct Told {
+    /// The random number of this start.
+    start: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    connection: Connection,
+    /// The state of each item, and the number of its last change.
+    states: HashMap<Topic, HashMap<String, (String, u64)>>,
+    last: u64,
+}
+
+impl Told {
+    /// Opens the notes in a folder, and notes that a server starts at a batch of a record. Notes that
+    /// are damaged, or of a later version, are left behind under another name; then no earlier id is
+    /// known.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn open(folder: &Path, batch: u64, record: &str) -> Result<Self, ToldError> {
+        let path = folder.join(FILE);
+        let opened = || Self::of(Connection::open(&path)?, batch, record);
+        opened().or_else(|error| {
+            if !error.is_of_content() {
+                return Err(error);
+            }
+            tracing::warn!("{error}; it is set aside, and callers of /live begin anew");
+            set_aside(&path);
+            opened()
+        })
+    }
+
+    /// Notes that end with the process, for a folder that cannot be written.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn in_memory(batch: u64) -> Result<Self, ToldError> {
+        Self::of(Connection::open_in_memory()?, batch, "")
+    }
+
+    fn of(connection: Connection, batch: u64, record: &str) -> Result<Self, ToldError> {
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        // Changes that a power failure undoes get their numbers again. An id with such a number is
+        // then beyond the next start, so it is recognized.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version == 0 {
+            let all = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT");
+            connection.execute_batch(&all)?;
+        } else if version != VERSION {
+            return Err(rusqlite::Error::IntegralValueOutOfRange(0, version).into());
+        }
+        let mut states: HashMap<Topic, HashMap<String, (String, u64)>> = HashMap::new();
+        for (number, topic, name, state) in rows(&connection)? {
+            let topic = Topic::ALL.into_iter().find(|known| known.name() == topic);
+            if let Some(topic) = topic {
+                states.entry(topic).or_default().insert(name, (state, number));
+            }
+        }
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'item'";
+        let last: u64 = connection.query_row(sql, [], |row| row.get(0))?;
+        let told = Self {
+            start: AtomicU64::new(0),
+            inner: Mutex::new(Inner { connection, states, last }),
+        };
+        told.begin(batch, record)?;
+        Ok(told)
+    }
+
+    /// Notes that a stream of events begins at a batch of a record: with the server, and when the
+    /// record is exchanged for another or for an earlier state while the server runs.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(&self, batch: u64, record: &str) -> Result<(), ToldError> {
+        let mut inner = self.inner();
+        let Inner { connection, last, .. } = &mut *inner;
+        let start = getrandom::u64().unwrap_or_default();
+        let transaction = connection.transaction()?;
+        let sql = "SELECT record FROM start ORDER BY id DESC LIMIT 1";
+        let before: Option<String> = transaction.query_row(sql, [], |row| row.get(0)).optional()?;
+        if before.is_some_and(|before| before != record) {
+            // The batches of another record have numbers of their own.
+            transaction.execute("DELETE FROM start", [])?;
+        }
+        let sql = "INSERT INTO start (name, batch, item, record) VALUES (?, ?, ?, ?)";
+        let row = params![start.cast_signed(), batch.cast_signed(), *last, record];
+        transaction.execute(sql, row)?;
+        let sql = "DELETE FROM start WHERE id <= (SELECT max(id) FROM start) - ?";
+        transaction.execute(sql, [STARTS])?;
+        transaction.commit()?;
+        self.start.store(start, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The id of the events at a position.
+    pub fn id(&self, position: Position) -> EventId {
+        EventId { start: self.start.load(Ordering::Relaxed), position }
+    }
+
+    /// Says whether the events after an id can be told, if this server is at a position now.
+    ///
+    /// # Errors
+    /// The notes cannot be read.
+    pub fn reach(&self, id: EventId, now: &Position) -> Result<Reach, ToldError> {
+        let inner = self.inner();
+        if id.start == self.start.load(Ordering::Relaxed) {
+            let is_known = id.position.is_within(now);
+            return Ok(if is_known { Reach::Known } else { Reach::Undone });
+        }
+        let sql = "SELECT id FROM start WHERE name = ?";
+        let found = inner.connection.query_row(sql, [id.start.cast_signed()], |row| row.get(0));
+        let Some(found): Option<i64> = found.optional()? else { return Ok(Reach::OfAnother) };
+        // All that the start told was durable when the next one began.
+        let sql = "SELECT batch, item FROM start WHERE id > ? ORDER BY id LIMIT 1";
+        let next = inner.connection.query_row(sql, [found], |row| {
+            Ok(Position { batch: (row.get(0)?, 0), item: row.get(1)? })
+        })?;
+        let is_known = id.position.is_within(&next) && id.position.is_within(now);
+        Ok(if is_known { Reach::Known } else { Reach::Undone })
+    }
+
+    /// Notes the items of a topic as they are now, and returns those that are new or changed, with
+    /// their numbers. They are on disk when this returns. Items that are gone are forgotten.
+    ///
+    /// # Errors
+    /// They cannot be written; nothing has changed then.
+    pub fn note(&self, topic: Topic, items: &[Item]) -> Result<Vec<Noted>, ToldError> {
+        let mut inner = self.inner();
+        let Inner { connection, states, last } = &mut *inner;
+        let known = states.entry(topic).or_default();
+        let changed: Vec<&Item> = items
+            .iter()
+            .filter(|item| known.get(&item.name).is_none_or(|(state, _)| *state != item.state))
+            .collect();
+        let now: HashSet<&str> = items.iter().map(|item| &*item.name).collect();
+        let gone: Vec<String> =
+            known.keys().filter(|name| !now.contains(&***name)).cloned().collect();
+        if changed.is_empty() && gone.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = connection.transaction()?;
+        let mut numbers = Vec::new();
+        {
+            let sql = "INSERT OR REPLACE INTO item (topic, name, state) VALUES (?, ?, ?)";
+            let mut insert = transaction.prepare_cached(sql)?;
+            for item in &changed {
+                numbers.push(insert.insert(params![topic.name(), item.name, item.state])?);
+            }
+            let sql = "DELETE FROM item WHERE topic = ? AND name = ?";
+            let mut delete = transaction.prepare_cached(sql)?;
+            for name in &gone {
+                delete.execute(params![topic.name(), name])?;
+            }
+        }
+        transaction.commit()?;
+        for name in gone {
+            known.remove(&name);
+        }
+        let noted = changed.into_iter().zip(numbers).map(|(item, number)| {
+            let number = number.cast_unsigned();
+            known.insert(item.name.clone(), (item.state.clone(), number));
+            *last = number;
+            Noted { number, topic, name: item.name.clone() }
+        });
+        Ok(noted.collect())
+    }
+
+    /// Returns the items that were told after a number, in the order of their numbers, and the number
+    /// of the last one.
+    pub fn after(&self, number: u64) -> (Vec<Noted>, u64) {
+        let inner = self.inner();
+        let mut after: Vec<Noted> = inner
+            .states
+            .iter()
+            .flat_map(|(&topic, items)| {
+                let later = items.iter().filter(|(_, (_, told))| *told > number);
+                later.map(move |(name, (_, told))| Noted {
+                    number: *told,
+                    topic,
+                    name: name.clone(),
+                })
+            })
+            .collect();
+        after.sort_by_key(|noted| noted.number);
+        (after, inner.last)
+    }
+
+    /// The number of the last item that was told.
+    pub fn last(&self) -> u64 {
+        self.inner().last
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Row = (u64, String, String, String);
+
+fn rows(connection: &Connection) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = connection.prepare("SELECT number, topic, name, state FROM item")?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
+}
+
+/// Renames a file and those that belong to it, to names that are not taken.
+fn set_aside(path: &Path) {
+    let aside = |number: u32, suffix: &str| {
+        let name = format!("{FILE}.damaged-{number}{suffix}");
+        path.with_file_name(name)
+    };
+    let mut number = 1;
+    while aside(number, "").exists() {
+        number += 1;
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let from = path.with_file_name(format!("{FILE}{suffix}"));
+        // If it stays, opening it fails again.
+        let _ = std::fs::rename(from, aside(number, suffix));
+    }
+}
+
+#[cfg(test)]
+#[path = "told_tests.rs"]
+mod tests;

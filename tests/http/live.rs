@@ -1,0 +1,424 @@
+//! `/live` over real sockets: events as they come, across restarts, kills and slow readers.
+//!
+//! `MESONET_KILLS` is the number of kills, 10 by default.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use mesonet_service::ingest::KeyHash;
+use serde_json::Value;
+use socket2::{Domain, Socket, Type};
+use tempfile::TempDir;
+
+use crate::follower::{KEY, run};
+use crate::process::{PATIENCE, Server, data};
+
+/// An event: its id, its name and its data.
+#[derive(Clone, Debug, PartialEq)]
+struct Event {
+    id: String,
+    name: String,
+    data: Value,
+}
+
+/// A listener. HTTP/1.0 has no chunks, so what comes is the stream itself.
+struct Listener {
+    lines: BufReader<TcpStream>,
+    head: String,
+}
+
+impl Listener {
+    fn of(server: SocketAddr, query: &str, id: Option<&str>) -> std::io::Result<Self> {
+        Self::over(TcpStream::connect(server)?, query, id)
+    }
+
+    fn over(mut stream: TcpStream, query: &str, id: Option<&str>) -> std::io::Result<Self> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let id = id.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
+        write!(stream, "GET /api/v1/live{query} HTTP/1.0\r\nhost: test\r\n{id}\r\n")?;
+        let mut lines = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if lines.read_line(&mut head)? == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(Self { lines, head })
+    }
+
+    /// The next event; `None` when the stream has ended, even within one.
+    fn next(&mut self) -> Option<Event> {
+        let [mut id, mut name, mut data] = [const { String::new() }; 3];
+        loop {
+            let mut line = String::new();
+            match self.lines.read_line(&mut line) {
+                Ok(0) | Err(_) => return None,
+                Ok(_) => {}
+            }
+            let line = line.strip_suffix('\n')?;
+            match line.split_once(": ") {
+                Some(("id", value)) => value.clone_into(&mut id),
+                Some(("event", value)) => value.clone_into(&mut name),
+                Some(("data", value)) => value.clone_into(&mut data),
+                Some(("retry", "3000")) => {}
+                None if line == ":" => {}
+                None if line.is_empty() => {
+                    return Some(Event { id, name, data: serde_json::from_str(&data).unwrap() });
+                }
+                _ => panic!("{line}"),
+            }
+        }
+    }
+
+    fn body(mut self) -> String {
+        let mut body = String::new();
+        self.lines.read_to_string(&mut body).unwrap();
+        body
+    }
+}
+
+fn start(folder: &TempDir, args: &[&str]) -> Server {
+    let hash = KeyHash::of(KEY);
+    let own = ["--now", "live", "--assume-plan", "commercial", "--ingest-key-hashes"];
+    Server::start(folder, &[&own[..], &[hash.as_str()], args].concat())
+}
+
+/// Minutes of a day, and the first day of August that has reports.
+const DAY: u32 = 1440;
+const FIRST_DAY: u32 = 3;
+
+/// A report of Toronto, of a minute of its own.
+fn report(number: u32) -> (String, String) {
+    let (day, minute) = (FIRST_DAY + number / DAY, number % DAY);
+    let (hour, minute) = (minute / 60, minute % 60);
+    let celsius = number * 7 % 31;
+    let text =
+        format!("METAR CYYZ {day:02}{hour:02}{minute:02}Z 24012KT 15SM {celsius:02}/M01 A2991=\n");
+    (format!("sa_202408{day:02}.txt"), text)
+}
+
+fn push(server: SocketAddr, name: &str, body: &[u8]) -> Option<()> {
+    let mut stream = TcpStream::connect(server).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!(
+        "POST /api/v1/ingest?name={name} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+         authorization: Bearer {KEY}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.starts_with("HTTP/1.1 200 ").then_some(())
+}
+
+fn push_report(server: SocketAddr, number: u32) -> Option<()> {
+    let (name, text) = report(number);
+    push(server, &name, text.as_bytes())
+}
+
+/// The numbers of the reports that an event has a temperature of.
+fn numbers(event: &Event) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for station in event.data["stations"].as_object().unwrap().values() {
+        for reading in station["readings"].as_array().unwrap() {
+            let at = reading["timestamp"].as_str().unwrap();
+            let part = |range: std::ops::Range<usize>| at[range].parse::<u32>().unwrap();
+            let minute = (part(8..10) - FIRST_DAY) * DAY + part(11..13) * 60 + part(14..16);
+            assert_eq!(reading["value"], f64::from(minute * 7 % 31));
+            numbers.push(minute);
+        }
+    }
+    numbers
+}
+
+const TEMPERATURE: &str = "?topics=readings&names=airTemperature";
+
+#[test]
+fn what_is_pushed_comes_at_once_and_the_stream_ends_with_the_server() {
+    let folder = TempDir::new().unwrap();
+    let server = start(&folder, &[]);
+    let mut listener = Listener::of(server.address(), TEMPERATURE, None).unwrap();
+    for line in [
+        "HTTP/1.0 200 OK",
+        "content-type: text/event-stream",
+        "cache-control: no-store",
+        "x-accel-buffering: no",
+    ] {
+        assert!(listener.head.contains(&format!("{line}\r\n")), "{}", listener.head);
+    }
+    let first = listener.next().unwrap();
+    assert_eq!((&*first.name, &first.data["topics"][0]), ("position", &"readings".into()));
+    push_report(server.address(), 0).unwrap();
+    let event = listener.next().unwrap();
+    assert_eq!((&*event.name, numbers(&event)), ("readings", vec![0]));
+    // The data is what the endpoint of readings answers.
+    let (_, body) = server.get(
+        "/api/v1/stations/readings?names=airTemperature&start=2024-08-03T00:00:00Z\
+         &end=2024-08-03T01:00:00Z",
+    );
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), event.data);
+    // The same report again changes nothing.
+    push_report(server.address(), 0).unwrap();
+    push_report(server.address(), 1).unwrap();
+    assert_eq!(numbers(&listener.next().unwrap()), [1]);
+    let (head, _) = server.get("/api/v1/live?topics=weather");
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
+    let started = Instant::now();
+    let (status, log) = server.stop();
+    assert_eq!((status, listener.next()), (Some(0), None));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(log.contains("path=\"/api/v1/live\" status=200") && !log.contains("cut off"), "{log}");
+}
+
+/// The server is killed at any moment while reports are pushed; who comes back with the last id misses
+/// none and gets none twice.
+#[test]
+fn a_thousand_events_and_many_kills_lose_and_double_none() {
+    const REPORTS: u32 = 1_000;
+    let kills: u32 = std::env::var("MESONET_KILLS").map_or(10, |text| text.parse().unwrap());
+    let folder = TempDir::new().unwrap();
+    let to: Mutex<Option<SocketAddr>> = Mutex::default();
+    let (acknowledged, is_done) = (AtomicU32::new(0), AtomicBool::new(false));
+    let got: Mutex<Vec<u32>> = Mutex::default();
+    let address = || *to.lock().unwrap();
+    scope(|threads| {
+        threads.spawn(|| {
+            while !is_done.load(Ordering::SeqCst) {
+                let number = acknowledged.load(Ordering::SeqCst);
+                if address().is_some_and(|to| push_report(to, number).is_some()) {
+                    acknowledged.store(number + 1, Ordering::SeqCst);
+                } else {
+                    sleep(Duration::from_millis(10));
+                }
+            }
+        });
+        threads.spawn(|| {
+            let mut id: Option<String> = None;
+            while !is_done.load(Ordering::SeqCst) {
+                let listener =
+                    address().and_then(|to| Listener::of(to, TEMPERATURE, id.as_deref()).ok());
+                let Some(mut listener) = listener else {
+                    sleep(Duration::from_millis(5));
+                    continue;
+                };
+                while let Some(event) = listener.next() {
+                    match &*event.name {
+                        "position" => {}
+                        "readings" => got.lock().unwrap().extend(numbers(&event)),
+                        _ => panic!("{event:?}"),
+                    }
+                    id = Some(event.id);
+                }
+            }
+        });
+        let mut random = 1_u64;
+        let mut chance = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % below
+        };
+        for _ in 0..kills {
+            let server = start(&folder, &[]);
+            *to.lock().unwrap() = Some(server.address());
+            let before = acknowledged.load(Ordering::SeqCst);
+            let after = before + 1 + u32::try_from(chance(40)).unwrap();
+            let started = Instant::now();
+            while acknowledged.load(Ordering::SeqCst) < after {
+                assert!(started.elapsed() < PATIENCE, "nothing is acknowledged");
+                sleep(Duration::from_millis(1));
+            }
+            sleep(Duration::from_micros(chance(20_000)));
+            server.kill();
+        }
+        let server = start(&folder, &[]);
+        *to.lock().unwrap() = Some(server.address());
+        let started = Instant::now();
+        let is_whole = || {
+            let acknowledged = acknowledged.load(Ordering::SeqCst);
+            acknowledged >= REPORTS && got.lock().unwrap().len() >= acknowledged as usize
+        };
+        while !is_whole() && started.elapsed() < PATIENCE {
+            sleep(Duration::from_millis(10));
+        }
+        is_done.store(true, Ordering::SeqCst);
+        server.stop();
+    });
+    let (acknowledged, got) = (acknowledged.into_inner(), got.into_inner().unwrap());
+    assert!(acknowledged >= REPORTS, "{acknowledged}");
+    let all: Vec<u32> = (0..u32::try_from(got.len()).unwrap()).collect();
+    assert_eq!(got, all);
+    // One may have been on its way at the end.
+    assert!(got.len().abs_diff(acknowledged as usize) <= 1, "{} of {acknowledged}", got.len());
+}
+
+#[test]
+fn a_slow_reader_is_told_to_begin_anew_and_others_do_not_wait() {
+    const BATCHES: u32 = 60;
+    const REPORTS: u32 = 300;
+    let folder = TempDir::new().unwrap();
+    let server = start(&folder, &["--live-memory-bytes", "1048576"]);
+    let query = "?topics=readings";
+    let mut fast = Listener::of(server.address(), query, None).unwrap();
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    socket.connect(&server.address().into()).unwrap();
+    let mut slow = Listener::over(socket.into(), query, None).unwrap();
+    assert_eq!(fast.next().unwrap().name, "position");
+    for batch in 0..BATCHES {
+        let texts = (0..REPORTS).map(|at| report(batch * REPORTS + at).1);
+        let (name, _) = report(batch * REPORTS);
+        let texts: String = texts.collect();
+        push(server.address(), &name, texts.as_bytes()).unwrap();
+        let event = fast.next().unwrap();
+        assert_eq!(event.name, "readings", "{batch}");
+    }
+    let names = |slow: &mut Listener| -> Vec<String> {
+        let mut names = Vec::new();
+        while names.last().is_none_or(|name| name != "resync") {
+            names.push(slow.next().unwrap().name);
+        }
+        names
+    };
+    let got = names(&mut slow);
+    assert!(got.len() < BATCHES as usize, "{got:?}");
+    push_report(server.address(), BATCHES * REPORTS).unwrap();
+    assert_eq!(slow.next(), fast.next());
+}
+
+fn unpacked(name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(std::fs::File::open(data(name)).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn alerts_come_by_place_zone_and_severity_and_again_after_a_restart() {
+    let folder = TempDir::new().unwrap();
+    let hash = KeyHash::of(KEY);
+    let args = ["--now", "2026-05-14T16:40:00Z", "--ingest-key-hashes", hash.as_str()];
+    let server = Server::start(&folder, &args);
+    let all = Listener::of(server.address(), "?topics=alerts", None);
+    let severe = Listener::of(server.address(), "?topics=alerts&severity=Extreme,Severe", None);
+    let nowhere = Listener::of(server.address(), "?topics=alerts&lat=0&lon=0", None);
+    let (mut all, mut severe, mut nowhere) = (all.unwrap(), severe.unwrap(), nowhere.unwrap());
+    let begin = [&mut all, &mut severe, &mut nowhere].map(|listener| listener.next().unwrap());
+    let file = unpacked("nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz");
+    push(server.address(), "alerts.geojson", &file).unwrap();
+    let (_, body) = server.get("/api/v1/alerts");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let known = body["features"].as_array().unwrap();
+    assert!(known.len() > 100);
+    let feature = |event: &Event| {
+        assert_eq!(event.name, "alerts");
+        assert_eq!(event.data["features"].as_array().unwrap().len(), 1);
+        event.data["features"][0].clone()
+    };
+    let mut got: Vec<Value> = known.iter().map(|_| feature(&all.next().unwrap())).collect();
+    let by_id = |features: &mut Vec<Value>| {
+        features.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
+    };
+    let mut known = known.clone();
+    by_id(&mut got);
+    by_id(&mut known);
+    assert_eq!(got, known);
+    let is_severe = |feature: &&Value| {
+        ["Extreme", "Severe"].iter().any(|word| feature["properties"]["severity"] == *word)
+    };
+    let count = known.iter().filter(is_severe).count();
+    assert!(count > 10 && count < known.len());
+    let mut of_severe: Vec<Value> = (0..count).map(|_| feature(&severe.next().unwrap())).collect();
+    by_id(&mut of_severe);
+    assert_eq!(of_severe, known.iter().filter(is_severe).cloned().collect::<Vec<_>>());
+    server.kill();
+    assert_eq!(nowhere.next(), None);
+    let server = Server::start(&folder, &args);
+    // Who has nothing of it gets each once.
+    let mut again = Listener::of(server.address(), "?topics=alerts", Some(&begin[0].id)).unwrap();
+    assert_eq!(again.next().unwrap().name, "position");
+    let mut got: Vec<Value> = known.iter().map(|_| feature(&again.next().unwrap())).collect();
+    by_id(&mut got);
+    assert_eq!(got, known);
+    push_report(server.address(), 0).unwrap();
+}
+
+#[test]
+fn runs_and_products_come_and_each_address_has_so_many_listeners() {
+    let folder = TempDir::new().unwrap();
+    let args = ["--live-address-listeners", "1", "--live-listeners", "5"];
+    let server = Server::start(&folder, &args);
+    let mut listener = Listener::of(server.address(), "?topics=runs,products", None).unwrap();
+    let second = Listener::of(server.address(), "", None).unwrap();
+    assert!(second.head.starts_with("HTTP/1.0 429 "), "{}", second.head);
+    let expected =
+        "\"1 callers of this address listen already; the limit live_address_listeners is 1\"";
+    assert_eq!(second.body(), expected);
+    let begin = listener.next().unwrap();
+    // The sample makes its product once somebody asks for it.
+    let (_, list) = server.get("/api/v1/products");
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let (mut runs, mut products) = (Vec::new(), Vec::new());
+    while runs.len() < 2 || products.is_empty() {
+        let event = listener.next().unwrap();
+        match &*event.name {
+            "runs" => runs.push(event.data),
+            "products" => products.push(event.data),
+            _ => panic!("{event:?}"),
+        }
+    }
+    let timestamp = &list["products"]["reflectivity"]["durations"][0]["timestamps"][0];
+    assert_eq!(products[0], serde_json::json!({ "type": "reflectivity", "timestamp": timestamp }));
+    for run in runs {
+        let (_, known) = server.get(&format!("/models/{}/runs", run["model"].as_str().unwrap()));
+        let known: Value = serde_json::from_str(&known).unwrap();
+        let mut detail = run.clone();
+        detail.as_object_mut().unwrap().remove("model");
+        assert_eq!(known["details"][0], detail);
+    }
+    drop(listener);
+    let again = |id: &str| {
+        let started = Instant::now();
+        loop {
+            let listener = Listener::of(server.address(), "?topics=products", Some(id)).unwrap();
+            // The place of the other one is free once the server knows that it is gone.
+            if listener.head.contains(" 200 ") || started.elapsed() > PATIENCE {
+                return listener;
+            }
+            sleep(Duration::from_millis(50));
+        }
+    };
+    let mut listener = again(&begin.id);
+    assert_eq!(listener.next().unwrap().name, "position");
+    assert_eq!(listener.next().unwrap().data, products[0]);
+}
+
+/// A follower tells what each backup brings, with the ids of its own.
+#[test]
+fn a_follower_tells_what_comes_with_a_backup() {
+    let folder = TempDir::new().unwrap();
+    let server = start(&folder, &["--data", "own"]);
+    push_report(server.address(), 0).unwrap();
+    let back = || run(folder.path(), &["backup", "--data", "own", "--to", "backups"]);
+    back();
+    let args = ["--data", "follower", "--follow", "backups", "--follow-every-s", "1"];
+    let follower = start(&folder, &args);
+    let mut listener = Listener::of(follower.address(), TEMPERATURE, None).unwrap();
+    assert_eq!(listener.next().unwrap().name, "position");
+    push_report(server.address(), 1).unwrap();
+    push_report(server.address(), 2).unwrap();
+    back();
+    let got = [listener.next().unwrap(), listener.next().unwrap()];
+    assert_eq!(got.each_ref().map(numbers), [[1], [2]]);
+    follower.kill();
+    push_report(server.address(), 3).unwrap();
+    back();
+    let follower = start(&folder, &args);
+    let mut listener = Listener::of(follower.address(), TEMPERATURE, Some(&got[0].id)).unwrap();
+    assert_eq!(listener.next().unwrap().name, "position");
+    assert_eq!(numbers(&listener.next().unwrap()), [2]);
+    assert_eq!(numbers(&listener.next().unwrap()), [3]);
+}
