@@ -9,6 +9,7 @@
 //! | The rows of a table as such series | [`offsets_of_keys`], [`order_of_rows`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
+//! | Summaries of one station, or of many for one period | [`station_summaries`], [`area_summaries`] |
 
 mod detail;
 pub mod json;
@@ -17,6 +18,7 @@ mod readings;
 mod resample;
 pub(crate) mod rows;
 mod series;
+mod summary;
 mod time_grid;
 mod walk;
 mod weather;
@@ -31,6 +33,10 @@ pub use self::resample::{
     CellReading, GridCells, Ragged, RaggedColumns, RaggedError, for_each_cell, resample,
 };
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
+pub use self::summary::{
+    AreaSummaries, DEFAULT_SUMMARY_VARIABLES, StationSummaries, SummaryQuery, area_summaries,
+    station_summaries,
+};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,
     TimeGrid, TimeGridLengthError, as_of, pick_series, plan_time_grid,

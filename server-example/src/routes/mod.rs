@@ -17,6 +17,7 @@ mod quality;
 mod readings;
 mod series;
 mod stations;
+mod summary;
 mod units;
 mod weather;
 mod zones;
@@ -34,7 +35,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 13] = [
+pub const OBSERVATIONS: [&[Endpoint]; 14] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -47,6 +48,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     units::ENDPOINTS,
     products::ENDPOINTS,
     stations::ENDPOINTS,
+    summary::ENDPOINTS,
     readings::ENDPOINTS,
 ];
 
