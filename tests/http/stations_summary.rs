@@ -1,12 +1,14 @@
 //! `GET /stations/{id}/summary` and `GET /stations/summary`
 
+use std::sync::Arc;
+
 use axum::http::header;
 use mesonet::access::Plan;
 use mesonet::{IntervalType, SeriesKey, Variable};
 use mesonet_server::Config;
 use serde_json::Value;
 
-use crate::support::{AIR, Api, TestStore, id, reading, station, store};
+use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
 
 const MAX_6H: SeriesKey = SeriesKey::new(Variable::AirTemperature, IntervalType::Max, 360);
 const RAIN_1H: SeriesKey = SeriesKey::new(Variable::Precipitation, IntervalType::Cumulative, 60);
@@ -146,15 +148,15 @@ fn names_and_the_base_of_degree_days_are_chosen() {
 
 #[test]
 fn a_summary_has_a_tag_that_follows_its_content() {
-    let store = reported();
-    let api = Api::new(store.clone());
+    let store = Arc::new(reported());
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     let path = of_a("from=2024-08-03&to=2024-08-03");
     let tag = api.get(&path).header(header::ETAG).unwrap().to_owned();
-    let again = api.get_with(&path, &[("if-none-match", &tag)]);
+    let again = api.get_with(&path, &[(header::IF_NONE_MATCH, &tag)]);
     assert_eq!(again.status, 304);
     let late = reading("A", 4 * 60, &AIR, 30.0);
-    mesonet::Store::append(&store, &late, &mut mesonet::store::no_verdicts).unwrap();
-    assert_eq!(api.get_with(&path, &[("if-none-match", &tag)]).status, 200);
+    mesonet::Store::append(&*store, &late, &mut mesonet::store::no_verdicts).unwrap();
+    assert_eq!(api.get_with(&path, &[(header::IF_NONE_MATCH, &tag)]).status, 200);
 }
 
 #[test]
