@@ -4,17 +4,11 @@ use crate::time::{HOUR_MS, HalfOpenWindow, MINUTE_MS};
 
 /// Which hours of a period something is known of. The first hour begins with the period; what is left
 /// at its end counts as the part of an hour that it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Hours {
     start_ms: i64,
     end_ms: i64,
     bits: Vec<u64>,
-}
-
-impl Default for Hours {
-    fn default() -> Self {
-        Self { start_ms: 0, end_ms: 0, bits: Vec::new() }
-    }
 }
 
 /// Number of the hours of a window; a last one may be shorter.

@@ -201,13 +201,15 @@ fn the_months_of_a_year_are_as_published() {
         let (date, time) = (&record[15..23], &record[23..27]);
         let last = LocalDate::at(parse_instant(&format!("{date}T{time}Z")).unwrap(), offset);
         let [from, to] = [format!("{}01", &last.to_string()[..8]), last.to_string()];
-        if from < "2016".to_owned() {
+        if &*from < "2016" {
             continue;
         }
         let days = summaries(&readings, [&from, &to]);
         let window = (days[0].window.start_ms(), days[days.len() - 1].window.end_ms());
         let mut month = Summary::begin(HalfOpenWindow::new(window.0, window.1).unwrap());
-        days.iter().for_each(|day| month.add(day));
+        for day in &days {
+            month.add(day);
+        }
         let number = |label| said(record, label).unwrap().parse::<f64>().unwrap();
         let air = month.of(Variable::AirTemperature).unwrap();
         let (max, min) = (fahrenheit(air.max.unwrap().value), fahrenheit(air.min.unwrap().value));

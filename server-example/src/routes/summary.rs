@@ -36,8 +36,12 @@ const MAX_PERIODS: usize = 1_000;
 const MAX_WINDOW_MS: i64 = 31 * DAY_MS;
 /// The longest time whose summaries take a few milliseconds.
 const LIGHT_MS: i64 = 31 * DAY_MS;
+/// The most periods that are summarised and written in a few milliseconds.
+const LIGHT_PERIODS: usize = 100;
 /// The most stations whose summaries take a few milliseconds.
 const LIGHT_STATIONS: usize = 100;
+/// The most stations that are named: more do not fit into an address.
+const MAX_STATION_IDS: usize = 800;
 /// Length of the summary of a period with the default variables, in JSON and as it is made.
 const PERIOD_BYTES: usize = 16 << 10;
 /// What the readings of a station that reports every minute take for a month.
@@ -115,7 +119,7 @@ const BASE: Parameter = Parameter::new(
 
 const STATION_IDS: Parameter = Parameter::new(
     "stationIds",
-    Form::List("^[0-9a-fA-F-]{36}$", 1, 800),
+    Form::List("^[0-9a-fA-F-]{36}$", 1, MAX_STATION_IDS),
     "Only these stations, comma-separated; not together with a box. Unknown ones are left out.",
 );
 
@@ -195,7 +199,8 @@ async fn of_station(
     let asked = with_names(&query, asked)?;
     let whole = whole(&asked)?;
     check_lookback(whole, now_ms, caller.plan)?;
-    let load = if whole.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
+    let is_light = whole.span_ms() <= LIGHT_MS && asked.windows.len() <= LIGHT_PERIODS;
+    let load = if is_light { Load::Light } else { Load::Heavy };
     let bytes = asked.windows.len() * PERIOD_BYTES
         + if load == Load::Heavy { READINGS_BYTES } else { READINGS_BYTES / 32 };
     let answer = move |state: &State| {
@@ -367,7 +372,7 @@ fn whole(asked: &SummaryQuery) -> Result<ClosedWindow, ApiError> {
 fn scope(state: &State, query: &Query) -> Result<Scope, ApiError> {
     let bbox = query.bbox()?;
     let ids: Vec<StationId> = query.list("stationIds").map(str::parse).collect::<Result<_, _>>()?;
-    let limit = state.config().max_station_ids;
+    let limit = state.config().max_station_ids.min(MAX_STATION_IDS);
     match (bbox, ids.is_empty()) {
         (Some(_), false) => {
             Err(ApiError::BadRequest("stationIds cannot be given with a box".to_owned()))

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use super::*;
 use crate::intake::{FeedFile, Intake};
 use crate::store::MemoryStore;
@@ -7,11 +9,13 @@ use crate::{StationId, geo::BBox};
 fn store() -> MemoryStore {
     let mut csv = "raw_text,station_id,observation_time,latitude,longitude\n".to_owned();
     for hour in 0..24 {
-        csv += &format!(
+        writeln!(
+            csv,
             "KBUF 03{hour:02}54Z 24012KT 10SM {:02}/12 A2991 RMK AO2 P0001,KBUF,\
-             2024-08-03T{hour:02}:54:00Z,42.94,-78.73\n",
+             2024-08-03T{hour:02}:54:00Z,42.94,-78.73",
             10 + hour / 2
-        );
+        )
+        .unwrap();
     }
     csv += "CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
     let store = MemoryStore::default();
