@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use axum::http::header;
 use mesonet::access::Plan;
-use mesonet::{IntervalType, SeriesKey, Variable};
+use mesonet::store::{EmbeddedOptions, no_verdicts};
+use mesonet::{Batch, EmbeddedStore, IntervalType, SeriesKey, Store, Variable};
 use mesonet_server::Config;
 use serde_json::Value;
+use tempfile::TempDir;
 
+use crate::process::output;
 use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
 
 const MAX_6H: SeriesKey = SeriesKey::new(Variable::AirTemperature, IntervalType::Max, 360);
@@ -15,8 +18,8 @@ const RAIN_1H: SeriesKey = SeriesKey::new(Variable::Precipitation, IntervalType:
 const RAIN_6H: SeriesKey = SeriesKey::new(Variable::Precipitation, IntervalType::Cumulative, 360);
 
 /// Now is 2024-08-03T12:00:00Z.
-fn reported() -> TestStore {
-    store([
+fn batches() -> [Batch; 10] {
+    [
         station("A", -80.0, 44.0),
         station("B", -60.0, 44.0),
         reading("A", 9 * 60, &AIR, 18.0),
@@ -27,7 +30,17 @@ fn reported() -> TestStore {
         reading("A", 0, &RAIN_6H, 2.5),
         reading("A", 7 * 60, &RAIN_1H, 0.25),
         reading("B", 60, &AIR, 10.0),
-    ])
+    ]
+}
+
+fn reported() -> TestStore {
+    store(batches())
+}
+
+fn fill(store: &dyn Store) {
+    for batch in batches() {
+        store.append(&batch, &mut no_verdicts).unwrap();
+    }
 }
 
 fn json(api: &Api, path: &str) -> Value {
@@ -155,7 +168,7 @@ fn a_summary_has_a_tag_that_follows_its_content() {
     let again = api.get_with(&path, &[(header::IF_NONE_MATCH, &tag)]);
     assert_eq!(again.status, 304);
     let late = reading("A", 4 * 60, &AIR, 30.0);
-    mesonet::Store::append(&*store, &late, &mut mesonet::store::no_verdicts).unwrap();
+    store.append(&late, &mut no_verdicts).unwrap();
     assert_eq!(api.get_with(&path, &[(header::IF_NONE_MATCH, &tag)]).status, 200);
 }
 
@@ -181,7 +194,7 @@ fn what_is_wrong_is_refused_with_what_is_allowed() {
     refused(
         "tz=America/Ottawa",
         "\"America/Ottawa\" is not a zone of the tz database; allowed are names such as \
-         America/Toronto, or utcOffset=-05:00",
+         America/Toronto, or an offset from UTC",
     );
     refused("tz=America/Toronto&utcOffset=-05:00", "utcOffset cannot be given with tz");
     refused("start=2024-08-03T06:00:00Z", "start cannot be given with period=day");
@@ -223,6 +236,38 @@ fn the_dates_are_held_against_the_plan_and_a_limit() {
     api.get(&yukon).refuses(
         400,
         "the standard time of America/Whitehorse changes between the dates, from -08:00 to -07:00; \
-         ask for each part with utcOffset",
+         ask for each part with its offset from UTC",
     );
+}
+
+#[test]
+fn the_command_gives_the_same_by_the_name_of_the_network() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mesonet-data");
+    let record = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    fill(&record);
+    drop(record);
+    let asked = ["summary", "A", "--from", "2024-08-03", "--to", "2024-08-03"];
+    let (ok, out, error) = output(folder.path(), &[&asked[..], &["--json"]].concat());
+    assert!(ok, "{error}");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let served = json(&Api::new(reported()), &of_a("from=2024-08-03&to=2024-08-03"));
+    assert_eq!(found, served);
+    let (ok, out, _) = output(folder.path(), &asked);
+    let line = "  airTemperature: max 23.5 °C (2024-08-03T12:00:00Z, Max of 360 min, Unknown, 33.3 %), \
+                min 18 °C (2024-08-03T03:00:00Z, Instantaneous, Unknown, 12.5 %), mean 20 °C (3 \
+                readings, Unknown, 12.5 %)\n";
+    assert!(ok && out.contains("2024-08-03\n") && out.contains(line), "{out}");
+    assert!(out.contains("  precipitation: total 2.75 mm (2 amounts, Unknown, 29.2 %)\n"), "{out}");
+    // The newest report decides about the day if none is given.
+    let (ok, out, _) =
+        output(folder.path(), &["summary", "A", "--tz", "America/Toronto", "--json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((ok, &found["periods"][0]["start"]), (true, &"2024-08-03T05:00:00Z".into()));
+    let (ok, _, error) = output(folder.path(), &["summary", "nobody"]);
+    let text = "error: no station with readings has the id or the network's id \"nobody\"\n";
+    assert_eq!((ok, &*error), (false, text));
+    let both = ["summary", "A", "--tz", "America/Toronto", "--utc-offset", "-05:00"];
+    let (ok, _, error) = output(folder.path(), &both);
+    assert!(!ok && error.contains("cannot be used with"), "{error}");
 }

@@ -25,6 +25,7 @@ mod zones;
 use std::sync::Arc;
 
 pub use quality::check_length as check_quality_window;
+pub use summary::standard_offset;
 
 use utoipa::openapi::OpenApi;
 

@@ -227,7 +227,7 @@ async fn of_area(
         refuse_together(&query, "start and end", &["date", "tz", "utcOffset"])?;
         window(&query)?
     } else {
-        let offset = offset(&query, "date", now_ms)?;
+        let offset = offset(&query, ["date", "date"], now_ms)?;
         let date = query.read("date", LocalDate::from_str)?;
         let date = date.unwrap_or_else(|| LocalDate::at(now_ms, offset));
         SummaryQuery::of_dates(Period::Day, date, date, offset).map_err(mesonet::Error::from)?
@@ -277,7 +277,7 @@ fn window(query: &Query) -> Result<SummaryQuery, ApiError> {
 
 /// The periods of the dates.
 fn dates(query: &Query, period: Period, now_ms: i64) -> Result<SummaryQuery, ApiError> {
-    let offset = offset(query, "from", now_ms)?;
+    let offset = offset(query, ["from", "to"], now_ms)?;
     let to = query.read("to", LocalDate::from_str)?;
     let to = to.unwrap_or_else(|| LocalDate::at(now_ms, offset));
     let from = query.read("from", LocalDate::from_str)?.unwrap_or(to);
@@ -296,40 +296,44 @@ fn dates(query: &Query, period: Period, now_ms: i64) -> Result<SummaryQuery, Api
     Ok(SummaryQuery::of_dates(period, from, to, offset).map_err(mesonet::Error::from)?)
 }
 
-/// The offset of the days: as given, or that of a zone's standard time at a date. A zone whose
-/// standard time changes within the dates has no one offset.
-fn offset(query: &Query, first: &str, now_ms: i64) -> Result<UtcOffset, ApiError> {
+/// The offset of the days: as given, or that of a zone's standard time at the dates.
+fn offset(query: &Query, dates: [&str; 2], now_ms: i64) -> Result<UtcOffset, ApiError> {
     let Some(name) = query.one("tz")? else {
         return Ok(query.read("utcOffset", UtcOffset::from_str)?.unwrap_or_default());
     };
     refuse_together(query, "tz", &["utcOffset"])?;
-    let zone = TimeZone::get(name).map_err(|_| {
-        ApiError::BadRequest(format!(
-            "\"{name}\" is not a zone of the tz database; allowed are names such as \
-             America/Toronto, or utcOffset=-05:00"
-        ))
-    })?;
-    let last = if first == "from" { "to" } else { first };
-    let at = |name| -> Result<UtcOffset, ApiError> {
-        let date = query.read(name, LocalDate::from_str)?;
-        standard(&zone, date.map_or(now_ms, |date| date.start_ms(UtcOffset::UTC)))
-            .ok_or_else(|| no_standard_time(query))
-    };
-    let of_last = at(last)?;
-    let of_first = if query.one(first)?.is_some() { at(first)? } else { of_last };
-    if of_first != of_last {
-        return Err(ApiError::BadRequest(format!(
-            "the standard time of {name} changes between the dates, from {of_first} to {of_last}; ask \
-             for each part with utcOffset"
-        )));
-    }
-    Ok(of_first)
+    let [first, last] = dates.map(|name| query.read(name, LocalDate::from_str));
+    let at_ms = |date: LocalDate| date.start_ms(UtcOffset::UTC);
+    let last_ms = last?.map_or(now_ms, at_ms);
+    let first_ms = first?.map_or(last_ms, at_ms);
+    standard_offset(name, first_ms, last_ms).map_err(ApiError::BadRequest)
 }
 
-fn no_standard_time(query: &Query) -> ApiError {
-    let name = query.all("tz").next().unwrap_or_default();
-    ApiError::BadRequest(format!(
-        "{name} has no standard time of whole minutes at the dates; give utcOffset"
+/// Returns the offset of the standard time of a zone of the tz database, by its name, from one instant
+/// to another.
+///
+/// # Errors
+/// There is no such zone, its standard time is not one of whole minutes, or it changes between the
+/// instants.
+pub fn standard_offset(name: &str, first_ms: i64, last_ms: i64) -> Result<UtcOffset, String> {
+    let zone = TimeZone::get(name).map_err(|_| {
+        format!(
+            "\"{name}\" is not a zone of the tz database; allowed are names such as \
+             America/Toronto, or an offset from UTC"
+        )
+    })?;
+    let at = |ts_ms| {
+        standard(&zone, ts_ms).ok_or_else(|| {
+            format!("{name} has no standard time of whole minutes at the dates; give the offset from UTC")
+        })
+    };
+    let (of_first, of_last) = (at(first_ms)?, at(last_ms)?);
+    if of_first == of_last {
+        return Ok(of_first);
+    }
+    Err(format!(
+        "the standard time of {name} changes between the dates, from {of_first} to {of_last}; ask for \
+         each part with its offset from UTC"
     ))
 }
 
