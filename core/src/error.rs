@@ -22,7 +22,7 @@ use crate::raster;
 use crate::store;
 #[cfg(feature = "feed")]
 use crate::zone;
-use crate::{access, derived, geo, grid, observation, time, unit};
+use crate::{access, derived, geo, grid, observation, summary, time, unit};
 
 /// What kind of error it is. The kinds are stable, so a caller maps each of them once: the
 /// reference server answers with the status given here.
@@ -178,6 +178,8 @@ pub enum Error {
     #[error(transparent)]
     StoreCopy(#[from] store::copy::CopyError),
     #[error(transparent)]
+    Summary(#[from] summary::SummaryError),
+    #[error(transparent)]
     Tile(#[from] grid::TileError),
     #[error(transparent)]
     Time(#[from] time::TimeError),
@@ -281,6 +283,7 @@ impl Error {
             Self::Store(error) => kind_of_store(error),
             #[cfg(feature = "store")]
             Self::StoreCopy(error) => kind_of_copy(error),
+            Self::Summary(_) => ErrorKind::Invalid,
             Self::Tile(_) => ErrorKind::Invalid,
             Self::Time(_) => ErrorKind::Invalid,
             #[cfg(feature = "store")]

@@ -56,6 +56,7 @@
 //! | The most instantaneous current series fills a cell | [`query::pick_series`], [`observation::SeriesPreference`] |
 //! | Station details and their `qualities` | [`query::details`], [`query::StationDetail`] |
 //! | The readings of one variable at one station | [`query::observation_series`], [`observation::SeriesFilter`] |
+//! | Hours, days and months: extremes, means, totals, wind, degree days, and what made them | [`summary::Summarizer`], [`query::station_summaries`] |
 //! | Bulk export: rows by time and series, pages, filters, cursor | [`export::Page`], [`export::Request`] |
 //! | Lookback by plan, one hour of grace | [`access::Plan`], [`access::Limits`], [`access::check_lookback`] |
 //! | Products and limits of a caller | [`access::Capabilities`], [`access::Product`] |
@@ -139,6 +140,7 @@ pub mod raster;
 mod settings;
 #[cfg(feature = "store")]
 pub mod store;
+pub mod summary;
 pub mod time;
 pub mod unit;
 #[cfg(feature = "feed")]

@@ -46,7 +46,7 @@ pub use config::{
 pub use http::names::is_almost;
 pub use http::request_id::RequestId;
 pub use http::snapshot::SnapshotError;
-pub use routes::{check_quality_window, description};
+pub use routes::{check_quality_window, description, standard_offset};
 pub use sample::models::take_in_model_sample;
 pub use sample::replay::Timeline;
 pub use sample::{SampleData, SampleError, sample, sample_alerts};

@@ -108,6 +108,11 @@ enum Command {
         #[command(flatten)]
         flags: commands::quality::QualityFlags,
     },
+    /// Summarise hours, days or months of a station: extremes, means, totals, wind and degree days
+    Summary {
+        #[command(flatten)]
+        flags: commands::summary::SummaryFlags,
+    },
     /// Issue, list or revoke API keys
     Keys {
         #[command(flatten)]
@@ -195,6 +200,7 @@ fn main() -> ExitCode {
         Some(Command::Migrate { flags }) => commands::migrate::migrate(&flags),
         Some(Command::Retention { flags }) => commands::retention::retention(&flags),
         Some(Command::Quality { flags }) => commands::quality::quality(&flags),
+        Some(Command::Summary { flags }) => commands::summary::summary(&flags),
         Some(Command::Keys { flags }) => commands::keys::keys(&flags),
         Some(Command::Token { flags }) => commands::token::token(&flags),
         Some(Command::Grib { command: GribCommand::Ls { flags } }) => {

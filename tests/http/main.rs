@@ -96,6 +96,7 @@ mod stations_map_markers;
 mod stations_readings;
 mod stations_readings_grid;
 mod stations_readings_post;
+mod stations_summary;
 mod support;
 mod tls;
 #[cfg(unix)]

@@ -11,6 +11,7 @@
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
 //! | What a batch has changed | [`ChangedReadings`] |
+//! | Summaries of one station, or of many for one period | [`station_summaries`], [`area_summaries`] |
 
 mod changes;
 mod detail;
@@ -21,6 +22,7 @@ mod readings;
 mod resample;
 pub(crate) mod rows;
 mod series;
+mod summary;
 mod time_grid;
 mod walk;
 mod weather;
@@ -37,6 +39,10 @@ pub use self::resample::{
     CellReading, GridCells, Ragged, RaggedColumns, RaggedError, for_each_cell, resample,
 };
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
+pub use self::summary::{
+    AreaSummaries, DEFAULT_SUMMARY_VARIABLES, StationSummaries, SummaryQuery, area_summaries,
+    station_summaries,
+};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,
     TimeGrid, TimeGridLengthError, as_of, pick_series, plan_time_grid,

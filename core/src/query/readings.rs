@@ -232,7 +232,7 @@ impl Names {
     }
 }
 
-fn stations_of(store: &dyn Reader, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
+pub(super) fn stations_of(store: &dyn Reader, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
     let directory = store.directory()?;
     let mut stations: Vec<StationId> = match scope {
         Scope::Everywhere => directory.stations.iter().map(|record| record.station.id).collect(),

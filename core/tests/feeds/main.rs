@@ -14,4 +14,5 @@ mod metar_oracles;
 mod ndbc_feeds;
 mod nws_observation_feeds;
 mod shown;
+mod summaries;
 mod zone_sources;

@@ -13,12 +13,16 @@ pub mod models;
 pub mod quality;
 pub mod restore;
 pub mod retention;
+pub mod summary;
 pub mod token;
 pub mod verify;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::sync::Arc;
 
+use mesonet::StationId;
+use mesonet::store::{Directory, StationRecord};
 use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
 use serde::Serialize;
 
@@ -28,6 +32,22 @@ pub type Outcome = Result<bool, Box<dyn Error>>;
 /// Loads the settings of the record.
 fn load(record: &RecordFlags) -> Result<Config, ConfigError> {
     Config::load(&Flags { record: record.clone(), ..Flags::default() })
+}
+
+/// Finds a station by its id, or by the id that its network gives it.
+fn station_with_readings(
+    directory: &Directory,
+    text: &str,
+) -> Result<(StationId, i64), Box<dyn Error>> {
+    let id: Option<StationId> = text.parse().ok();
+    let is_meant = |known: &&Arc<StationRecord>| {
+        Some(known.station.id) == id || known.station.native_id == text
+    };
+    let found = directory.stations.iter().find(is_meant);
+    let found = found.and_then(|known| Some((known.station.id, known.update_time_ms?)));
+    found.ok_or_else(|| {
+        format!("no station with readings has the id or the network's id \"{text}\"").into()
+    })
 }
 
 /// Writes the result of a command: as a line of JSON, or as text.

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use clap::Args;
 use mesonet::intake::{AgainstNeighbours, MonthOfVerdicts, StationQuality};
 use mesonet::time::{DAY_MS, parse_instant};
-use mesonet::{ClosedWindow, Intake, StationId};
+use mesonet::{ClosedWindow, Intake};
 use mesonet_server::{RecordFlags, check_quality_window};
 use mesonet_service::record::{Record, RecordPlace};
 
-use super::{Outcome, load, print};
+use super::{Outcome, load, print, station_with_readings};
 
 /// How many days before the end a report starts if its start is not given.
 const DEFAULT_MS: i64 = 7 * DAY_MS;
@@ -52,23 +52,15 @@ pub fn quality(flags: &QualityFlags) -> Outcome {
     }
     let store = Record::reader(&settings)?;
     let directory = store.directory()?;
-    let unknown =
-        || format!("no station with readings has the id or the network's id \"{station}\"");
-    let id: Option<StationId> = station.parse().ok();
-    let found = directory
-        .stations
-        .iter()
-        .find(|known| Some(known.station.id) == id || known.station.native_id == *station);
-    let found = found.ok_or_else(unknown)?;
-    let newest_ms = found.update_time_ms.ok_or_else(unknown)?;
+    let (id, newest_ms) = station_with_readings(&directory, station)?;
     let instant = |text: &Option<String>| text.as_deref().map(parse_instant).transpose();
     let end_ms = instant(end)?.unwrap_or(newest_ms);
     let start_ms = instant(start)?.unwrap_or(end_ms.saturating_sub(DEFAULT_MS));
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_quality_window(window)?;
     let intake = Intake::new(config.checker()?);
-    let quality = intake.station_quality(&*store, found.station.id, window)?;
-    let quality = quality.ok_or_else(unknown)?;
+    let quality = intake.station_quality(&*store, id, window)?;
+    let quality = quality.ok_or_else(|| format!("no station has the id \"{id}\""))?;
     print(*json, &quality, |out| write_report(out, &quality))?;
     Ok(true)
 }

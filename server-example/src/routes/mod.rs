@@ -19,6 +19,7 @@ mod quality;
 mod readings;
 mod series;
 mod stations;
+mod summary;
 mod units;
 mod weather;
 mod zones;
@@ -26,6 +27,7 @@ mod zones;
 use std::sync::Arc;
 
 pub use quality::check_length as check_quality_window;
+pub use summary::standard_offset;
 
 use utoipa::openapi::OpenApi;
 
@@ -49,6 +51,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 14] = [
     units::ENDPOINTS,
     products::ENDPOINTS,
     stations::ENDPOINTS,
+    summary::ENDPOINTS,
     readings::ENDPOINTS,
     live::ENDPOINTS,
 ];

@@ -1,0 +1,180 @@
+//! The command `summary`: summaries of hours, days or months of a station.
+
+use std::io::{self, Write};
+use std::str::FromStr;
+
+use clap::Args;
+use mesonet::query::{StationSummaries, SummaryQuery, station_summaries};
+use mesonet::summary::{
+    Coverage, Extreme, LocalDate, Period, Summary, UtcOffset, VariableSummary, period_label,
+};
+use mesonet::{Iso8601, Quality, Variable};
+use mesonet_server::{RecordFlags, standard_offset};
+use mesonet_service::record::{Record, RecordPlace};
+
+use super::{Outcome, load, print, station_with_readings};
+
+/// The flags of `summary`.
+#[derive(Clone, Debug, Args)]
+pub struct SummaryFlags {
+    /// The station: its id, or the id that its network gives it, such as KPRN
+    pub station: String,
+
+    /// What each summary is of: hour, day or month; of window, the dates as a whole
+    #[arg(long, default_value = "day", value_parser = Period::from_str)]
+    pub period: Period,
+
+    /// First date at the place; that of --to if not given
+    #[arg(long, value_parser = LocalDate::from_str)]
+    pub from: Option<LocalDate>,
+
+    /// Last date, included; that of the station's newest report if not given
+    #[arg(long, value_parser = LocalDate::from_str)]
+    pub to: Option<LocalDate>,
+
+    /// The zone of the tz database whose standard time the days are of, such as America/Toronto; UTC if
+    /// neither it nor an offset is given
+    #[arg(long, conflicts_with = "utc_offset")]
+    pub tz: Option<String>,
+
+    /// The offset of the days from UTC, such as -05:00
+    #[arg(long, allow_hyphen_values = true, value_parser = UtcOffset::from_str)]
+    pub utc_offset: Option<UtcOffset>,
+
+    /// Variables, comma-separated; temperature, dew point, humidity, pressure, wind, precipitation and
+    /// snow if not given
+    #[arg(long, value_delimiter = ',', value_parser = Variable::from_str)]
+    pub names: Vec<Variable>,
+
+    /// The base of degree days in °C; 65 °F is 18.3333
+    #[arg(long, default_value_t = 18.0, allow_hyphen_values = true)]
+    pub degree_day_base: f64,
+
+    /// Print the summaries as JSON, in the form of a server's answer
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// Summarises a station of a record. Nothing is written, but no other process may have the folder open.
+/// A running server gives the same answer over HTTP.
+///
+/// # Errors
+/// A setting or a zone is invalid, there is no record or no such station, or the record is open
+/// elsewhere.
+pub fn summary(flags: &SummaryFlags) -> Outcome {
+    let config = load(&flags.record)?;
+    let settings = config.record();
+    if matches!(settings.place, RecordPlace::Embedded(_)) && !config.data.is_dir() {
+        return Err(format!("{} is not the folder of a record", config.data.display()).into());
+    }
+    let store = Record::reader(&settings)?;
+    let directory = store.directory()?;
+    let (station, newest_ms) = station_with_readings(&directory, &flags.station)?;
+    let at_ms = |date: LocalDate| date.start_ms(UtcOffset::UTC);
+    let offset = match &flags.tz {
+        None => flags.utc_offset.unwrap_or_default(),
+        Some(zone) => {
+            let last_ms = flags.to.map_or(newest_ms, at_ms);
+            standard_offset(zone, flags.from.map_or(last_ms, at_ms), last_ms)?
+        }
+    };
+    let to = flags.to.unwrap_or_else(|| LocalDate::at(newest_ms, offset));
+    let mut query = SummaryQuery::of_dates(flags.period, flags.from.unwrap_or(to), to, offset)?;
+    if !flags.names.is_empty() {
+        query.variables.clone_from(&flags.names);
+    }
+    query.degree_day_base_c = flags.degree_day_base;
+    let found = station_summaries(&*store, station, &query)?;
+    let found = found.ok_or_else(|| format!("no station has the id \"{station}\""))?;
+    print(flags.json, &found, |out| write_summaries(out, &found))?;
+    Ok(true)
+}
+
+fn write_summaries(out: &mut impl Write, found: &StationSummaries) -> io::Result<()> {
+    let StationSummaries { query, summaries, .. } = found;
+    for of_period in summaries {
+        writeln!(out, "{}", period_label(query.period, of_period.window, query.offset))?;
+        for of_variable in &of_period.variables {
+            write_variable(out, of_variable)?;
+        }
+        write_wind(out, of_period)?;
+        if let Some(of) = &of_period.degree_days {
+            writeln!(
+                out,
+                "  degree days from {} °C: heating {}, cooling {} {}",
+                rounded(of.base_c),
+                rounded(of.heating),
+                rounded(of.cooling),
+                trust(of.quality, of.coverage, &format!("{} days", of.days))
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn write_variable(out: &mut impl Write, of: &VariableSummary) -> io::Result<()> {
+    let unit = of.variable.unit().symbol();
+    let mut parts = Vec::new();
+    for (name, extreme) in [("max", &of.max), ("min", &of.min)] {
+        parts.extend(extreme.as_ref().map(|extreme| {
+            format!("{name} {} {unit} {}", rounded(extreme.value), source(extreme))
+        }));
+    }
+    for (name, mean) in
+        [("mean", of.mean), ("mean max", of.mean_of_max), ("mean min", of.mean_of_min)]
+    {
+        parts.extend(mean.map(|mean| {
+            let readings = format!("{} readings", mean.readings);
+            let trust = trust(mean.quality, mean.coverage, &readings);
+            format!("{name} {} {unit} {trust}", rounded(mean.value()))
+        }));
+    }
+    parts.extend(of.total.as_ref().map(|total| {
+        let amounts = format!("{} amounts", total.readings);
+        let trust = trust(total.quality, total.coverage, &amounts);
+        let word = total.qualifier.map_or("total", |_| "trace");
+        format!("{word} {} {unit} {trust}", rounded(total.value))
+    }));
+    if parts.is_empty() {
+        parts.push(format!("{} readings", of.count));
+    }
+    writeln!(out, "  {}: {}", of.variable, parts.join(", "))
+}
+
+fn write_wind(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    let Some(wind) = &summary.wind else { return Ok(()) };
+    let mut parts = Vec::new();
+    parts.extend(wind.prevailing().map(|of| {
+        let share = format!("{:.0} % of {} readings", of.share_percent, wind.readings);
+        format!("from {:.0}° {}", of.from_degrees, trust(wind.quality, wind.coverage, &share))
+    }));
+    parts.extend(wind.peak.as_ref().map(|peak| {
+        let from = peak.from_degrees.map(|degrees| format!(" from {degrees:.0}°"));
+        let from = from.unwrap_or_default();
+        format!("peak {} km/h{from} {}", rounded(peak.speed.value), source(&peak.speed))
+    }));
+    writeln!(out, "  wind: {}", parts.join(", "))
+}
+
+/// What made an extreme, and how far it can be trusted.
+fn source(extreme: &Extreme) -> String {
+    let from = &extreme.from;
+    let of = match from.interval_minutes {
+        0 => from.interval_type.to_string(),
+        minutes => format!("{} of {minutes} min", from.interval_type),
+    };
+    trust(extreme.quality, extreme.coverage, &format!("{}, {of}", Iso8601(from.ts_ms)))
+}
+
+fn trust(quality: Quality, coverage: Coverage, of: &str) -> String {
+    format!("({of}, {}, {} %)", quality.base, (coverage.percent() * 10.0).round() / 10.0)
+}
+
+/// Computed values have many digits that mean nothing.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
