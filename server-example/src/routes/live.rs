@@ -16,6 +16,7 @@ use mesonet::query::Scope;
 use mesonet::{BBox, StationId, alert, model};
 
 use super::alerts::{BBOX, CODES, LANG, PLACE, bbox, codes, language};
+use super::filter::station_needed;
 use super::parameters::BOX;
 use super::readings::{NAMES, names};
 use crate::auth::access::{Caller, Granted};
@@ -38,7 +39,6 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const WORD: &str = "^[a-z]+$";
-const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 
 const SEVERITIES: [Severity; 5] =
     [Severity::Extreme, Severity::Severe, Severity::Moderate, Severity::Minor, Severity::Unknown];
@@ -75,8 +75,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         BBOX,
         Parameter::new(
             "stationIds",
-            Form::List(UUID, 1, 5_000),
-            "Only readings and verdicts of these stations, in place of a box.",
+            Form::List("^[^,]{1,200}$", 1, 5_000),
+            "Only readings and verdicts of these stations, by any of their ids, in place of a box.",
         ),
         NAMES,
         PLACE[0],
@@ -217,7 +217,7 @@ fn scope(state: &State, query: &Query, bbox: Option<BBox>) -> Result<Scope, ApiE
         let text = "stations are given twice; give either stationIds or a box".to_owned();
         return Err(ApiError::BadRequest(text));
     }
-    let ids = query.list("stationIds").map(str::parse);
+    let ids = query.list("stationIds").map(|name| station_needed(state, name));
     let ids: BTreeSet<StationId> = ids.collect::<Result<_, _>>()?;
     let limit = state.config().max_station_ids;
     if ids.is_empty() || ids.len() > limit {

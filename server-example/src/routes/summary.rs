@@ -17,6 +17,7 @@ use mesonet::summary::{LocalDate, Period, UtcOffset};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, StationId, Variable};
 
+use super::filter::{station_named, station_needed};
 use super::parameters::{BOX, STATION};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -119,8 +120,8 @@ const BASE: Parameter = Parameter::new(
 
 const STATION_IDS: Parameter = Parameter::new(
     "stationIds",
-    Form::List("^[0-9a-fA-F-]{36}$", 1, MAX_STATION_IDS),
-    "Only these stations, comma-separated; not together with a box. Unknown ones are left out.",
+    Form::List("^[^,]{1,200}$", 1, MAX_STATION_IDS),
+    "Only these stations, by any of their ids, comma-separated; not together with a box. Unknown ones are left out.",
 );
 
 pub const ENDPOINTS: &[Endpoint] = &[
@@ -186,7 +187,7 @@ async fn of_station(
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
-    let station: StationId = text.parse().map_err(|_| unknown())?;
+    let station = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let period = query.read("period", Period::from_str)?.unwrap_or(Period::Day);
     let asked = if period == Period::Window {
@@ -375,7 +376,8 @@ fn whole(asked: &SummaryQuery) -> Result<ClosedWindow, ApiError> {
 
 fn scope(state: &State, query: &Query) -> Result<Scope, ApiError> {
     let bbox = query.bbox()?;
-    let ids: Vec<StationId> = query.list("stationIds").map(str::parse).collect::<Result<_, _>>()?;
+    let ids = query.list("stationIds").map(|name| station_needed(state, name));
+    let ids: Vec<StationId> = ids.collect::<Result<_, _>>()?;
     let limit = state.config().max_station_ids.min(MAX_STATION_IDS);
     match (bbox, ids.is_empty()) {
         (Some(_), false) => {
