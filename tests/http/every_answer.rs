@@ -300,7 +300,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 37);
+    assert_eq!(listed.len(), 38);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");

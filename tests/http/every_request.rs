@@ -125,7 +125,9 @@ fn no_text_about_a_parameter_names_a_type_of_the_program() {
     let get = |uri: &str| api.call(Method::GET, uri, &[], Body::empty());
     let root: Value = serde_json::from_str(&get("/").text()).unwrap();
     let endpoints = root["endpoints"].as_array().unwrap();
-    for path in endpoints.iter().filter_map(|line| line.as_str().unwrap().strip_prefix("GET ")) {
+    let paths = endpoints.iter().filter_map(|line| line.as_str().unwrap().strip_prefix("GET "));
+    // A stream has no end: live.rs has its texts.
+    for path in paths.filter(|path| !path.ends_with("/live")) {
         let path = path.replace("{id}", &id("A").to_string()).replace("{model}", "nam211");
         let path = path.replace(['{', '}'], "");
         for name in NAMES.split_whitespace() {
