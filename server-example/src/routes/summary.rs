@@ -186,7 +186,6 @@ async fn of_station(
     query: Query,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
-    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let station = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let period = query.read("period", Period::from_str)?.unwrap_or(Period::Day);
