@@ -129,7 +129,7 @@ impl Live {
             // The record is served all the same.
             opened
                 .inspect_err(|error| {
-                    tracing::error!("{error}; callers of /live cannot go on after a restart")
+                    tracing::error!("{error}; callers of /live cannot go on after a restart");
                 })
                 .ok()
         });
