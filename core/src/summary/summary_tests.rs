@@ -350,7 +350,11 @@ fn a_month_is_made_of_its_days() {
             .map(|day| (at(day * 24 + 12, 53), value(day)))
             .collect()
     };
-    let air = readings(AirTemperature, Instantaneous, 0, &of_days(|day| day as f64));
+    // Two hours of each day, so that a day weighs as one all the same.
+    let hours = of_days(|day| day as f64).into_iter();
+    let hours: Vec<_> =
+        hours.flat_map(|(minute, value)| [(minute, value), (minute + 60, value)]).collect();
+    let air = readings(AirTemperature, Instantaneous, 0, &hours);
     let max = readings(AirTemperature, Max, 360, &[(at(30, 53), 40.0), (at(2 * 24 + 2, 53), 60.0)]);
     let rain = readings(Precipitation, Cumulative, 60, &of_days(|_| 0.5));
     let speed = readings(WindSpeed, Average, 2, &of_days(|_| 10.0));
@@ -368,7 +372,7 @@ fn a_month_is_made_of_its_days() {
     let sum: i64 = (0..days).filter(|day| day % 10 != 9).sum();
     assert_eq!((mean.terms, mean.value()), (28, sum as f64 / 28.0));
     assert_eq!((of_max.terms, of_max.value()), (28, (sum - 1 + 40) as f64 / 28.0));
-    assert_eq!(mean.coverage.minutes, 28 * 60);
+    assert_eq!(mean.coverage.minutes, 28 * 120);
     let total = found.of(Precipitation).unwrap().total.clone().unwrap();
     assert_eq!((total.value, total.readings, total.parts), (14.0, 28, 0..0));
     let wind = found.wind.unwrap();
