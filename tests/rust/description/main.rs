@@ -136,6 +136,17 @@ fn what_breaks_callers_is_found() {
 }
 
 #[test]
+fn any_text_where_a_uuid_was_needed_breaks_nobody() {
+    let after = present();
+    let mut before = after.clone();
+    let at = "/paths/~1api~1v1~1stations~1{id}/get/parameters/0/schema";
+    *before.pointer_mut(at).expect("the station") = json!({ "type": "string", "format": "uuid" });
+    assert_eq!(breaks(&before, &after), [""; 0]);
+    // The other way round it does.
+    assert!(!breaks(&after, &before).is_empty());
+}
+
+#[test]
 fn what_is_added_breaks_nobody() {
     let before = present();
     let mut after = before.clone();
