@@ -72,6 +72,12 @@ impl Query {
         self.declared.is_none_or(|declared| declared.iter().any(of_name))
     }
 
+    /// Returns whether any of some parameters is given.
+    pub fn has_any(&self, parameters: &[Parameter]) -> bool {
+        let is_of = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
+        self.pairs.iter().any(|(name, _)| is_of(name))
+    }
+
     /// Returns every value of a parameter that may be repeated.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         debug_assert!(self.knows(name), "{name} is missing in the declaration of the endpoint");

@@ -92,12 +92,18 @@ const REGION: &str = "^[A-Za-z]{2}$";
 ///
 /// # Errors
 /// One is invalid or lacks another, or names a network that no station is of.
-pub fn station_filter(query: &Query, directory: &Directory) -> Result<StationFilter, ApiError> {
+pub fn station_filter(state: &State, query: &Query) -> Result<StationFilter, ApiError> {
+    let bbox = query.bbox()?;
+    if !query.has_any(&FILTER[BOX.len()..]) {
+        return Ok(StationFilter { bbox, ..StationFilter::default() });
+    }
     let regions = ["state", "province"].into_iter().flat_map(|name| query.list(name));
     let networks: Vec<String> = query.list("network").map(str::to_owned).collect();
-    check_networks(&networks, directory)?;
+    if !networks.is_empty() {
+        check_networks(&networks, &*state.services.store.directory()?)?;
+    }
     Ok(StationFilter {
-        bbox: query.bbox()?,
+        bbox,
         near: near(query)?,
         regions: regions.map(str::parse::<Region>).collect::<Result<_, _>>()?,
         country: query.read("country", str::parse)?,
@@ -152,9 +158,6 @@ fn station_type(name: &str) -> Result<StationType, ApiError> {
 }
 
 fn check_networks(names: &[String], directory: &Directory) -> Result<(), ApiError> {
-    if names.is_empty() {
-        return Ok(());
-    }
     let networks = directory.stations.iter().map(|record| &*record.station.network);
     let known: std::collections::BTreeSet<&str> = networks.collect();
     let is_known = |name: &&String| known.iter().any(|of| of.eq_ignore_ascii_case(name));

@@ -111,13 +111,12 @@ async fn of_box(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let directory = state.services.store.directory()?;
-    let filter = station_filter(&query, &directory)?;
+    let filter = station_filter(&state, &query)?;
     let (scope, away) = match filter.only_box() {
         Some(bbox) => (Scope::Box(bbox), HashMap::new()),
         None if filter.is_empty() => (Scope::Everywhere, HashMap::new()),
         None => {
-            let found = filter.select(&directory, &|_| true);
+            let found = filter.select(&*state.services.store.directory()?, &|_| true);
             let away = found.iter().filter_map(|found| Some((found.id, found.away?))).collect();
             (Scope::Stations(found.into_iter().map(|found| found.id).collect()), away)
         }

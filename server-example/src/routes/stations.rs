@@ -107,12 +107,12 @@ async fn markers(
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let all = state.snapshots.markers();
-    let directory = state.services.store.directory()?;
-    let filter = station_filter(&query, &directory)?;
+    let filter = station_filter(&state, &query)?;
     if filter.is_empty() {
         return Ok(all.answer(&headers));
     }
-    let answer = move |_: &State| {
+    let answer = move |state: &State| {
+        let directory = state.services.store.directory()?;
         let found = filter.select(&directory, &|_| true);
         let markers = StationMarkers::found(&directory, &found);
         json_tagged(&headers, serde_json::to_vec(&markers).map_err(ApiError::internal)?)
@@ -130,8 +130,7 @@ async fn map_details(
     let damaged = details.damaged();
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
-    let directory = state.services.store.directory()?;
-    let filter = station_filter(&query, &directory)?;
+    let filter = station_filter(&state, &query)?;
     let fields = query.one("fields")?.map(fields).transpose()?;
     let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty();
     let known = match fields {
@@ -143,7 +142,7 @@ async fn map_details(
     }
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
-    let answer = move |_: &State| {
+    let answer = move |state: &State| {
         if let (true, Some(fields)) = (is_whole, fields) {
             let snapshot = details.fields(fields).map_err(ApiError::internal)?;
             return Ok(snapshot.answer(&headers));
@@ -152,7 +151,7 @@ async fn map_details(
             oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         };
-        let found = filter.select(&directory, &is_in);
+        let found = filter.select(&*state.services.store.directory()?, &is_in);
         json_tagged(&headers, details.of(fields, &found).map_err(ApiError::internal)?)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))

@@ -49,14 +49,17 @@ pub fn how(name: &str) -> How {
         | "writer"
         | "development-token.key"
         | "keys.count"
+        // Who listens to a restored server begins anew there.
+        | "live.sqlite"
         | "follower"
         | "follower.next"
         | "follower.keys" => How::Left,
         _ => {
-            let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
+            let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite", "live.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
             let is_left = matches!(beside, Some("-wal" | "-shm" | "-journal"))
                 || ["mesonet.count.tmp", "alerts.count.tmp", ".follower.new"].contains(&name)
+                || name.starts_with("live.sqlite.damaged-")
                 || name.starts_with(".mesonet-");
             if is_left { How::Left } else { How::Foreign }
         }
@@ -417,6 +420,7 @@ mod tests {
         assert!(count > 15, "{count}");
         assert_eq!(how("development-token.key"), How::Left);
         assert_eq!(how("keys.sqlite-journal"), How::Left);
+        assert_eq!(how("live.sqlite.damaged-1-wal"), How::Left);
         assert_eq!((how("notes.txt"), how("mesonet.sqlite.bak")), (How::Foreign, How::Foreign));
     }
 }
