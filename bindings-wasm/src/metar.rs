@@ -3,7 +3,7 @@
 use mesonet::feed::metar::Decoded;
 use mesonet::feed::{
     FileContext, Kind, MetarItem, ReadingColumns, ReportRow, Summary, metar_feed_report,
-    read_awc_csv, read_awc_json, read_awc_xml, read_bulletins,
+    read_awc_csv, read_awc_xml, read_bulletins,
 };
 use mesonet::observation::Qualifier;
 use mesonet::{IntervalType, LonLat, Variable};
@@ -60,7 +60,6 @@ impl MetarColumns {
         let (kind, summary) = match kind {
             Some(kind @ Kind::AwcCsv) => (kind, read_awc_csv(content, visit)),
             Some(kind @ Kind::AwcXml) => (kind, read_awc_xml(content, visit)),
-            Some(kind @ Kind::AwcJson) => (kind, read_awc_json(content, visit)),
             Some(kind @ Kind::MetarBulletin) => (kind, read_bulletins(content, received_ms, visit)),
             other => return Err(JsError::new(&refusal(other))),
         };
@@ -207,6 +206,6 @@ impl MetarColumns {
 fn refusal(kind: Option<Kind>) -> String {
     let of =
         kind.map_or_else(|| "its kind is unknown".to_owned(), |kind| format!("its kind is {kind}"));
-    let read = [Kind::AwcCsv, Kind::AwcXml, Kind::AwcJson, Kind::MetarBulletin].map(Kind::name);
-    format!("content: {of}; readMetars reads {}", read.join(", "))
+    let [csv, xml, bulletin] = [Kind::AwcCsv, Kind::AwcXml, Kind::MetarBulletin].map(Kind::name);
+    format!("content: {of}; readMetars reads {csv}, {xml}, {bulletin}")
 }

@@ -112,7 +112,7 @@ fn stations_around_a_place_have_distance_and_bearing_and_come_by_distance() {
     ));
     let whole = api.get(&format!("/stations/map/details?{near}"));
     assert!(whole.text().contains(r#"{"distanceKm":20.38,"bearing":280,"network":"TEST""#));
-    let readings = api.get(&format!("/stations/readings?lat=43.65&lon=-79.38&nearest=1"));
+    let readings = api.get("/stations/readings?lat=43.65&lon=-79.38&nearest=1");
     readings.is(&format!(
         r#"{{"stations":{{"{}":{{"distanceKm":20.38,"bearing":280,"readings":[{}]}}}}}}"#,
         id("CYYZ"),

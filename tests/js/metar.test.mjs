@@ -213,12 +213,12 @@ const refused = [
   [
     "a file of no kind",
     () => readMetars("hello"),
-    "content: its kind is unknown; readMetars reads awc-csv, awc-xml, awc-json, metar-bulletin",
+    "content: its kind is unknown; readMetars reads awc-csv, awc-xml, metar-bulletin",
   ],
   [
     "a file of another kind",
     () => readMetars("station,valid,tmpf,dwpf\nORD,2024-08-03 20:51,84.0,66.0\n"),
-    "content: its kind is iem-asos; readMetars reads awc-csv, awc-xml, awc-json, metar-bulletin",
+    "content: its kind is iem-asos; readMetars reads awc-csv, awc-xml, metar-bulletin",
   ],
 ];
 for (const [name, call, message] of refused) {

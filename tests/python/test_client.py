@@ -129,6 +129,27 @@ def test_a_box_of_stations_may_cross_the_antimeridian(client):
         client.stations(bbox=(43, -80, 44, 200))
 
 
+def test_stations_are_chosen_by_place_province_and_what_they_report(client):
+    near = client.stations(near=(-79.38, 43.65), nearest=5)
+    assert len(near) == 5 and (np.diff(near["distance_km"]) >= 0).all()
+    assert near["distance_km"][-1] < 100 and ((near["bearing_deg"] >= 0) & (near["bearing_deg"] < 360)).all()
+    ontario = set(client.stations(regions=["ON"])["station_id"])
+    of_metar = client.stations(regions=["ON"], networks=["METAR"])
+    assert 20 < len(of_metar) <= len(ontario) and set(of_metar["network"]) == {"METAR"}
+    readings = client.readings(regions=["ON"], names=["airTemperature"])
+    assert 20 < len(set(readings["station_id"])) and set(readings["station_id"]) <= ontario
+    both = client.stations(regions=["ON", "NY"], variables=["windSpeed"], min_altitude_m=0, max_altitude_m=300)
+    assert len(both) > 10
+    with pytest.raises(mesonet.MesonetError, match="by regions or by station_ids; got both"):
+        client.readings(station_ids=["CYYZ"], regions=["ON"])
+    with pytest.raises(TypeError, match="unknown argument region; allowed are near, radius_km"):
+        client.stations(region="ON")
+    with pytest.raises(TypeError, match="regions must be a list of texts; got one text"):
+        client.stations(regions="ON")
+    by_name = client.readings(station_ids=["CYYZ", "icao:KMIA"], names=["airTemperature"])
+    assert len(set(by_name["station_id"])) == 2
+
+
 def test_a_bulk_export_is_the_csv_of_the_service(client, server, token, tmp_path):
     import pandas
 

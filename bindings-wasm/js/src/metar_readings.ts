@@ -58,7 +58,7 @@ export interface MetarReadings {
   readonly altitudeM: Float64Array;
 
   /** The kind of the file. */
-  readonly kind: "awc-csv" | "awc-xml" | "awc-json" | "metar-bulletin";
+  readonly kind: "awc-csv" | "awc-xml" | "metar-bulletin";
   /** Number of reports that were read. */
   readonly read: number;
   /** Number of reports that were left out because they cannot be read. */

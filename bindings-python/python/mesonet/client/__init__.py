@@ -162,8 +162,10 @@ class Client(_Calls):
 
         ``retry`` of the client says how often in a row a connection may fail.
 
-        >>> events = client.live(["alerts"], lon=-97.5, lat=35.4)
-        >>> events.close()
+        >>> import mesonet
+        >>> with mesonet.Client(url) as client:
+        ...     events = client.live(["alerts"], lon=-97.5, lat=35.4)
+        ...     events.close()
         """
         listening = Listening(
             self._wire,

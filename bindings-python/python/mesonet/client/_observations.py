@@ -105,7 +105,7 @@ class Observations:
         (['Toronto Pearson International Airport'], [43.679])
         >>> near = client.stations(near=(-79.38, 43.65), nearest=2, networks=["METAR"])
         >>> near["name"].tolist(), near["distance_km"].tolist()
-        (['Toronto City Airport', 'Toronto Pearson International Airport'], [3.0, 20.4])
+        (['TORONTO CITY', 'Billy Bishop Toronto City Airport'], [2.48, 2.9])
         """
         query = _given(search=search, window=None if window is None else _span(window, "window"))
         answer = yield Request("/stations/map/details", query + _box(bbox) + _filter(filter))
