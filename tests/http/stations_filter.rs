@@ -161,6 +161,10 @@ fn what_cannot_be_meant_is_refused_with_what_is_allowed() {
         assert_eq!(refused.status, 400);
         assert!(refused.text().contains("allowed are AB, AK, AL, "), "{}", refused.text());
     }
+    // A list without a name does not choose all stations.
+    for query in ["state=", "province=,,", "network=", "stationType=", "variable=", "country="] {
+        assert_eq!(api.get(&format!("/stations/map/markers?{query}")).status, 400, "{query}");
+    }
     let unknown = api.get("/stations/map/markers?variable=heat");
     assert_eq!(unknown.status, 400);
 }

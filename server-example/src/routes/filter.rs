@@ -97,8 +97,8 @@ pub fn station_filter(state: &State, query: &Query) -> Result<StationFilter, Api
     if !query.has_any(&FILTER[BOX.len()..]) {
         return Ok(StationFilter { bbox, ..StationFilter::default() });
     }
-    let regions = ["state", "province"].into_iter().flat_map(|name| query.list(name));
-    let networks: Vec<String> = query.list("network").map(str::to_owned).collect();
+    let regions = ["state", "province"].into_iter().flat_map(|name| names(query, name));
+    let networks: Vec<String> = names(query, "network").map(str::to_owned).collect();
     if !networks.is_empty() {
         check_networks(&networks, &*state.services.store.directory()?)?;
     }
@@ -108,11 +108,16 @@ pub fn station_filter(state: &State, query: &Query) -> Result<StationFilter, Api
         regions: regions.map(str::parse::<Region>).collect::<Result<_, _>>()?,
         country: query.read("country", str::parse)?,
         networks,
-        station_types: query.list("stationType").map(station_type).collect::<Result<_, _>>()?,
-        variables: query.list("variable").map(str::parse).collect::<Result<_, _>>()?,
+        station_types: names(query, "stationType").map(station_type).collect::<Result<_, _>>()?,
+        variables: names(query, "variable").map(str::parse).collect::<Result<_, _>>()?,
         min_altitude_m: within(query, "minAltitude", ALTITUDE)?,
         max_altitude_m: within(query, "maxAltitude", ALTITUDE)?,
     })
+}
+
+/// The names in a list. An empty one stays, so that it is refused: a list of none would choose all.
+fn names<'q>(query: &'q Query, parameter: &'q str) -> impl Iterator<Item = &'q str> {
+    query.all(parameter).flat_map(|list| list.split(',')).map(str::trim)
 }
 
 fn near(query: &Query) -> Result<Option<Near>, ApiError> {
