@@ -45,21 +45,6 @@ def client(port, requests, number, ended, answered):
     connection.close()
 
 
-def start(server, requests, answered):
-    ended = threading.Event()
-    clients = [threading.Thread(target=client, args=(server.port, requests, number, ended, answered))
-               for number in range(CLIENTS)]
-    for one in clients:
-        one.start()
-    return ended, clients
-
-
-def stop(ended, clients):
-    ended.set()
-    for one in clients:
-        one.join()
-
-
 def check(work, report):
     make_folder(work / "data")
     with Server(work / "data", *SERVE, "--products", work / "products.toml") as server:
@@ -76,20 +61,21 @@ def check(work, report):
         for method, path, body in requests:
             server.ask(path, body if method == "POST" else None,
                        {"content-type": "application/json"} if body else {})
-        # And the same load: what the allocator keeps after a first one is no leak, a second one that adds is.
-        ended, clients = start(server, requests, {})
-        time.sleep(LOAD_S)
-        stop(ended, clients)
         time.sleep(2)
         before, threads_before = resident(server)
-        answered = {}
-        ended, clients = start(server, requests, answered)
+        ended, answered = threading.Event(), {}
+        clients = [threading.Thread(target=client, args=(server.port, requests, number, ended, answered))
+                   for number in range(CLIENTS)]
+        for one in clients:
+            one.start()
         peak, most_threads, until = 0, 0, time.monotonic() + LOAD_S
         while time.monotonic() < until:
             now, threads = resident(server)
             peak, most_threads = max(peak, now), max(most_threads, threads)
             time.sleep(0.05)
-        stop(ended, clients)
+        ended.set()
+        for one in clients:
+            one.join()
         deadline = time.monotonic() + WITHIN_S
         after, threads = resident(server)
         while (threads > MAX_THREADS or after > MAX_RSS_RATIO * before) and time.monotonic() < deadline:

@@ -41,7 +41,7 @@ async fn repeat(state: Arc<State>, came: Arc<Notify>, work: fn(&State) -> Result
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        tracing::error!("those who listen are not told what comes in: {failure}");
+        tracing::error!("the server cannot send events on /live: {failure}");
         tokio::time::sleep(AFTER_FAILURE).await;
     }
 }

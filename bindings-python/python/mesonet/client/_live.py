@@ -137,7 +137,7 @@ class Listening:
         return self._again(NoAnswer(cause), url)
 
     def refused(self, answer: Answer) -> float:
-        """The same after an answer that is no stream; raises what will not change."""
+        """The same after an answer without a stream. Raises the refusal if trying again cannot help."""
         if answer.status in _REDIRECTS and "location" in answer.headers:
             self._redirects += 1
             self._moved = _redirected(Send("GET", answer.url, {}, None), answer, self._redirects)

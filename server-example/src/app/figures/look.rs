@@ -89,12 +89,12 @@ impl Gauges {
         let text =
             "How far a server is behind the one whose record it reads; 0 if it reads its own";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
-        registry.register("live_listeners", "Callers who listen to /live", own.listeners.clone());
+        registry.register("live_listeners", "Open streams of /live", own.listeners.clone());
         let text = "Events that were sent to them";
         registry.register("live_events", text, own.live_events.clone());
         let text = "How often one of them had to fetch everything anew";
         registry.register("live_resyncs", text, own.live_resyncs.clone());
-        let text = "Callers who could not listen because too many did";
+        let text = "Streams of /live that the server refused because too many were open";
         registry.register("live_refused", text, own.live_refused.clone());
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
