@@ -126,7 +126,7 @@ def test_the_async_client_listens_with_async_for(pushed):
         assert asyncio.run(listen()) == ([1], [[2], [3]])
 
 
-def test_what_cannot_be_told_is_a_resync_and_a_refusal_is_raised(pushed):
+def test_what_cannot_be_sent_is_a_resync_and_a_refusal_is_raised(pushed):
     with pushed.serving(), mesonet.Client(pushed.origin) as client:
         event = next(client.live(last_event_id="12"))
         assert (event.topic, event.data) == (

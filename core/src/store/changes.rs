@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::StoreError;
 use crate::observation::{Qualifier, Quality, Series, StationId};
 
-/// A store that can tell again what its last batches changed.
+/// A store that can say again what its last batches changed.
 ///
-/// Batches have consecutive numbers, which no later batch ever gets again. A batch is told once it
+/// Batches have consecutive numbers, which no later batch ever gets again. A batch is in the log once it
 /// is durable.
 pub trait ChangeLog: Send + Sync {
     /// Returns what the batches after one have changed, oldest first: at least one if there is any,
     /// and no more once they took so many bytes in the store. Ask again after the last one that
-    /// came. Batches that are no longer told apart are left out, see [`Changes::told_after`].
+    /// came. Batches that are no longer known one by one are left out, see [`Changes::known_after`].
     ///
     /// # Errors
     /// The store cannot be read.
@@ -29,7 +29,7 @@ pub trait ChangeLog: Send + Sync {
     /// use mesonet::store::{ChangeLog, ChangedBatch, ChangedReading, Changes};
     /// use mesonet::StationId;
     /// let changes: Changes = store.changes_after(0, 1 << 20)?;
-    /// assert_eq!((changes.told_after, changes.last), (0, 1));
+    /// assert_eq!((changes.known_after, changes.last), (0, 1));
     /// let batch: &ChangedBatch = &changes.batches[0];
     /// assert_eq!((batch.number, batch.stations[0].0), (1, StationId::new("METAR", "CYYZ")));
     /// let is_gust = |of: &&ChangedReading| {
@@ -45,8 +45,8 @@ pub trait ChangeLog: Send + Sync {
 /// The batches after a given one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Of the batches up to this number the store no longer tells what each has changed.
-    pub told_after: u64,
+    /// The batches up to this number are no longer known one by one.
+    pub known_after: u64,
     /// Number of the last batch that there ever was.
     pub last: u64,
     /// The batches, in ascending order. A number that is left out is that of a damaged batch.

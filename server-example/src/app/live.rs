@@ -21,10 +21,10 @@ pub fn tell(beside: &mut JoinSet<()>, state: &Arc<State>) {
     // A server that reads the record of another one tells what it has read: see `serve.rs`.
     if state.services.follower().is_none() {
         let came = state.services.noted.told();
-        beside.spawn(repeat(Arc::clone(state), came, State::tell_batches));
+        beside.spawn(repeat(Arc::clone(state), came, State::publish_batches));
     }
     let came = Arc::clone(&state.services.items_came);
-    beside.spawn(repeat(Arc::clone(state), came, State::tell_items));
+    beside.spawn(repeat(Arc::clone(state), came, State::publish_items));
 }
 
 /// Repeats work whenever something came, and from time to time, until the stream ends.

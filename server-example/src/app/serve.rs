@@ -249,7 +249,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
         let look = move |state: &State, (): &mut ()| {
             state.follow()?;
-            state.tell_batches()?;
+            state.publish_batches()?;
             if let (Some(follower), Some(span_ms)) = (state.services.follower(), recent(state)) {
                 follower.keep_recent(span_ms, state.config().recent_memory_bytes)?;
             }

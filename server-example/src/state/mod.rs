@@ -45,7 +45,7 @@ use mesonet_service::archive::Archive;
 use mesonet_service::backup::BackupError;
 use mesonet_service::backup::Follower;
 use mesonet_service::keys::{KnownKeys, known_keys};
-use mesonet_service::live::ToldError;
+use mesonet_service::live::EventLogError;
 use mesonet_service::products::ProductFiles;
 use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
 use mesonet_service::record::{Record, RecordPlace};
@@ -91,9 +91,9 @@ pub enum StateError {
     /// The backups of the other server cannot be followed.
     #[error(transparent)]
     Follow(#[from] BackupError),
-    /// The notes about what was told cannot be written.
+    /// The log of `/live` cannot be written.
     #[error(transparent)]
-    Told(#[from] ToldError),
+    EventLog(#[from] EventLogError),
     /// No place of backups is set.
     #[error("follow is not set; it must be the place of the backups of another server")]
     NoPlace,

@@ -3,18 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A position in the stream of events: what was told before it. Two positions of one record are
+/// A position in the stream of events: what was published before it. Two positions of one record are
 /// compared part by part, since batches and items are numbered independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The last batch of which everything was told, and how many parts of the next one were.
+    /// The last batch of which everything was published, and how many parts of the next one were.
     pub batch: (u64, u32),
     /// The number of the last item: an alert, a run, a product or a feed.
     pub item: u64,
 }
 
 impl Position {
-    /// Whether everything that was told before this position was also told before another.
+    /// Whether everything that was published before this position was also published before another.
     pub fn is_within(&self, other: &Self) -> bool {
         self.batch <= other.batch && self.item <= other.item
     }

@@ -25,18 +25,18 @@ impl ChangeLog for EmbeddedStore {
             Some(journal) => journal,
             none => none.insert(RecordCatalogue::beside(&self.folder.path)?),
         };
-        let (told_after, entries) = entries_after(journal, batch, last, most_bytes)?;
-        Ok(Changes { told_after, last, batches: changed_batches(&entries, &series) })
+        let (known_after, entries) = entries_after(journal, batch, last, most_bytes)?;
+        Ok(Changes { known_after, last, batches: changed_batches(&entries, &series) })
     }
 }
 
 impl ChangeLog for EmbeddedReader {
-    /// Only batches that were there at the last refresh are told.
+    /// Only batches that were there at the last refresh are given.
     fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
         let (last, series) = self.seen();
-        let (told_after, entries) =
+        let (known_after, entries) =
             self.with_catalogue(|catalogue| entries_after(catalogue, batch, last, most_bytes))?;
-        Ok(Changes { told_after, last, batches: changed_batches(&entries, &series) })
+        Ok(Changes { known_after, last, batches: changed_batches(&entries, &series) })
     }
 }
 
@@ -47,11 +47,11 @@ fn entries_after(
     up_to: u64,
     most_bytes: usize,
 ) -> Result<(u64, Vec<JournalEntry>), StoreError> {
-    let told_after = catalogue.sealed_to()?;
+    let known_after = catalogue.sealed_to()?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let up_to = i64::try_from(up_to).unwrap_or(i64::MAX);
-    let entries = catalogue.journal_between(after.max(told_after), up_to, most_bytes)?;
-    Ok((told_after as u64, entries))
+    let entries = catalogue.journal_between(after.max(known_after), up_to, most_bytes)?;
+    Ok((known_after as u64, entries))
 }
 
 /// A batch that cannot be read is left out; the store reports it elsewhere.

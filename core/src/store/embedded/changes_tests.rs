@@ -17,9 +17,9 @@ fn id(name: &str) -> StationId {
 }
 
 /// Number, then station, series, time, value, verdict, and whether only that is new.
-type Told = Vec<(u64, Vec<(StationId, i32, i64, f64, Quality, bool)>)>;
+type Contents = Vec<(u64, Vec<(StationId, i32, i64, f64, Quality, bool)>)>;
 
-fn told(changes: &Changes) -> Told {
+fn contents(changes: &Changes) -> Contents {
     let batches = changes.batches.iter().map(|batch| {
         let readings = batch.by_station().flat_map(|(id, readings)| {
             readings.iter().map(move |of| {
@@ -34,7 +34,7 @@ fn told(changes: &Changes) -> Told {
 
 /// A verdict of a person on an older reading, together with new readings: before them and after
 /// them in the order of the batch.
-fn mixed(store: &EmbeddedStore) -> Told {
+fn mixed(store: &EmbeddedStore) -> Contents {
     let [temperature, wind, _] = keys().map(|key| key.id());
     let one = |name, ts_ms, value| report(name, ts_ms, 0, &[value], Quality::UNCHECKED);
     store.append(&batch(vec![one("A", 1, 1.5), one("B", 1, 2.5)]), &mut no_verdicts).unwrap();
@@ -87,11 +87,11 @@ fn each_batch_is_told_with_what_only_got_another_verdict() {
     let mut store = Temporary::new(LARGE);
     let expected = mixed(&store);
     let changes = store.changes_after(0, MOST).unwrap();
-    assert_eq!((changes.told_after, changes.last), (0, 3));
-    assert_eq!(told(&changes), expected);
-    assert_eq!(told(&store.changes_after(2, MOST).unwrap()), expected[2..]);
-    assert_eq!(told(&store.changes_after(3, MOST).unwrap()), []);
-    assert_eq!(told(&store.changes_after(u64::MAX, MOST).unwrap()), []);
+    assert_eq!((changes.known_after, changes.last), (0, 3));
+    assert_eq!(contents(&changes), expected);
+    assert_eq!(contents(&store.changes_after(2, MOST).unwrap()), expected[2..]);
+    assert_eq!(contents(&store.changes_after(3, MOST).unwrap()), []);
+    assert_eq!(contents(&store.changes_after(u64::MAX, MOST).unwrap()), []);
     // A reader and the next process tell the same.
     let reader = EmbeddedReader::open(store.dir.path()).unwrap();
     assert_eq!(reader.changes_after(0, MOST).unwrap(), changes);
@@ -115,15 +115,15 @@ fn sealed_batches_are_no_longer_told_and_their_numbers_never_come_again() {
     let mut store = Temporary::new(SMALL);
     mixed(&store);
     seal(&mut store);
-    let sealed = Changes { told_after: 3, last: 3, batches: Vec::new() };
+    let sealed = Changes { known_after: 3, last: 3, batches: Vec::new() };
     assert_eq!(store.changes_after(0, MOST).unwrap(), sealed);
     store.reopen();
     assert_eq!(store.changes_after(0, MOST).unwrap(), sealed);
     let next = batch(vec![report("A", 9, 0, &[9.5], Quality::UNCHECKED)]);
     store.append(&next, &mut no_verdicts).unwrap();
     let changes = store.changes_after(0, MOST).unwrap();
-    assert_eq!((changes.told_after, changes.last), (3, 4));
-    assert_eq!(told(&changes)[0].0, 4);
+    assert_eq!((changes.known_after, changes.last), (3, 4));
+    assert_eq!(contents(&changes)[0].0, 4);
 }
 
 /// A long journal is told in parts, none of which skips a batch.

@@ -18,10 +18,10 @@ use crate::state::alerts::AlertView;
 use crate::state::zones::ZoneSet;
 
 /// How many stations of a batch are in one event. The parts of a batch must be the same when it is
-/// told again, so this number must not change.
+/// sent again, so this number must not change.
 const STATIONS: usize = 64;
 
-/// What an event tells.
+/// What an event says.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A part of what a batch has changed.
@@ -30,7 +30,7 @@ pub enum Content {
     Alert(Arc<AlertEvent>),
     /// A model run or a raster product, as it is sent. A run is for those who may use the model.
     Item { events: Events, model: Option<String>, data: Bytes },
-    /// What is before this moment cannot be told.
+    /// What is before this moment cannot be sent.
     Resync(&'static str),
 }
 
@@ -55,7 +55,7 @@ pub struct AlertEvent {
 #[derive(Default)]
 pub struct KnownAlerts {
     pub view: Option<Arc<AlertView>>,
-    /// By id: the message, its state, and a text that changes with what is told about it.
+    /// By id: the message, its state, and a text that changes whenever its event would.
     pub by_id: HashMap<String, (Arc<alert::Message>, alert::AlertState, String)>,
 }
 

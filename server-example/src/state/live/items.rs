@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use mesonet::model::RunStamp;
 use mesonet::raster::ProductDuration;
 use mesonet::{Iso8601, model, raster};
-use mesonet_service::live::{Item, Noted, Topic};
+use mesonet_service::live::{Item, NumberedItem, Topic};
 use mesonet_service::products::span_name;
 use serde::Serialize;
 
@@ -49,20 +49,20 @@ struct ProductEvent<'a> {
 }
 
 impl State {
-    /// Notes the runs and products that are there now. Returns those that are new or changed.
-    pub(super) fn note_items_on_disk(&self) -> Result<Vec<Noted>, StateError> {
-        let mut noted = Vec::new();
+    /// Numbers the changes of runs and products. Returns those that are new or changed.
+    pub(super) fn changed_items_on_disk(&self) -> Result<Vec<NumberedItem>, StateError> {
+        let mut changed = Vec::new();
         let mut on_disk = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
         // What cannot be read now is looked at again later.
         match self.runs_on_disk() {
-            Ok(runs) => noted.extend(self.live.told.note(Topic::Runs, &runs)?),
+            Ok(runs) => changed.extend(self.live.log.update(Topic::Runs, &runs)?),
             Err(error) => tracing::error!("the model runs cannot be listed: {error}"),
         }
         match self.products_on_disk(&mut on_disk) {
-            Ok(products) => noted.extend(self.live.told.note(Topic::Products, &products)?),
+            Ok(products) => changed.extend(self.live.log.update(Topic::Products, &products)?),
             Err(error) => tracing::error!("the raster products cannot be listed: {error}"),
         }
-        Ok(noted)
+        Ok(changed)
     }
 
     fn runs_on_disk(&self) -> Result<Vec<Item>, model::RunStoreError> {
@@ -105,7 +105,7 @@ impl State {
         Ok(products)
     }
 
-    /// What is told about a run, by its model and its stamp.
+    /// The event of a run, by its model and its stamp.
     pub(super) fn run_content(&self, name: &str) -> Option<Content> {
         let (model, stamp) = name.rsplit_once('/')?;
         let catalogue = self.services.models.catalogue();
@@ -117,7 +117,7 @@ impl State {
         Some(Content::Item { events: Events::Runs, model: Some(model.to_owned()), data })
     }
 
-    /// What is told about a product, by its type, its duration and its time.
+    /// The event of a product, by its type, its duration and its time.
     pub(super) fn product_content(&self, name: &str) -> Option<Content> {
         let mut parts = name.split('/');
         let (r#type, span, at_ms) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);

@@ -1,4 +1,4 @@
-//! One listener: from his place in the stream on, as fast as he reads.
+//! One listener: from its place in the stream on, as fast as it reads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use tokio::time::{Instant, timeout_at};
 
 use super::event::{BatchPart, Content, resync, text_of};
 use super::filter::{ListenerFilter, SharedFilter};
+use super::publish::after_part;
 use super::ring::{Entry, Found};
-use super::tell::after_part;
 use super::{Live, Place, TooMany};
 use crate::limits::ClientAddr;
 use crate::state::State;
 
-/// After this time the stream ends, and the listener comes back: his credentials are checked again.
+/// After this time the stream ends, and the listener comes back: its credentials are checked again.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// How long a listener waits until he comes back.
+/// How long a listener waits until it comes back.
 const RETRY_MS: u64 = 3_000;
 
-/// How much of the record is read at once for a listener who comes back.
+/// How much of the record is read at once for a listener that comes back.
 const READ_BYTES: usize = 64 << 10;
 
 /// A text of up to this length is copied together with its id.
@@ -41,13 +41,13 @@ pub struct Listener {
     state: Arc<State>,
     live: Arc<Live>,
     filter: Arc<SharedFilter>,
-    /// The position after all that he has got, or does not want.
+    /// The position after all that it has received, or does not want.
     at: Position,
     /// The position that the last id said.
     sent: Position,
     /// The number of the next event in the ring.
     next: u64,
-    /// Whether the record has to tell what the ring no longer has.
+    /// Whether it needs what the ring no longer has from the record.
     is_behind: bool,
     /// The rest of an event that has been sent in part.
     rest: Option<Bytes>,
@@ -85,7 +85,7 @@ impl Listener {
         let end = live.end.subscribe();
         let topics = filter.topics.names();
         let filter = live.filters.share(filter);
-        // Before the end of the ring is read: what comes in between is told.
+        // Before the end of the ring is read: what comes in between is sent.
         let resumed = last_id.map(|id| live.resume(id));
         let (now, first, last, before) = {
             let ring = live.ring();
@@ -141,7 +141,7 @@ impl Listener {
                 if let Some(text) = self.text(waiting) {
                     return Some(self.with_id(text));
                 }
-                // Events that he does not want take turns with those of others.
+                // Events that it does not want take turns with those of others.
                 tokio::task::consume_budget().await;
                 continue;
             }
@@ -165,14 +165,14 @@ impl Listener {
         }
     }
 
-    /// Goes on to a position at which there is nothing for him.
+    /// Goes on to a position at which there is nothing for it.
     fn pass(&mut self, now: Position) {
-        // What the record told him may be ahead of the ring.
+        // What it has from the record may be ahead of the ring.
         self.at.batch = self.at.batch.max(now.batch);
         self.at.item = self.at.item.max(now.item);
     }
 
-    /// Takes events of the ring that he has not got.
+    /// Takes events of the ring that it has not received.
     fn take(&mut self, entries: Vec<Arc<Entry>>) {
         let mut at = self.at;
         for entry in entries {
@@ -194,7 +194,7 @@ impl Listener {
         }
     }
 
-    /// The text of an event; `None` if he does not want it.
+    /// The text of an event; `None` if it does not want it.
     fn text(&self, waiting: Waiting) -> Option<Bytes> {
         let own = |content: &Content| {
             let directory = self.state.services.store.directory();
@@ -222,7 +222,7 @@ impl Listener {
         self.sent = self.at;
         self.beat = Instant::now() + self.live.limits.heartbeat;
         self.live.counts.events.fetch_add(1, Ordering::Relaxed);
-        let id = format!("id: {}\n", self.live.told.id(self.at));
+        let id = format!("id: {}\n", self.live.log.id(self.at));
         if text.len() <= COPIED_BYTES {
             return [id.as_bytes(), &text].concat().into();
         }
@@ -231,8 +231,8 @@ impl Listener {
         id.into()
     }
 
-    /// Something that keeps the connection alive. If events went by that he does not want, it tells
-    /// him where he is.
+    /// Something that keeps the connection alive. If events went by that the listener does not
+    /// want, it tells the position.
     fn heartbeat(&mut self) -> Bytes {
         if self.at != self.sent {
             return self.with_id(text_of("position", b"{}"));
@@ -257,7 +257,7 @@ impl Listener {
         self.live.counts.resyncs.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lets the record tell some of what the ring no longer has.
+    /// Reads some of what the ring no longer has from the record.
     async fn catch_up(&mut self) {
         let (before, first) = {
             let ring = self.live.ring();
@@ -265,8 +265,8 @@ impl Listener {
         };
         if self.at.item < before.item {
             let (state, after) = (Arc::clone(&self.state), self.at.item);
-            let told = self.state.look_up(move |_| state.items_after(after)).await;
-            match told {
+            let items = self.state.look_up(move |_| state.items_after(after)).await;
+            match items {
                 Ok((items, last)) => {
                     for (number, content) in items {
                         let at = Position { item: number, ..self.at };
@@ -301,7 +301,7 @@ impl Listener {
 
     fn take_changes(&mut self, changes: Changes) {
         let mut at = self.at;
-        if changes.told_after > at.batch.0 {
+        if changes.known_after > at.batch.0 {
             return self.begin_anew(SEALED);
         }
         if changes.batches.is_empty() {
@@ -330,7 +330,7 @@ impl Listener {
     }
 }
 
-/// Reads a part of what the record has after a batch; `None` if it tells nothing.
+/// Reads a part of what the record has after a batch; `None` if it has no log of its batches.
 fn changes_after(state: &State, batch: u64) -> Result<Option<Changes>, StoreError> {
     let log: Option<&dyn ChangeLog> = state.services.change_log();
     log.map(|log| log.changes_after(batch, READ_BYTES)).transpose()

@@ -18,8 +18,8 @@ use crate::testing::station;
 
 const NOW_MS: i64 = 1_722_686_400_000;
 
-/// What a listener got: id, name, data.
-type Got = (String, String, String);
+/// An event as it was sent: id, name, data.
+type SentEvent = (String, String, String);
 
 fn state(folder: &TempDir, change: impl FnOnce(&mut Config)) -> Arc<State> {
     let mut config = Config { data: folder.path().to_owned(), ..Config::default() };
@@ -82,7 +82,7 @@ fn append(
 }
 
 /// Everything that is there for a listener now.
-async fn drain(listener: &mut Listener) -> Vec<Got> {
+async fn drain(listener: &mut Listener) -> Vec<SentEvent> {
     let mut text = Vec::new();
     loop {
         tokio::select! {
@@ -97,7 +97,7 @@ async fn drain(listener: &mut Listener) -> Vec<Got> {
     events(&String::from_utf8(text).unwrap())
 }
 
-fn events(text: &str) -> Vec<Got> {
+fn events(text: &str) -> Vec<SentEvent> {
     let mut events = Vec::new();
     for block in text.split_terminator("\n\n") {
         let mut fields: BTreeMap<&str, &str> = BTreeMap::new();
@@ -114,12 +114,12 @@ fn listen(state: &Arc<State>, id: Option<&str>) -> Listener {
     Listener::new(state, ClientAddr::default(), filter(), id).unwrap()
 }
 
-fn without_ids(got: &[Got]) -> Vec<(&str, &str)> {
+fn without_ids(got: &[SentEvent]) -> Vec<(&str, &str)> {
     got.iter().map(|(_, name, data)| (&**name, &**data)).collect()
 }
 
-/// A record with batches of several parts, empty ones and verdicts; and what was told meanwhile.
-async fn told(state: &Arc<State>) -> Vec<Got> {
+/// A record with batches of several parts, empty ones and verdicts; and the events that were sent meanwhile.
+async fn publish(state: &Arc<State>) -> Vec<SentEvent> {
     let mut listener = listen(state, None);
     let begin = drain(&mut listener).await;
     assert_eq!(begin.len(), 1);
@@ -132,7 +132,7 @@ async fn told(state: &Arc<State>) -> Vec<Got> {
         let batch = Batch { stations: vec![station(&format!("N{minute}"))], reports: vec![] };
         state.services.store.append(&batch, &mut mesonet::store::no_verdicts).unwrap();
         if minute > 2 {
-            state.tell_batches().unwrap();
+            state.publish_batches().unwrap();
             got.extend(drain(&mut listener).await);
         }
     }
@@ -150,7 +150,7 @@ async fn told(state: &Arc<State>) -> Vec<Got> {
 async fn after_each_id_comes_the_rest_and_nothing_twice() {
     let folder = TempDir::new().unwrap();
     let first = state(&folder, |_| {});
-    let got = told(&first).await;
+    let got = publish(&first).await;
     let check = async |state: &Arc<State>, is_from_ring: bool| {
         for (at, (id, _, _)) in got.iter().enumerate() {
             let rest = drain(&mut listen(state, Some(id))).await;
@@ -166,7 +166,7 @@ async fn after_each_id_comes_the_rest_and_nothing_twice() {
     check(&first, false).await;
     // In the middle of what the ring has.
     append(&first, 6, 0..1, 0..0);
-    first.tell_batches().unwrap();
+    first.publish_batches().unwrap();
     let last = drain(&mut listen(&first, Some(&got.last().unwrap().0))).await;
     assert_eq!(last.len(), 2);
     drop(first);
@@ -186,34 +186,34 @@ async fn after_each_id_comes_the_rest_and_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_reads_too_slowly_begins_anew_and_nobody_waits_for_him() {
+async fn a_slow_listener_begins_anew_and_nobody_waits_for_it() {
     let folder = TempDir::new().unwrap();
     let state = state(&folder, |config| config.live_memory_bytes = 4 << 10);
     let (mut slow, mut fast) = (listen(&state, None), listen(&state, None));
     assert_eq!(drain(&mut fast).await.len(), 1);
     for minute in 0..20 {
         append(&state, minute, 0..10, 0..0);
-        state.tell_batches().unwrap();
+        state.publish_batches().unwrap();
         assert_eq!(drain(&mut fast).await.len(), 1, "{minute}");
     }
     let got = drain(&mut slow).await;
     let reason = r#"{"reason":"the events came faster than they were read"}"#;
     assert_eq!(without_ids(&got)[1..], [("resync", reason)]);
     append(&state, 20, 0..10, 0..0);
-    state.tell_batches().unwrap();
-    // From then on he gets what the others get, with the same ids.
+    state.publish_batches().unwrap();
+    // From then on it gets what the others get, with the same ids.
     assert_eq!(drain(&mut slow).await, drain(&mut fast).await);
     assert_eq!(state.live.counts().resyncs.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_told_is_said() {
+async fn what_cannot_be_sent_is_said() {
     let folder = TempDir::new().unwrap();
     let first = state(&folder, |_| {});
-    let before = first.live.told.id(first.live.now()).to_string();
+    let before = first.live.log.id(first.live.now()).to_string();
     append(&first, 0, 0..10, 0..0);
-    first.tell_batches().unwrap();
-    let id = first.live.told.id(first.live.now()).to_string();
+    first.publish_batches().unwrap();
+    let id = first.live.log.id(first.live.now()).to_string();
     let future = id.replace("-1-0-", "-2-0-");
     let other = format!("{}{}", if id.starts_with('0') { '1' } else { '0' }, &id[1..]);
     let anew = async |state: &Arc<State>, id: &str| {
@@ -223,7 +223,7 @@ async fn what_cannot_be_told_is_said() {
         assert_eq!(got.len(), 1);
         assert_eq!(
             (&*got[0].0, &*got[0].1),
-            (&*state.live.told.id(state.live.now()).to_string(), "resync")
+            (&*state.live.log.id(state.live.now()).to_string(), "resync")
         );
         let data: serde_json::Value = serde_json::from_str(&got[0].2).unwrap();
         data["reason"].as_str().unwrap().to_owned()
@@ -242,16 +242,16 @@ async fn what_cannot_be_told_is_said() {
     assert!(status.unwrap().success());
     let second = state(&folder, |_| {});
     append(&second, 1, 0..10, 0..0);
-    second.tell_batches().unwrap();
-    let lost = second.live.told.id(second.live.now()).to_string();
+    second.publish_batches().unwrap();
+    let lost = second.live.log.id(second.live.now()).to_string();
     let back = state(&copy, |_| {});
     for minute in 5..8 {
         append(&back, minute, 0..10, 0..0);
-        back.tell_batches().unwrap();
+        back.publish_batches().unwrap();
     }
     assert_eq!(anew(&back, &lost).await, "the id is of another record, or too old");
     assert_eq!(drain(&mut listen(&back, Some(&id))).await.len(), 4);
-    // The record no longer tells what is sealed, once the ring has lost it.
+    // What is sealed can no longer be sent, once the ring has lost it.
     let seal_all = mesonet::store::Maintenance { seal_all: true, ..<_>::default() };
     drop(back);
     mesonet::EmbeddedStore::open(copy.path(), EmbeddedOptions::default())
@@ -263,8 +263,8 @@ async fn what_cannot_be_told_is_said() {
         anew(&sealed, &before).await,
         "the record no longer tells the events after the id apart"
     );
-    // Without the notes, no id is known.
-    let now = sealed.live.told.id(sealed.live.now()).to_string();
+    // Without the log, no id is known.
+    let now = sealed.live.log.id(sealed.live.now()).to_string();
     assert_eq!(drain(&mut listen(&sealed, Some(&now))).await.len(), 1);
     drop(sealed);
     std::fs::remove_file(copy.path().join(mesonet_service::live::FILE)).unwrap();
@@ -273,7 +273,7 @@ async fn what_cannot_be_told_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_gets_what_he_wants_and_may_have() {
+async fn each_listener_gets_what_it_wants_and_may_have() {
     let folder = TempDir::new().unwrap();
     let state = state(&folder, |_| {});
     let stations = Scope::Stations(vec![station(&name(3)).id]);
@@ -300,8 +300,8 @@ async fn each_gets_what_he_wants_and_may_have() {
         })
         .collect();
     append(&state, 0, 0..5, 0..0);
-    state.tell_batches().unwrap();
-    let count = |got: &[Got]| {
+    state.publish_batches().unwrap();
+    let count = |got: &[SentEvent]| {
         let stations = got.iter().map(|(_, _, data)| data.matches("\"readings\":[").count());
         stations.sum::<usize>()
     };
@@ -310,7 +310,7 @@ async fn each_gets_what_he_wants_and_may_have() {
     }
     // Readings of eight days ago are beyond every plan but one.
     append(&state, -8 * 24 * 60, 0..5, 0..0);
-    state.tell_batches().unwrap();
+    state.publish_batches().unwrap();
     let got: Vec<usize> = {
         let mut counts = Vec::new();
         for listener in &mut listeners {
@@ -351,7 +351,7 @@ async fn listeners_are_limited_in_all_and_of_each_address_and_end_when_the_serve
     assert!(state.live.listeners.lock().unwrap().is_empty());
 }
 
-/// A listener who wants nothing of what comes is told where he is.
+/// A listener who wants nothing of what comes gets its position.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_heartbeat_comes_in_time_and_tells_a_new_position() {
     let folder = TempDir::new().unwrap();
@@ -362,8 +362,8 @@ async fn a_heartbeat_comes_in_time_and_tells_a_new_position() {
     assert_eq!(drain(&mut listener).await.len(), 1);
     assert_eq!(listener.next().await.unwrap(), ":\n");
     append(&state, 0, 0..5, 0..0);
-    state.tell_batches().unwrap();
-    let id = state.live.told.id(state.live.now());
+    state.publish_batches().unwrap();
+    let id = state.live.log.id(state.live.now());
     let position = listener.next().await.unwrap();
     assert_eq!(position, format!("id: {id}\nevent: position\ndata: {{}}\n\n"));
     assert_eq!(listener.next().await.unwrap(), ":\n");

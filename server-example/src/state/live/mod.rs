@@ -1,9 +1,9 @@
 //! The stream of events: what changes, as it changes.
 //!
-//! Everybody who listens reads the same events from one ring in memory, at a place of his own. So an
-//! event is in memory once, and a listener who is slow costs the others nothing: once the ring has
-//! gone past his place, he is told to fetch what he shows anew. Who comes back after a pause goes on
-//! where he was, from the ring, or from the record if the ring no longer has it.
+//! All listeners read the same events from one ring in memory, each at its own place. So an event is
+//! in memory once, and a slow listener costs the others nothing: once the ring has gone past its
+//! place, it gets `resync` and fetches anew what it shows. A client that comes back goes on where it
+//! was, from the ring, or from the record if the ring no longer has it.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | What an event is, and its text | `event.rs`, `encoded.rs` |
 //! | What a listener wants | `filter.rs` |
 //! | One listener | `listener.rs` |
-//! | From the record to the ring | `tell.rs` |
+//! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
 
 mod encoded;
@@ -19,8 +19,8 @@ mod event;
 mod filter;
 mod items;
 mod listener;
+mod publish;
 mod ring;
-mod tell;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mesonet_service::live::{EventId, InvalidEventId, Position, Reach, Told, ToldError};
+use mesonet_service::live::{EventId, EventLog, EventLogError, InvalidEventId, Position, Reach};
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -85,8 +85,8 @@ pub struct Live {
     ring: Mutex<Ring>,
     /// The end of the ring. Listeners wait for a change of it.
     end: watch::Sender<u64>,
-    /// The notes about what was told.
-    told: Told,
+    /// What was published, across restarts.
+    log: EventLog,
     items: Mutex<ItemsOnDisk>,
     /// The name of the record that is followed.
     record: Mutex<String>,
@@ -106,26 +106,26 @@ pub struct Counts {
     pub listeners: AtomicUsize,
     /// Events that were sent, to each listener.
     pub events: AtomicU64,
-    /// How often a listener was told to fetch everything anew.
+    /// How often a listener got `resync`.
     pub resyncs: AtomicU64,
     /// Callers that were refused because there were too many.
     pub refused: AtomicU64,
 }
 
 impl Live {
-    /// Begins the stream after the last batch of a record. `folder` is where the notes are; without
-    /// one, they end with the process.
+    /// Begins the stream after the last batch of a record. `folder` is where the log is; without
+    /// one, it ends with the process.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// There is no memory for it.
     pub fn new(
         limits: LiveLimits,
         folder: Option<&Path>,
         last_batch: u64,
         record: &str,
-    ) -> Result<Self, ToldError> {
+    ) -> Result<Self, EventLogError> {
         let kept = folder.and_then(|folder| {
-            let opened = Told::open(folder, last_batch, record);
+            let opened = EventLog::open(folder, last_batch, record);
             // The record is served all the same.
             opened
                 .inspect_err(|error| {
@@ -133,13 +133,13 @@ impl Live {
                 })
                 .ok()
         });
-        let told = kept.map_or_else(|| Told::in_memory(last_batch), Ok)?;
-        let now = Position { batch: (last_batch, 0), item: told.last() };
+        let log = kept.map_or_else(|| EventLog::in_memory(last_batch), Ok)?;
+        let now = Position { batch: (last_batch, 0), item: log.last() };
         Ok(Self {
             ring: Mutex::new(Ring::new(now, limits.memory_bytes)),
             limits,
             end: watch::Sender::new(0),
-            told,
+            log,
             items: Mutex::default(),
             record: Mutex::new(record.to_owned()),
             alerts: Mutex::default(),
@@ -167,7 +167,7 @@ impl Live {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// The position after everything that was told.
+    /// The position after everything that was published.
     fn now(&self) -> Position {
         self.ring().now()
     }
@@ -212,15 +212,15 @@ impl Live {
         Ok(Place { live: Arc::clone(self), client_addr })
     }
 
-    /// Finds out where a caller goes on who has an id.
+    /// Finds out where a caller with an id goes on.
     ///
     /// # Errors
-    /// Why he cannot, in a sentence for him.
+    /// Why it cannot, in a sentence for the caller.
     fn resume(&self, id: &str) -> Result<Position, String> {
         let id: EventId = id.parse().map_err(|error: InvalidEventId| error.to_string())?;
-        // Items are noted before they are in the ring.
-        let now = Position { item: self.told.last(), ..self.now() };
-        match self.told.reach(id, &now) {
+        // Items get their numbers before they are in the ring.
+        let now = Position { item: self.log.last(), ..self.now() };
+        match self.log.reach(id, &now) {
             Ok(Reach::Known) => Ok(id.position),
             Ok(Reach::OfAnother) => Err("the id is of another record, or too old".to_owned()),
             Ok(Reach::Undone) => {
@@ -228,7 +228,7 @@ impl Live {
             }
             Err(error) => {
                 tracing::error!("{error}");
-                Err("the notes about what was sent cannot be read".to_owned())
+                Err("the log of what was sent cannot be read".to_owned())
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The events of the last moments, in the order in which they were told.
+//! The events of the last moments, in the order in which they were published.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,19 +25,19 @@ pub struct Ring {
     first: u64,
     /// The position before the first entry.
     before: Position,
-    /// The position after the last entry, and after whatever was told to nobody.
+    /// The position after the last entry, and after what made no event.
     now: Position,
     bytes: usize,
     most_bytes: usize,
 }
 
-/// What a listener finds at his place.
+/// What a listener finds at its place.
 pub enum Found {
     /// The next events.
     Entries(Vec<Arc<Entry>>),
     /// Nothing yet; the position is that after all events.
     Nothing(Position),
-    /// His place is no longer in the ring.
+    /// Its place is no longer in the ring.
     Gone,
 }
 

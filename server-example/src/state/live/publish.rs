@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use mesonet::alert;
 use mesonet::store::{ChangeLog, ChangedBatch};
-use mesonet_service::live::{Item, Noted, Position, Topic};
+use mesonet_service::live::{Item, NumberedItem, Position, Topic};
 use sha2::{Digest, Sha256};
 
 use super::event::{AlertEvent, BatchPart, Content, KnownAlerts};
@@ -15,11 +15,11 @@ use crate::state::{State, StateError};
 /// How much of the record is read at once.
 const READ_BYTES: usize = 4 << 20;
 
-/// The number of batches from before the start that are told to who comes back, without another look
+/// The number of batches from before the start that a client which comes back can get without another look
 /// at the record.
 const BEFORE_START: u64 = 200;
 
-const SEALED: &str = "the record was sealed before its last batches were told";
+const SEALED: &str = "the record was sealed before its last batches were published";
 const DAMAGED: &str = "a batch of the record is damaged";
 const WENT_BACK: &str = "the record went back to an earlier state, or is another one";
 
@@ -29,18 +29,18 @@ pub fn after_part(batch: u64, part: u32, last: Option<u32>) -> (u64, u32) {
 }
 
 impl State {
-    /// Tells the batches that came since the last time. One caller at a time.
+    /// Publishes the batches that came since the last time. One caller at a time.
     ///
     /// # Errors
     /// The record cannot be read.
-    pub fn tell_batches(&self) -> Result<(), StateError> {
+    pub fn publish_batches(&self) -> Result<(), StateError> {
         let Some(log) = self.services.change_log() else { return Ok(()) };
         self.begin_again_if_other(log)?;
         loop {
             let after = self.live.now().batch.0;
             let changes = log.changes_after(after, READ_BYTES)?;
-            if changes.told_after > after {
-                self.jump(changes.told_after, SEALED);
+            if changes.known_after > after {
+                self.jump(changes.known_after, SEALED);
                 continue;
             }
             if changes.batches.is_empty() {
@@ -53,7 +53,7 @@ impl State {
                 if batch.number != self.live.now().batch.0 + 1 {
                     self.jump(batch.number - 1, DAMAGED);
                 }
-                self.tell_batch(batch);
+                self.publish_batch(batch);
             }
         }
     }
@@ -66,7 +66,7 @@ impl State {
         let after = self.live.now().batch.0;
         let last = log.changes_after(u64::MAX, 0)?.last;
         if *known != name || last < after {
-            self.live.told.begin(last, &name)?;
+            self.live.log.begin(last, &name)?;
             *known = name;
             self.jump(last, WENT_BACK);
         }
@@ -87,7 +87,7 @@ impl State {
         restart(after);
         while after < now.batch.0 {
             let changes = log.changes_after(after, READ_BYTES)?;
-            after = after.max(changes.told_after);
+            after = after.max(changes.known_after);
             if after > self.live.now().batch.0 {
                 restart(after);
                 continue;
@@ -100,7 +100,7 @@ impl State {
                     restart(batch.number - 1);
                 }
                 after = batch.number;
-                self.tell_batch(batch);
+                self.publish_batch(batch);
             }
         }
         if self.live.now() != now {
@@ -109,7 +109,7 @@ impl State {
         Ok(())
     }
 
-    fn tell_batch(&self, batch: ChangedBatch) {
+    fn publish_batch(&self, batch: ChangedBatch) {
         let batch = Arc::new(batch);
         let parts = BatchPart::all(&batch);
         let last = parts.last().map(|(part, _)| *part);
@@ -130,15 +130,15 @@ impl State {
         });
     }
 
-    /// Tells the alerts, runs and products that have changed since the last time. One caller at a
+    /// Publishes the alerts, runs and products that have changed since the last time. One caller at a
     /// time.
     ///
     /// # Errors
-    /// They cannot be read, or noted.
-    pub fn tell_items(&self) -> Result<(), StateError> {
-        let mut noted = self.note_alerts()?;
-        noted.extend(self.note_items_on_disk()?);
-        let contents = self.contents(noted);
+    /// They cannot be read, or the log cannot be written.
+    pub fn publish_items(&self) -> Result<(), StateError> {
+        let mut changed = self.changed_alerts()?;
+        changed.extend(self.changed_items_on_disk()?);
+        let contents = self.contents(changed);
         if !contents.is_empty() {
             self.live.change(|ring| {
                 for (number, content) in contents {
@@ -149,8 +149,8 @@ impl State {
         Ok(())
     }
 
-    /// Notes the alerts as they are now. Returns those that have changed.
-    fn note_alerts(&self) -> Result<Vec<Noted>, StateError> {
+    /// Numbers the changes of alerts. Returns those that have changed.
+    fn changed_alerts(&self) -> Result<Vec<NumberedItem>, StateError> {
         if self.services.alerts.failure().is_some() {
             return Ok(Vec::new());
         }
@@ -173,25 +173,24 @@ impl State {
             items.push(Item { name: message.id.clone(), state: text.clone() });
             by_id.insert(message.id.clone(), (message, state, text));
         }
-        let noted = self.live.told.note(Topic::Alerts, &items)?;
+        let changed = self.live.log.update(Topic::Alerts, &items)?;
         *known = KnownAlerts { view: Some(view), by_id };
-        Ok(noted)
+        Ok(changed)
     }
 
     /// The items after a number as they are now, each with its number, and the last number of all.
     pub(super) fn items_after(&self, number: u64) -> (Vec<(u64, Content)>, u64) {
-        let (noted, last) = self.live.told.after(number);
-        (self.contents(noted), last)
+        let (items, last) = self.live.log.items_after(number);
+        (self.contents(items), last)
     }
 
-    /// What is told about items. Those that are gone meanwhile are left out.
-    fn contents(&self, noted: Vec<Noted>) -> Vec<(u64, Content)> {
-        if noted.is_empty() {
+    /// The events of items. Those that are gone meanwhile are left out.
+    fn contents(&self, items: Vec<NumberedItem>) -> Vec<(u64, Content)> {
+        if items.is_empty() {
             return Vec::new();
         }
-        let is_alert = |noted: &&Noted| noted.topic == Topic::Alerts;
-        let wanted: HashSet<&str> =
-            noted.iter().filter(is_alert).map(|noted| &*noted.name).collect();
+        let is_alert = |item: &&NumberedItem| item.topic == Topic::Alerts;
+        let wanted: HashSet<&str> = items.iter().filter(is_alert).map(|item| &*item.name).collect();
         let mut alerts: HashMap<String, AlertEvent> = HashMap::new();
         if !wanted.is_empty()
             && let Ok(view) = self.alert_view()
@@ -199,13 +198,13 @@ impl State {
             let meant = view.all().filter(|alert| wanted.contains(&*alert.message.id));
             alerts.extend(meant.map(|alert| (alert.message.id.clone(), alert)));
         }
-        let contents = noted.into_iter().filter_map(|noted| {
-            let content = match noted.topic {
-                Topic::Alerts => Content::Alert(Arc::new(alerts.remove(&noted.name)?)),
-                Topic::Runs => self.run_content(&noted.name)?,
-                Topic::Products => self.product_content(&noted.name)?,
+        let contents = items.into_iter().filter_map(|item| {
+            let content = match item.topic {
+                Topic::Alerts => Content::Alert(Arc::new(alerts.remove(&item.name)?)),
+                Topic::Runs => self.run_content(&item.name)?,
+                Topic::Products => self.product_content(&item.name)?,
             };
-            Some((noted.number, content))
+            Some((item.number, content))
         });
         contents.collect()
     }

@@ -1,8 +1,8 @@
-//! The positions at which servers began to send events, and the items that were told.
+//! The positions at which servers began to send events, and the items that were published.
 //!
 //! Batches are numbered by the journal of the record. Alerts, runs and products have no number of
-//! their own, so each change of one gets a number here before anyone is told. Only the last number of
-//! an item is kept: who missed several changes of it gets the item as it is.
+//! their own, so each change of one gets a number here before it is published. Only the last number of
+//! an item is kept: a client that missed several changes of it gets the item as it is.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -63,13 +63,13 @@ impl Topic {
 pub struct Item {
     /// Its name, which no other item of its topic has.
     pub name: String,
-    /// A text that changes with what is told about it.
+    /// A text that changes whenever its event would.
     pub state: String,
 }
 
 /// An item that has a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct NumberedItem {
     pub number: u64,
     pub topic: Topic,
     pub name: String,
@@ -78,7 +78,7 @@ pub struct Noted {
 /// What is known of an id that a caller has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Everything up to its position was told by this record.
+    /// This record published everything up to its position.
     Known,
     /// No start of a server on this folder has the number, or not any more.
     OfAnother,
@@ -86,15 +86,15 @@ pub enum Reach {
     Undone,
 }
 
-/// Why the notes cannot be read or written.
+/// Why the log cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}", path = FILE)]
-pub struct ToldError {
+pub struct EventLogError {
     #[from]
     error: rusqlite::Error,
 }
 
-impl ToldError {
+impl EventLogError {
     /// Whether the content of the file is wrong, and not the disk or another process.
     fn is_of_content(&self) -> bool {
         let code = self.error.sqlite_error_code();
@@ -103,9 +103,9 @@ impl ToldError {
     }
 }
 
-/// The notes of a server about its stream of events.
+/// What a server notes about its stream of events.
 #[derive(Debug)]
-pub struct Told {
+pub struct EventLog {
     /// The random number of this start.
     start: AtomicU64,
     inner: Mutex<Inner>,
@@ -119,14 +119,13 @@ struct Inner {
     last: u64,
 }
 
-impl Told {
-    /// Opens the notes in a folder, and notes that a server starts at a batch of a record. Notes that
-    /// are damaged, or of a later version, are left behind under another name; then no earlier id is
-    /// known.
+impl EventLog {
+    /// Opens the log in a folder, and notes that a server starts at a batch of a record. A log that is
+    /// damaged, or of a later version, is left behind under another name; then no earlier id is known.
     ///
     /// # Errors
     /// The folder cannot be read or written.
-    pub fn open(folder: &Path, batch: u64, record: &str) -> Result<Self, ToldError> {
+    pub fn open(folder: &Path, batch: u64, record: &str) -> Result<Self, EventLogError> {
         let path = folder.join(FILE);
         let opened = || Self::of(Connection::open(&path)?, batch, record);
         opened().or_else(|error| {
@@ -139,15 +138,15 @@ impl Told {
         })
     }
 
-    /// Notes that end with the process, for a folder that cannot be written.
+    /// A log that ends with the process, for a folder that cannot be written.
     ///
     /// # Errors
     /// There is no memory.
-    pub fn in_memory(batch: u64) -> Result<Self, ToldError> {
+    pub fn in_memory(batch: u64) -> Result<Self, EventLogError> {
         Self::of(Connection::open_in_memory()?, batch, "")
     }
 
-    fn of(connection: Connection, batch: u64, record: &str) -> Result<Self, ToldError> {
+    fn of(connection: Connection, batch: u64, record: &str) -> Result<Self, EventLogError> {
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         // Changes that a power failure undoes get their numbers again. An id with such a number is
         // then beyond the next start, so it is recognized.
@@ -168,12 +167,12 @@ impl Told {
         }
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'item'";
         let last: u64 = connection.query_row(sql, [], |row| row.get(0))?;
-        let told = Self {
+        let log = Self {
             start: AtomicU64::new(0),
             inner: Mutex::new(Inner { connection, states, last }),
         };
-        told.begin(batch, record)?;
-        Ok(told)
+        log.begin(batch, record)?;
+        Ok(log)
     }
 
     /// Notes that a stream of events begins at a batch of a record: with the server, and when the
@@ -181,7 +180,7 @@ impl Told {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn begin(&self, batch: u64, record: &str) -> Result<(), ToldError> {
+    pub fn begin(&self, batch: u64, record: &str) -> Result<(), EventLogError> {
         let mut inner = self.inner();
         let Inner { connection, last, .. } = &mut *inner;
         let start = getrandom::u64().unwrap_or_default();
@@ -207,11 +206,11 @@ impl Told {
         EventId { start: self.start.load(Ordering::Relaxed), position }
     }
 
-    /// Says whether the events after an id can be told, if this server is at a position now.
+    /// Says whether the events after an id can be sent, if this server is at a position now.
     ///
     /// # Errors
-    /// The notes cannot be read.
-    pub fn reach(&self, id: EventId, now: &Position) -> Result<Reach, ToldError> {
+    /// The log cannot be read.
+    pub fn reach(&self, id: EventId, now: &Position) -> Result<Reach, EventLogError> {
         let inner = self.inner();
         if id.start == self.start.load(Ordering::Relaxed) {
             let is_known = id.position.is_within(now);
@@ -220,7 +219,7 @@ impl Told {
         let sql = "SELECT id FROM start WHERE name = ?";
         let found = inner.connection.query_row(sql, [id.start.cast_signed()], |row| row.get(0));
         let Some(found): Option<i64> = found.optional()? else { return Ok(Reach::OfAnother) };
-        // All that the start told was durable when the next one began.
+        // All that the start published was durable when the next one began.
         let sql = "SELECT batch, item FROM start WHERE id > ? ORDER BY id LIMIT 1";
         let next = inner.connection.query_row(sql, [found], |row| {
             Ok(Position { batch: (row.get(0)?, 0), item: row.get(1)? })
@@ -234,7 +233,7 @@ impl Told {
     ///
     /// # Errors
     /// They cannot be written; nothing has changed then.
-    pub fn note(&self, topic: Topic, items: &[Item]) -> Result<Vec<Noted>, ToldError> {
+    pub fn update(&self, topic: Topic, items: &[Item]) -> Result<Vec<NumberedItem>, EventLogError> {
         let mut inner = self.inner();
         let Inner { connection, states, last } = &mut *inner;
         let known = states.entry(topic).or_default();
@@ -266,36 +265,36 @@ impl Told {
         for name in gone {
             known.remove(&name);
         }
-        let noted = changed.into_iter().zip(numbers).map(|(item, number)| {
+        let numbered = changed.into_iter().zip(numbers).map(|(item, number)| {
             let number = number.cast_unsigned();
             known.insert(item.name.clone(), (item.state.clone(), number));
             *last = number;
-            Noted { number, topic, name: item.name.clone() }
+            NumberedItem { number, topic, name: item.name.clone() }
         });
-        Ok(noted.collect())
+        Ok(numbered.collect())
     }
 
-    /// Returns the items that were told after a number, in the order of their numbers, and the number
+    /// Returns the items that were published after a number, in the order of their numbers, and the number
     /// of the last one.
-    pub fn after(&self, number: u64) -> (Vec<Noted>, u64) {
+    pub fn items_after(&self, number: u64) -> (Vec<NumberedItem>, u64) {
         let inner = self.inner();
-        let mut after: Vec<Noted> = inner
+        let mut after: Vec<NumberedItem> = inner
             .states
             .iter()
             .flat_map(|(&topic, items)| {
-                let later = items.iter().filter(|(_, (_, told))| *told > number);
-                later.map(move |(name, (_, told))| Noted {
-                    number: *told,
+                let later = items.iter().filter(|(_, (_, last))| *last > number);
+                later.map(move |(name, (_, last))| NumberedItem {
+                    number: *last,
                     topic,
                     name: name.clone(),
                 })
             })
             .collect();
-        after.sort_by_key(|noted| noted.number);
+        after.sort_by_key(|item| item.number);
         (after, inner.last)
     }
 
-    /// The number of the last item that was told.
+    /// The number of the last item that was published.
     pub fn last(&self) -> u64 {
         self.inner().last
     }
@@ -332,5 +331,5 @@ fn set_aside(path: &Path) {
 }
 
 #[cfg(test)]
-#[path = "told_tests.rs"]
+#[path = "event_log_tests.rs"]
 mod tests;
