@@ -138,7 +138,7 @@ fn numbers(event: &Event) -> Vec<u32> {
 }
 
 /// What is refused, and the text that says why.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 11] = [
     (
         "topics=weather",
         "topics must be some of readings, verdicts, alerts, runs, products, comma-separated; got \
@@ -153,11 +153,16 @@ const REFUSED: [(&str, &str); 9] = [
         "severity must be some of Extreme, Severe, Moderate, Minor, Unknown, comma-separated; got \
          \"extreme\"",
     ),
-    ("stationIds=", "stationIds holds 0 different ids; it must hold 1 to 5000"),
+    ("stationIds=", "stationIds holds no id; it must hold 1 to 5000"),
     (
         "bbox=-80,43,-79,44&stationIds=700f7e18-e84e-51b2-90bd-f054766d1ec5",
-        "stations are given twice; give either stationIds or a box",
+        "stations are given twice; give either stationIds or bbox",
     ),
+    (
+        "province=ON&stationIds=CYYZ",
+        "stations are given twice; give either stationIds or province",
+    ),
+    ("radiusKm=10", "radiusKm needs lat and lon"),
     ("minLat=1", "a box needs all of minLat, minLon, maxLat, maxLon; got only minLat"),
     ("lat=4", "a place needs both lat and lon, or neither"),
     ("lang=de", "lang must be en or fr; got \"de\""),

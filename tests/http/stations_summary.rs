@@ -127,7 +127,7 @@ fn hours_months_and_windows_are_periods_too() {
 }
 
 #[test]
-fn many_stations_are_selected_by_a_box_or_their_ids() {
+fn many_stations_are_selected_by_a_filter_or_their_ids() {
     let api = Api::new(reported());
     let of = |query: &str| {
         let found = json(&api, &format!("/stations/summary?date=2024-08-03&{query}"));
@@ -138,6 +138,8 @@ fn many_stations_are_selected_by_a_box_or_their_ids() {
     both.sort();
     assert_eq!(of(""), both);
     assert_eq!(of("minLat=40&minLon=-90&maxLat=50&maxLon=-70"), [id("A").to_string()]);
+    assert_eq!(of("lat=41&lon=-80&nearest=1"), [id("A").to_string()]);
+    assert!(of("state=AK").is_empty());
     assert_eq!(of(&format!("stationIds={},{}", id("B"), id("X"))), [id("B").to_string()]);
     let all = json(&api, "/stations/summary?date=2024-08-03");
     let alone = json(&api, &of_a("from=2024-08-03&to=2024-08-03"));
@@ -211,7 +213,10 @@ fn what_is_wrong_is_refused_with_what_is_allowed() {
     .refuses(400, "date cannot be given with start and end");
     let box_and_ids =
         format!("/stations/summary?minLat=4&minLon=-9&maxLat=5&maxLon=-7&stationIds={}", id("A"));
-    api.get(&box_and_ids).refuses(400, "stationIds cannot be given with a box");
+    api.get(&box_and_ids)
+        .refuses(400, "stations are given twice; give either stationIds or minLat");
+    api.get("/stations/summary?stationIds=")
+        .refuses(400, "stationIds holds no id; it must hold 1 to 5000");
 }
 
 #[test]

@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 import time
+import urllib.parse
 import urllib.request
 
 import httpx
@@ -171,10 +172,7 @@ STREAM = (
 @pytest.mark.parametrize("length", [1, 2, 7, 1000])
 def test_pieces_of_any_length_say_the_same(length):
     wire = Wire.to("http://weather.example", None, None, mesonet.Retry(), "warn")
-    nothing = dict.fromkeys(
-        ["topics", "names", "bbox", "station_ids", "lon", "lat", "codes", "severity", "lang"]
-    )
-    listening = Listening(wire, **nothing, last_event_id=None)
+    listening = Listening(wire, None, None, {})
     pieces = [STREAM[at : at + length] for at in range(0, len(STREAM), length)]
     got = [event for piece in pieces for event in listening.came(piece)]
     assert [(event.topic, event.data, event.id) for event in got] == [
@@ -186,3 +184,34 @@ def test_pieces_of_any_length_say_the_same(length):
     assert 0 < listening.ended("it broke off", "") <= 30
     with pytest.raises(mesonet.ServiceError):
         listening.refused(Answer(400, {}, b'"no"', "http://weather.example"))
+
+
+@pytest.mark.parametrize(
+    ("filter", "query"),
+    [
+        ({}, {}),
+        ({"near": (-79.38, 43.65), "radius_km": 50}, {"lon": "-79.38", "lat": "43.65", "radiusKm": "50"}),
+        ({"regions": ["ON", "NY"], "networks": ["METAR"]}, {"state": "ON,NY", "network": "METAR"}),
+        ({"bbox": (-80, 43, -79, 44), "lang": "fr"}, {"bbox": "-80.0,43.0,-79.0,44.0", "lang": "fr"}),
+        ({"names": None, "station_ids": ["CYYZ", "71624"]}, {"stationIds": "CYYZ,71624"}),
+    ],
+)
+def test_a_filter_of_stations_and_alerts_is_sent(filter, query):
+    wire = Wire.to("http://weather.example", None, None, mesonet.Retry(), "warn")
+    url = urllib.parse.urlsplit(Listening(wire, None, None, filter).send().url)
+    assert dict(urllib.parse.parse_qsl(url.query)) == query
+
+
+@pytest.mark.parametrize(
+    ("filter", "error"),
+    [
+        ({"nearest": 3}, "unknown argument nearest; allowed are near, radius_km, regions"),
+        ({"near": (1, 2), "lon": 3}, "a place is given twice; give either near or lon and lat"),
+        ({"codes": "ONZ001"}, "codes must be a list of texts; got one text"),
+        ({"bbox": (1, 2, 3)}, "a box is west, south, east, north; got 3 numbers"),
+    ],
+)
+def test_a_filter_that_says_nothing_clear_is_refused(filter, error):
+    wire = Wire.to("http://weather.example", None, None, mesonet.Retry(), "warn")
+    with pytest.raises((TypeError, mesonet.MesonetError), match=error):
+        Listening(wire, None, None, filter)

@@ -141,10 +141,8 @@ impl StationFilter {
         directory: &Directory,
         condition: &dyn Fn(&StationRecord) -> bool,
     ) -> Vec<FoundStation> {
-        let matches = |place: usize| {
-            let record = &*directory.stations[place];
-            self.matches(record) && self.is_in_region(directory, place) && condition(record)
-        };
+        let matches =
+            |place: usize| self.matches(directory, place) && condition(&directory.stations[place]);
         let found = |place: usize, away| FoundStation {
             place,
             id: directory.stations[place].station.id,
@@ -177,9 +175,19 @@ impl StationFilter {
             .collect()
     }
 
-    /// Whether a station matches in everything but the region and the distance.
-    fn matches(&self, record: &StationRecord) -> bool {
-        let StationRecord { station, series, .. } = record;
+    /// Whether a station of the directory matches, whatever others do:
+    /// [`nearest`](Near::nearest) is not looked at.
+    pub fn is_met(&self, directory: &Directory, id: StationId) -> bool {
+        directory.stations.place(id).is_some_and(|place| {
+            let at = directory.stations[place].station.coordinates;
+            self.matches(directory, place)
+                && self.near.is_none_or(|near| near.from.distance_km(at) <= near.radius_km)
+        })
+    }
+
+    /// Whether a station matches in everything but the distance.
+    fn matches(&self, directory: &Directory, place: usize) -> bool {
+        let StationRecord { station, series, .. } = &*directory.stations[place];
         let has = |variable: &Variable| series.iter().any(|of| of.series.key.variable == *variable);
         let is_of = |network: &String| network.eq_ignore_ascii_case(&station.network);
         self.bbox.is_none_or(|bbox| bbox.contains(station.coordinates))
@@ -191,6 +199,7 @@ impl StationFilter {
             && self
                 .max_altitude_m
                 .is_none_or(|most| station.altitude_m.is_some_and(|altitude_m| altitude_m <= most))
+            && self.is_in_region(directory, place)
     }
 
     fn is_in_region(&self, directory: &Directory, place: usize) -> bool {

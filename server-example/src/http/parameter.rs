@@ -45,6 +45,21 @@ pub enum Form {
     Variables,
 }
 
+/// Two lists in one.
+pub const fn join<const A: usize, const B: usize, const N: usize>(
+    first: [Parameter; A],
+    second: [Parameter; B],
+) -> [Parameter; N] {
+    assert!(A + B == N);
+    let mut both = [first[0]; N];
+    let mut at = 1;
+    while at < N {
+        both[at] = if at < A { first[at] } else { second[at - A] };
+        at += 1;
+    }
+    both
+}
+
 impl Parameter {
     /// A parameter that may be left out.
     pub const fn new(name: &'static str, form: Form, about: &'static str) -> Self {

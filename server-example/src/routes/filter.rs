@@ -1,7 +1,9 @@
 //! Parameters that choose stations.
 
+use std::collections::{BTreeSet, HashMap};
+
 use mesonet::geo::Region;
-use mesonet::query::{Near, StationFilter};
+use mesonet::query::{Away, Near, Scope, StationFilter};
 use mesonet::store::Directory;
 use mesonet::{StationId, StationType};
 
@@ -12,7 +14,7 @@ use crate::http::parameter::{Form, Parameter};
 use crate::state::State;
 
 /// Half of the way around the globe, km, rounded up.
-const MAX_RADIUS_KM: f64 = 20_016.0;
+pub const MAX_RADIUS_KM: f64 = 20_016.0;
 
 /// The most stations that `nearest` may ask for.
 const MAX_NEAREST: i64 = 5_000;
@@ -88,6 +90,13 @@ pub const FILTER: [Parameter; 16] = [
 
 const REGION: &str = "^[A-Za-z]{2}$";
 
+/// The stations by name, in place of the other parameters.
+pub const STATION_IDS: Parameter = Parameter::new(
+    "stationIds",
+    Form::List("^[^,]{1,200}$", 1, 5_000),
+    "Only these stations, by any of their ids, comma-separated; in place of what else chooses stations.",
+);
+
 /// Reads the parameters.
 ///
 /// # Errors
@@ -97,14 +106,20 @@ pub fn station_filter(state: &State, query: &Query) -> Result<StationFilter, Api
     if !query.has_any(&FILTER[BOX.len()..]) {
         return Ok(StationFilter { bbox, ..StationFilter::default() });
     }
+    Ok(StationFilter { bbox, near: near(query)?, ..station_properties(state, query)? })
+}
+
+/// Reads the parameters that say nothing about a box or a distance.
+///
+/// # Errors
+/// One is invalid, or names a network that no station is of.
+pub fn station_properties(state: &State, query: &Query) -> Result<StationFilter, ApiError> {
     let regions = ["state", "province"].into_iter().flat_map(|name| names(query, name));
     let networks: Vec<String> = names(query, "network").map(str::to_owned).collect();
     if !networks.is_empty() {
         check_networks(&networks, &*state.services.store.directory()?)?;
     }
     Ok(StationFilter {
-        bbox,
-        near: near(query)?,
         regions: regions.map(str::parse::<Region>).collect::<Result<_, _>>()?,
         country: query.read("country", str::parse)?,
         networks,
@@ -112,7 +127,75 @@ pub fn station_filter(state: &State, query: &Query) -> Result<StationFilter, Api
         variables: names(query, "variable").map(str::parse).collect::<Result<_, _>>()?,
         min_altitude_m: within(query, "minAltitude", ALTITUDE)?,
         max_altitude_m: within(query, "maxAltitude", ALTITUDE)?,
+        ..StationFilter::default()
     })
+}
+
+/// Reads which stations match, and where they are seen from the place of `nearest` or `radiusKm`.
+///
+/// # Errors
+/// As [`station_filter`].
+pub fn matching(
+    state: &State,
+    query: &Query,
+) -> Result<(Scope, HashMap<StationId, Away>), ApiError> {
+    let filter = station_filter(state, query)?;
+    if filter.is_empty() {
+        return Ok((Scope::Everywhere, HashMap::new()));
+    }
+    if let Some(bbox) = filter.only_box() {
+        return Ok((Scope::Box(bbox), HashMap::new()));
+    }
+    let found = filter.select(&*state.services.store.directory()?, &|_| true);
+    let away = found.iter().filter_map(|found| Some((found.id, found.away?))).collect();
+    Ok((Scope::Stations(found.into_iter().map(|found| found.id).collect()), away))
+}
+
+/// Reads [`STATION_IDS`]; `None` if they are not given.
+///
+/// # Errors
+/// The list is empty or too long, has a name of no or of several stations, or is given beside another
+/// parameter that chooses stations.
+pub fn named(
+    state: &State,
+    query: &Query,
+    others: &[Parameter],
+) -> Result<Option<Vec<StationId>>, ApiError> {
+    if query.all("stationIds").next().is_none() {
+        return Ok(None);
+    }
+    let is_given = |other: &&Parameter| query.all(other.name).next().is_some();
+    if let Some(other) = others.iter().find(is_given) {
+        let text = format!("stations are given twice; give either stationIds or {}", other.name);
+        return Err(ApiError::BadRequest(text));
+    }
+    let ids = station_ids(state, query.list("stationIds"))?;
+    if ids.is_empty() {
+        let limit = state.config().max_station_ids;
+        let text = format!("stationIds holds no id; it must hold 1 to {limit}");
+        return Err(ApiError::BadRequest(text));
+    }
+    Ok(Some(ids))
+}
+
+/// Returns the stations of names, each once, sorted by id.
+///
+/// # Errors
+/// There are too many, or a name is that of no or of several stations.
+pub fn station_ids<'a>(
+    state: &State,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<StationId>, ApiError> {
+    let ids: BTreeSet<StationId> =
+        names.map(|name| station_needed(state, name)).collect::<Result<_, _>>()?;
+    let limit = state.config().max_station_ids;
+    if ids.len() > limit {
+        return Err(ApiError::BadRequest(format!(
+            "stationIds holds {} different ids; the limit is {limit}",
+            ids.len()
+        )));
+    }
+    Ok(ids.into_iter().collect())
 }
 
 /// The names in a list. An empty one stays, so that it is refused: a list of none would choose all.
@@ -120,7 +203,11 @@ fn names<'q>(query: &'q Query, parameter: &'q str) -> impl Iterator<Item = &'q s
     query.all(parameter).flat_map(|list| list.split(',')).map(str::trim)
 }
 
-fn near(query: &Query) -> Result<Option<Near>, ApiError> {
+/// Reads a place, and what is wanted around it.
+///
+/// # Errors
+/// One is invalid or lacks another.
+pub fn near(query: &Query) -> Result<Option<Near>, ApiError> {
     let radius_km = within(query, "radiusKm", Form::Number(0.0, MAX_RADIUS_KM))?;
     let nearest = query.index("nearest")?;
     let Some(from) = query.place()? else {
@@ -164,7 +251,7 @@ fn station_type(name: &str) -> Result<StationType, ApiError> {
 
 fn check_networks(names: &[String], directory: &Directory) -> Result<(), ApiError> {
     let networks = directory.stations.iter().map(|record| &*record.station.network);
-    let known: std::collections::BTreeSet<&str> = networks.collect();
+    let known: BTreeSet<&str> = networks.collect();
     let is_known = |name: &&String| known.iter().any(|of| of.eq_ignore_ascii_case(name));
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
     let known: Vec<&str> = known.into_iter().collect();

@@ -1,6 +1,5 @@
 //! `/live`: what changes, as it changes, as server-sent events.
 
-use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -12,22 +11,22 @@ use axum::routing::get;
 use futures_util::stream;
 use mesonet::access::ModelUse;
 use mesonet::alert::Severity;
-use mesonet::query::Scope;
-use mesonet::{BBox, StationId, alert, model};
+use mesonet::query::StationFilter;
+use mesonet::{alert, model};
 
 use super::alerts::{BBOX, CODES, LANG, PLACE, bbox, codes, language};
-use super::filter::station_needed;
+use super::filter::{FILTER, MAX_RADIUS_KM, STATION_IDS, named, near, station_properties};
 use super::parameters::BOX;
 use super::readings::{NAMES, names};
 use crate::auth::access::{Caller, Granted};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
-use crate::http::parameter::{Form, Parameter};
+use crate::http::parameter::{Form, Parameter, join};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
-use crate::state::live::{Events, Listener, ListenerFilter, TooMany, TopicSet};
+use crate::state::live::{Events, Listener, ListenerFilter, ListenerStations, TooMany, TopicSet};
 
 /// The media type of the HTML standard, 9.2.5.
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -39,6 +38,55 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const WORD: &str = "^[a-z]+$";
+
+/// Without it, the place is that of alerts only.
+const RADIUS_KM: Parameter = Parameter::new(
+    "radiusKm",
+    Form::Number(0.0, MAX_RADIUS_KM),
+    "With `lat` and `lon`: only readings and verdicts of stations at most this far from the place.",
+);
+
+/// What stations are like: the parameters of [`FILTER`] after `nearest`.
+const OF_STATIONS: [Parameter; 8] = match FILTER.last_chunk() {
+    Some(last) => *last,
+    None => panic!(),
+};
+
+/// The parameters but those that say what stations are like.
+const OWN: [Parameter; 15] = [
+    Parameter::new(
+        "topics",
+        Form::List(WORD, 1, Events::ALL.len()),
+        "Which events: readings, verdicts, alerts, runs, products, comma-separated; by default all.",
+    ),
+    BOX[0],
+    BOX[1],
+    BOX[2],
+    BOX[3],
+    BBOX,
+    PLACE[0],
+    PLACE[1],
+    RADIUS_KM,
+    STATION_IDS,
+    NAMES,
+    CODES,
+    Parameter::new(
+        "severity",
+        Form::List("^[A-Z][a-z]+$", 1, SEVERITIES.len()),
+        "Only alerts of these severities in CAP's words: Extreme, Severe, Moderate, Minor, Unknown.",
+    ),
+    LANG,
+    Parameter::new(
+        "lastEventId",
+        Form::Text(64),
+        "The id of the last event, for clients that cannot set the header `Last-Event-ID`, which \
+             goes before it.",
+    ),
+];
+
+/// What chooses stations in place of `stationIds`.
+const BY_STATION: &[Parameter] =
+    &join::<6, 8, 14>([BOX[0], BOX[1], BOX[2], BOX[3], BBOX, RADIUS_KM], OF_STATIONS);
 
 const SEVERITIES: [Severity; 5] =
     [Severity::Extreme, Severity::Severe, Severity::Moderate, Severity::Minor, Severity::Unknown];
@@ -62,39 +110,7 @@ const EXAMPLE: &str = "id: 7c9e6679f2a41d03-1041-0-17\n\
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/live",
-    query: &[
-        Parameter::new(
-            "topics",
-            Form::List(WORD, 1, Events::ALL.len()),
-            "Which events: readings, verdicts, alerts, runs, products, comma-separated; by default all.",
-        ),
-        BOX[0],
-        BOX[1],
-        BOX[2],
-        BOX[3],
-        BBOX,
-        Parameter::new(
-            "stationIds",
-            Form::List("^[^,]{1,200}$", 1, 5_000),
-            "Only readings and verdicts of these stations, by any of their ids, in place of a box.",
-        ),
-        NAMES,
-        PLACE[0],
-        PLACE[1],
-        CODES,
-        Parameter::new(
-            "severity",
-            Form::List("^[A-Z][a-z]+$", 1, SEVERITIES.len()),
-            "Only alerts of these severities in CAP's words: Extreme, Severe, Moderate, Minor, Unknown.",
-        ),
-        LANG,
-        Parameter::new(
-            "lastEventId",
-            Form::Text(64),
-            "The id of the last event, for clients that cannot set the header `Last-Event-ID`, which \
-             goes before it.",
-        ),
-    ],
+    query: &join::<15, 8, 23>(OWN, OF_STATIONS),
     body: &[],
     handler: || get(live),
     about: || {
@@ -136,11 +152,17 @@ async fn live(
 
 fn filter(state: &State, caller: &Caller, query: &Query) -> Result<ListenerFilter, ApiError> {
     let bbox = bbox(query)?;
+    let stations = StationFilter {
+        bbox,
+        near: query.one("radiusKm")?.map_or(Ok(None), |_| near(query))?,
+        ..station_properties(state, query)?
+    };
     let topics = topics(query, state.services.change_log().is_some())?;
     let models = if topics.has(Events::Runs) { models(state, caller) } else { Vec::new() };
     Ok(ListenerFilter {
         topics,
-        scope: scope(state, query, bbox)?,
+        stations: named(state, query, BY_STATION)?
+            .map_or(ListenerStations::Matching(stations), ListenerStations::Named),
         names: names(query)?,
         plan: caller.plan,
         alerts: alert::Query::default().bbox(bbox).at(query.place()?).codes(codes(query)?),
@@ -206,27 +228,6 @@ fn words<T: Copy, const N: usize>(
         )));
     }
     Ok(words)
-}
-
-/// Reads the stations: those of a list, those in a box, or all.
-fn scope(state: &State, query: &Query, bbox: Option<BBox>) -> Result<Scope, ApiError> {
-    if query.all("stationIds").next().is_none() {
-        return Ok(bbox.map_or(Scope::Everywhere, Scope::Box));
-    }
-    if bbox.is_some() {
-        let text = "stations are given twice; give either stationIds or a box".to_owned();
-        return Err(ApiError::BadRequest(text));
-    }
-    let ids = query.list("stationIds").map(|name| station_needed(state, name));
-    let ids: BTreeSet<StationId> = ids.collect::<Result<_, _>>()?;
-    let limit = state.config().max_station_ids;
-    if ids.is_empty() || ids.len() > limit {
-        let (count, allowed) = (ids.len(), format!("1 to {limit}"));
-        return Err(ApiError::BadRequest(format!(
-            "stationIds holds {count} different ids; it must hold {allowed}"
-        )));
-    }
-    Ok(Scope::Stations(ids.into_iter().collect()))
 }
 
 /// The models whose runs a caller may see, sorted.

@@ -1,6 +1,6 @@
 //! `/stations/readings`: snapshots and grids of readings.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, station_filter, station_needed};
+use super::filter::{FILTER, matching, station_ids};
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -23,7 +23,7 @@ use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
-use crate::http::parameter::{Form, Parameter};
+use crate::http::parameter::{Form, Parameter, join};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
@@ -68,15 +68,14 @@ const MAX_AGE: Parameter = Parameter::new(
 )
 .example("90m");
 
+/// The parameters of both forms.
+const WINDOWED: [Parameter; 5] = [START, END, STEP, NAMES, MAX_AGE];
+
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/readings",
-        query: &[
-            START, END, STEP, NAMES, MAX_AGE, FILTER[0], FILTER[1], FILTER[2], FILTER[3],
-            FILTER[4], FILTER[5], FILTER[6], FILTER[7], FILTER[8], FILTER[9], FILTER[10],
-            FILTER[11], FILTER[12], FILTER[13], FILTER[14], FILTER[15],
-        ],
+        query: &join::<5, 16, 21>(WINDOWED, FILTER),
         body: &[],
         handler: || get(of_box),
         about: || {
@@ -89,7 +88,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "POST",
         path: "/stations/readings",
-        query: &[START, END, STEP, NAMES, MAX_AGE],
+        query: &WINDOWED,
         body: &[Member::required("stationIds", MemberKind::Texts)],
         handler: || post(of_stations),
         about: || {
@@ -111,16 +110,7 @@ async fn of_box(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let filter = station_filter(&state, &query)?;
-    let (scope, away) = match filter.only_box() {
-        Some(bbox) => (Scope::Box(bbox), HashMap::new()),
-        None if filter.is_empty() => (Scope::Everywhere, HashMap::new()),
-        None => {
-            let found = filter.select(&*state.services.store.directory()?, &|_| true);
-            let away = found.iter().filter_map(|found| Some((found.id, found.away?))).collect();
-            (Scope::Stations(found.into_iter().map(|found| found.id).collect()), away)
-        }
-    };
+    let (scope, away) = matching(&state, &query)?;
     let query = readings_query(&state, &caller, &query, scope)?;
     answer(state, client_addr, query, away, accepted.fastest()).await
 }
@@ -143,19 +133,10 @@ async fn of_stations(
     client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
-    JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
+    JsonBody(body): JsonBody<StationIds>,
 ) -> Result<Response, ApiError> {
-    let ids: BTreeSet<StationId> =
-        station_ids.iter().map(|name| station_needed(&state, name)).collect::<Result<_, _>>()?;
-    let limit = state.config().max_station_ids;
-    if ids.len() > limit {
-        return Err(ApiError::BadRequest(format!(
-            "stationIds holds {} different ids; the limit is {limit}",
-            ids.len()
-        )));
-    }
-    let query =
-        readings_query(&state, &caller, &query, Scope::Stations(ids.into_iter().collect()))?;
+    let ids = station_ids(&state, body.station_ids.iter().map(String::as_str))?;
+    let query = readings_query(&state, &caller, &query, Scope::Stations(ids))?;
     answer(state, client_addr, query, HashMap::new(), accepted.fastest()).await
 }
 

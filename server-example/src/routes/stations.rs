@@ -14,7 +14,7 @@ use super::parameters::STATION;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query};
-use crate::http::parameter::{Form, Parameter};
+use crate::http::parameter::{Form, Parameter, join};
 use crate::http::snapshot::{json_of_content, json_tagged};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
@@ -22,46 +22,36 @@ use crate::openapi::{About, StationDetails, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
+/// The parameters of details.
+const DETAILS: [Parameter; 19] = join(
+    [
+        Parameter::new(
+            "window",
+            Form::Matching("^[0-9]*[1-9][0-9]*[dh]$"),
+            "Only stations whose most recent report is within this span of now.",
+        )
+        .example("7d"),
+        Parameter::new(
+            "search",
+            Form::Text(MAX_SEARCH),
+            "Only stations in whose name or ids this occurs, ignoring case.",
+        )
+        .example("Pearson"),
+        Parameter::new(
+            "fields",
+            Form::List(FIELD, 1, DetailFields::NAMES.len()),
+            "Only these members of each station, so none but these is required in the answer. \
+         `typeCount`, how many types there are, is there only if it is named.",
+        ),
+    ],
+    FILTER,
+);
+
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/map/details",
-        query: &[
-            Parameter::new(
-                "window",
-                Form::Matching("^[0-9]*[1-9][0-9]*[dh]$"),
-                "Only stations whose most recent report is within this span of now.",
-            )
-            .example("7d"),
-            Parameter::new(
-                "search",
-                Form::Text(MAX_SEARCH),
-                "Only stations in whose name or ids this occurs, ignoring case.",
-            )
-            .example("Pearson"),
-            FILTER[0],
-            FILTER[1],
-            FILTER[2],
-            FILTER[3],
-            FILTER[4],
-            FILTER[5],
-            FILTER[6],
-            FILTER[7],
-            FILTER[8],
-            FILTER[9],
-            FILTER[10],
-            FILTER[11],
-            FILTER[12],
-            FILTER[13],
-            FILTER[14],
-            FILTER[15],
-            Parameter::new(
-                "fields",
-                Form::List(FIELD, 1, DetailFields::NAMES.len()),
-                "Only these members of each station, so none but these is required in the answer. \
-                 `typeCount`, how many types there are, is there only if it is named.",
-            ),
-        ],
+        query: &DETAILS,
         body: &[],
         handler: || get(map_details),
         about: || {

@@ -15,15 +15,15 @@ use mesonet::query::{
 };
 use mesonet::summary::{LocalDate, Period, UtcOffset};
 use mesonet::time::DAY_MS;
-use mesonet::{ClosedWindow, HalfOpenWindow, Reader, StationId, Variable};
+use mesonet::{ClosedWindow, HalfOpenWindow, Reader, Variable};
 
-use super::filter::{station_named, station_needed};
-use super::parameters::{BOX, STATION};
+use super::filter::{FILTER, STATION_IDS, matching, named, station_named};
+use super::parameters::STATION;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query, missing};
-use crate::http::parameter::{Form, Parameter};
+use crate::http::parameter::{Form, Parameter, join};
 use crate::http::snapshot::json_tagged;
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
@@ -41,8 +41,6 @@ const LIGHT_MS: i64 = 31 * DAY_MS;
 const LIGHT_PERIODS: usize = 100;
 /// The most stations whose summaries take a few milliseconds.
 const LIGHT_STATIONS: usize = 100;
-/// The most stations that are named: more do not fit into an address.
-const MAX_STATION_IDS: usize = 800;
 /// Length of the summary of a period with the default variables, in JSON and as it is made.
 const PERIOD_BYTES: usize = 16 << 10;
 /// What the readings of a station that reports every minute take for a month.
@@ -118,30 +116,14 @@ const BASE: Parameter = Parameter::new(
 )
 .default("18");
 
-const STATION_IDS: Parameter = Parameter::new(
-    "stationIds",
-    Form::List("^[^,]{1,200}$", 1, MAX_STATION_IDS),
-    "Only these stations, by any of their ids, comma-separated; not together with a box. Unknown ones are left out.",
-);
+const OF_AREA: [Parameter; 8] =
+    [DATE, WINDOW[0], WINDOW[1], STATION_IDS, NAMES, TZ, UTC_OFFSET, BASE];
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/summary",
-        query: &[
-            DATE,
-            WINDOW[0],
-            WINDOW[1],
-            BOX[0],
-            BOX[1],
-            BOX[2],
-            BOX[3],
-            STATION_IDS,
-            NAMES,
-            TZ,
-            UTC_OFFSET,
-            BASE,
-        ],
+        query: &join::<8, 16, 24>(OF_AREA, FILTER),
         body: &[],
         handler: || get(of_area),
         about: || {
@@ -234,7 +216,10 @@ async fn of_area(
     };
     let asked = with_names(&query, asked)?;
     check_lookback(whole(&asked)?, now_ms, caller.plan)?;
-    let scope = scope(&state, &query)?;
+    let scope = match named(&state, &query, &FILTER)? {
+        Some(ids) => Scope::Stations(ids),
+        None => matching(&state, &query)?.0,
+    };
     let directory = state.services.store.directory()?;
     let stations = match &scope {
         Scope::Everywhere => directory.stations.len(),
@@ -370,25 +355,6 @@ fn whole(asked: &SummaryQuery) -> Result<ClosedWindow, ApiError> {
     match (asked.windows.first(), asked.windows.last()) {
         (Some(first), Some(last)) => Ok(ClosedWindow::new(first.start_ms(), last.end_ms())?),
         _ => Err(missing("to")),
-    }
-}
-
-fn scope(state: &State, query: &Query) -> Result<Scope, ApiError> {
-    let bbox = query.bbox()?;
-    let ids = query.list("stationIds").map(|name| station_needed(state, name));
-    let ids: Vec<StationId> = ids.collect::<Result<_, _>>()?;
-    let limit = state.config().max_station_ids.min(MAX_STATION_IDS);
-    match (bbox, ids.is_empty()) {
-        (Some(_), false) => {
-            Err(ApiError::BadRequest("stationIds cannot be given with a box".to_owned()))
-        }
-        (Some(bbox), true) => Ok(Scope::Box(bbox)),
-        (None, true) => Ok(Scope::Everywhere),
-        (None, false) if ids.len() > limit => Err(ApiError::BadRequest(format!(
-            "stationIds holds {} ids; the limit is {limit}",
-            ids.len()
-        ))),
-        (None, false) => Ok(Scope::Stations(ids)),
     }
 }
 

@@ -16,14 +16,15 @@ import ssl
 import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from .._optional import need
 from ..features import Features
 from ._bulk import Bulk
+from ._filter import LiveFilter
 from ._live import SILENCE_S, Listening, LiveEvent, Topic
 from ._models import Models
-from ._observations import BBox, Observations
+from ._observations import Observations
 from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
 from .bulk import BulkFile, BulkTable
 from .errors import DamagedError, ServiceError, UnreachableError
@@ -140,25 +141,19 @@ class Client(_Calls):
         self,
         topics: Sequence[Topic] | None = None,
         *,
-        names: Sequence[str] | None = None,
-        bbox: BBox | None = None,
-        station_ids: Sequence[str] | None = None,
-        lon: float | None = None,
-        lat: float | None = None,
-        codes: Sequence[str] | None = None,
-        severity: Sequence[str] | None = None,
-        lang: Literal["en", "fr"] | None = None,
         last_event_id: str | None = None,
+        **filter: Unpack[LiveFilter],
     ) -> Generator[LiveEvent, None, None]:
         """What changes, as it changes, until you stop. A broken connection is made again, and the
         stream goes on after the last event, also across restarts of the server.
 
         ``topics`` are some of ``readings`` (new or corrected ones, in the form of the service),
         ``verdicts`` (older readings with another verdict), ``alerts`` (that came or whose state
-        changed), ``runs`` and ``products``; by default all. ``names``, ``bbox`` and ``station_ids``
-        narrow readings and verdicts, ``bbox``, ``lon`` and ``lat``, ``codes`` and ``severity`` alerts,
-        as in the other calls. An event of the topic ``resync`` says that some could not be told: fetch
-        anew what you show. ``last_event_id`` goes on after an event of an earlier call.
+        changed), ``runs`` and ``products``; by default all. ``names``, ``bbox``, ``station_ids`` and
+        what :meth:`stations` takes to choose stations narrow readings and verdicts; ``bbox``, ``lon``
+        and ``lat``, ``codes`` and ``severity`` narrow alerts, and ``lang`` is their language. An event
+        of the topic ``resync`` says that some could not be sent: fetch anew what you show.
+        ``last_event_id`` goes on after an event of an earlier call.
 
         ``retry`` of the client says how often in a row a connection may fail.
 
@@ -167,20 +162,7 @@ class Client(_Calls):
         ...     events = client.live(["alerts"], lon=-97.5, lat=35.4)
         ...     events.close()
         """
-        listening = Listening(
-            self._wire,
-            topics=topics,
-            names=names,
-            bbox=bbox,
-            station_ids=station_ids,
-            lon=lon,
-            lat=lat,
-            codes=codes,
-            severity=severity,
-            lang=lang,
-            last_event_id=last_event_id,
-        )
-        return self._live(listening)
+        return self._live(Listening(self._wire, topics, last_event_id, filter))
 
     def _live(self, listening: Listening) -> Generator[LiveEvent, None, None]:
         while True:
@@ -279,15 +261,8 @@ class AsyncClient(_Calls):
         self,
         topics: Sequence[Topic] | None = None,
         *,
-        names: Sequence[str] | None = None,
-        bbox: BBox | None = None,
-        station_ids: Sequence[str] | None = None,
-        lon: float | None = None,
-        lat: float | None = None,
-        codes: Sequence[str] | None = None,
-        severity: Sequence[str] | None = None,
-        lang: Literal["en", "fr"] | None = None,
         last_event_id: str | None = None,
+        **filter: Unpack[LiveFilter],
     ) -> AsyncGenerator[LiveEvent, None]:
         """The same as :meth:`Client.live`, for ``async for``.
 
@@ -298,20 +273,7 @@ class AsyncClient(_Calls):
         ...         await events.aclose()
         >>> asyncio.run(first_run())
         """
-        listening = Listening(
-            self._wire,
-            topics=topics,
-            names=names,
-            bbox=bbox,
-            station_ids=station_ids,
-            lon=lon,
-            lat=lat,
-            codes=codes,
-            severity=severity,
-            lang=lang,
-            last_event_id=last_event_id,
-        )
-        return self._live(listening)
+        return self._live(Listening(self._wire, topics, last_event_id, filter))
 
     async def _live(self, listening: Listening) -> AsyncGenerator[LiveEvent, None]:
         while True:

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 from .._columns import Instant
 from .._mesonet import MesonetError
 from .._optional import need
-from ._observations import _given, _instant
+from ._filter import parameters
+from ._observations import _instant
 from ._twin import call
 from ._wire import Program, Request
 from .bulk import BulkFile, BulkTable, Download, Page, Progress, progress_of
@@ -115,7 +116,7 @@ class Bulk:
 def _request(
     station_id: str, start: Instant, end: Instant, requests: Requests | None, page_size: int
 ) -> Request:
-    query = _given(
+    query = parameters(
         start=_instant(start, "start"),
         end=_instant(end, "end"),
         pageSize=str(page_size),

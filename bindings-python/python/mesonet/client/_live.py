@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._mesonet import MesonetError
-from ._observations import BBox, _given, _sides
+from ._filter import LiveFilter, live_query, parameters
 from ._wire import Answer, NoAnswer, Request, Send, Wire, _redirected, _refusal
 from .errors import UnreachableError
 
@@ -42,38 +42,17 @@ class Listening:
     def __init__(
         self,
         wire: Wire,
-        *,
         topics: Sequence[Topic] | None,
-        names: Sequence[str] | None,
-        bbox: BBox | None,
-        station_ids: Sequence[str] | None,
-        lon: float | None,
-        lat: float | None,
-        codes: Sequence[str] | None,
-        severity: Sequence[str] | None,
-        lang: Literal["en", "fr"] | None,
         last_event_id: str | None,
+        filter: LiveFilter,
     ) -> None:
-        lists = {
-            "topics": topics,
-            "names": names,
-            "stationIds": station_ids,
-            "codes": codes,
-            "severity": severity,
-        }
-        for name, given in lists.items():
-            if isinstance(given, str):
-                raise TypeError(f"{name} must be a list of texts; got one text")
+        if isinstance(topics, str):
+            raise TypeError("topics must be a list of texts; got one text")
         if last_event_id is not None and not last_event_id.isascii():
             raise MesonetError(f"last_event_id must be the id of an event; got {last_event_id!r}")
         self._wire = wire
-        self._query = _given(
-            bbox=None if bbox is None else ",".join(map(repr, _sides(bbox))),
-            lon=None if lon is None else repr(float(lon)),
-            lat=None if lat is None else repr(float(lat)),
-            lang=lang,
-            **{name: None if given is None else ",".join(given) for name, given in lists.items()},
-        )
+        chosen = parameters(topics=None if topics is None else ",".join(topics))
+        self._query = chosen + live_query(filter)
         self._id = last_event_id or ""
         self._retry_s = 3.0
         self._failures = 0

@@ -6,7 +6,8 @@ from typing import Any, Literal
 from .._columns import Instant
 from .._mesonet import MesonetError
 from ..grid import NativeGrid
-from ._observations import _given, _instant
+from ._filter import parameters
+from ._observations import _instant
 from ._twin import call
 from ._wire import Program, Request, segment
 from .model import SOUNDING_FIELDS, ModelPoint, ModelSeries, Tile
@@ -59,7 +60,7 @@ class Models:
         >>> client.grid("nam211").nearest(-79.4, 43.7)
         Cell(row=37, column=68)
         """
-        query = _given(run=run)
+        query = parameters(run=run)
         return NativeGrid(
             (yield Request(f"/models/{segment(model)}/grid", query, model=True)).json()
         )
@@ -94,7 +95,7 @@ class Models:
         """
         if valid is None:
             run, hour = run or "latest", hour or 0
-        query = _given(
+        query = parameters(
             run=run,
             hour=None if hour is None else str(hour),
             valid=None if valid is None else _instant(valid, "valid"),
@@ -129,7 +130,7 @@ class Models:
         fields = [name for name in SOUNDING_FIELDS if products.get(name, {}).get("levels_hpa")]
         if not fields:
             raise MesonetError(f"model {model} has no product on levels of pressure")
-        query = _given(run=run, hour=str(hour), fields=_fields(fields), winds="earth")
+        query = parameters(run=run, hour=str(hour), fields=_fields(fields), winds="earth")
         query += _at(lat, lon, row, column, None, None, member)
         return ModelPoint((yield Request(f"/models/{segment(model)}/point", query, model=True)).json())
 
@@ -158,7 +159,7 @@ class Models:
         >>> series.to_xarray().precipitable_water[:3].values.tolist()
         [17.73, 18.91, 19.4]
         """
-        query = _given(
+        query = parameters(
             run=run,
             fields=_fields(fields),
             winds=winds if winds == "earth" else None,
@@ -201,7 +202,7 @@ class Models:
             raise MesonetError(f"unknown product {name!r} of model {model}; known are {known}")
         if valid is None:
             hour = hour or 0
-        query = _given(
+        query = parameters(
             run=run,
             hour=None if hour is None else str(hour),
             valid=None if valid is None else _instant(valid, "valid"),
@@ -213,7 +214,7 @@ class Models:
 
 def _products(model: str, run: str) -> Program[tuple[str, dict[str, Any]]]:
     """The run that a text stands for, and its products by name."""
-    answer = yield Request(f"/models/{segment(model)}/products", _given(run=run), model=True)
+    answer = yield Request(f"/models/{segment(model)}/products", parameters(run=run), model=True)
     said = answer.json()
     return said["run"], {of["name"]: of for of in said["products"]}
 
@@ -233,7 +234,7 @@ def _at(
     level_hpa: float | None,
     member: int | None,
 ) -> tuple[tuple[str, str], ...]:
-    return _given(
+    return parameters(
         lat=None if lat is None else repr(float(lat)),
         lon=None if lon is None else repr(float(lon)),
         row=None if row is None else str(row),

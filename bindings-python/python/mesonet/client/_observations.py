@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
 from .._station import one_series
 from ..features import Features
+from ._filter import BBox, StationFilter, box, filter_query, parameters, sides
 from ._twin import call
 from ._wire import Answer, Program, Request, segment
 from .raster import Raster
@@ -19,36 +20,8 @@ from .table import ServiceTable, texts, utc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BBox: TypeAlias = tuple[float, float, float, float]
-"""West, south, east, north; west is greater than east across the antimeridian."""
-
 Span: TypeAlias = str | Duration
 """A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
-
-class StationFilter(TypedDict, total=False):
-    """Which stations are meant: those that match everything that is given."""
-
-    near: tuple[float, float]
-    """Longitude and latitude of a place, with ``radius_km``, ``nearest`` or both."""
-    radius_km: float
-    """Only stations at most this far from the place."""
-    nearest: int
-    """Only this many of the stations that match, those nearest to the place."""
-    regions: Sequence[str]
-    """States and provinces by postal code, for example ``["NY", "ON"]``."""
-    country: str
-    """``CA`` or ``US``."""
-    networks: Sequence[str]
-    """Networks by name."""
-    station_types: Sequence[str]
-    """Exposure classes: ``OpenCountry``, ``Suburban``, ``OpenWater``."""
-    variables: Sequence[str]
-    """Only stations with series of all these variables."""
-    min_altitude_m: float
-    """Only stations at least this high above mean sea level."""
-    max_altitude_m: float
-    """Only stations at most this high."""
-
 
 _MOST_STATION_IDS = 5_000
 
@@ -107,8 +80,8 @@ class Observations:
         >>> near["name"].tolist(), near["distance_km"].tolist()
         (['TORONTO CITY', 'Billy Bishop Toronto City Airport'], [2.48, 2.9])
         """
-        query = _given(search=search, window=None if window is None else _span(window, "window"))
-        answer = yield Request("/stations/map/details", query + _box(bbox) + _filter(filter))
+        query = parameters(search=search, window=None if window is None else _span(window, "window"))
+        answer = yield Request("/stations/map/details", query + box(bbox) + filter_query(filter))
         details: dict[str, dict[str, Any]] = answer.json()
         ids = list(details) if "near" in filter else sorted(details)
         of = [details[station] for station in ids]
@@ -175,7 +148,7 @@ class Observations:
         """
         if isinstance(names, str):
             raise TypeError("names must be a list of texts; got one text")
-        query = _given(
+        query = parameters(
             start=None if start is None else _instant(start, "start"),
             end=None if end is None else _instant(end, "end"),
             step=None if step is None else str(_step(step)),
@@ -183,7 +156,7 @@ class Observations:
             maxAge=None if max_age is None else _span(max_age, "max_age"),
         )
         if station_ids is None:
-            query += _box(bbox) + _filter(filter)
+            query += box(bbox) + filter_query(filter)
             return _readings([(yield Request("/stations/readings", query))])
         others = [name for name in ("bbox", *filter) if name != "bbox" or bbox is not None]
         if others:
@@ -223,7 +196,7 @@ class Observations:
         >>> air["value"].tolist(), air.about["reportedUnit"]
         ([27.0, 28.0, 29.0, 29.0], '°C')
         """
-        query = _given(start=_instant(start, "start"), end=_instant(end, "end"))
+        query = parameters(start=_instant(start, "start"), end=_instant(end, "end"))
         body = {
             "stationId": station_id,
             "name": name,
@@ -252,7 +225,7 @@ class Observations:
         >>> [check["check"] for check in client.explain(*reading)["checks"] if check["ran"]][:2]
         ['value', 'range']
         """
-        query = _given(
+        query = parameters(
             stationId=station_id,
             typeId=str(series_id),
             timestamp=_instant(timestamp, "timestamp"),
@@ -269,7 +242,7 @@ class Observations:
         >>> len(weather)
         4
         """
-        query = _given(
+        query = parameters(
             stationId=station_id, start=_instant(start, "start"), end=_instant(end, "end")
         )
         answer = yield Request("/observations/weather", query)
@@ -291,7 +264,7 @@ class Observations:
         >>> report["variables"][0]["type"]
         'airTemperature'
         """
-        query = _given(
+        query = parameters(
             start=None if start is None else _instant(start, "start"),
             end=None if end is None else _instant(end, "end"),
         )
@@ -322,11 +295,11 @@ class Observations:
         """
         if isinstance(codes, str):
             raise TypeError("codes must be a list of texts; got one text")
-        query = _given(
+        query = parameters(
             start=None if start is None else _instant(start, "start"),
             end=None if end is None else _instant(end, "end"),
             active="true" if active else None,
-            bbox=None if bbox is None else ",".join(map(repr, _sides(bbox))),
+            bbox=None if bbox is None else ",".join(map(repr, sides(bbox))),
             lon=None if lon is None else repr(float(lon)),
             lat=None if lat is None else repr(float(lat)),
             codes=None if codes is None else ",".join(codes),
@@ -348,7 +321,7 @@ class Observations:
         """
         if isinstance(codes, str):
             raise TypeError("codes must be a list of texts; got one text")
-        query = _given(codes=",".join(codes), kind=kind, version=version)
+        query = parameters(codes=",".join(codes), kind=kind, version=version)
         answer = yield Request("/alerts/zones", query)
         return Features(answer.json(), answer.replay)
 
@@ -371,7 +344,7 @@ class Observations:
         >>> client.product("reflectivity").content[:2]
         b'II'
         """
-        query = _given(
+        query = parameters(
             duration=duration,
             timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
         )
@@ -387,7 +360,7 @@ class Observations:
         >>> client.product_exists("reflectivity", timestamp="2000-01-01T00:00Z")
         False
         """
-        query = _given(
+        query = parameters(
             duration=duration,
             timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
         )
@@ -450,10 +423,6 @@ def _table(
     return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
 
 
-def _given(**parameters: str | None) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in parameters.items() if value is not None)
-
-
 def _instant(given: Instant, what: str) -> str:
     ms = instant_ms(given, what)
     text = str(np.datetime64(ms, "ms"))
@@ -477,54 +446,3 @@ def _step(given: int | Duration) -> int:
     if isinstance(given, int) and not isinstance(given, bool):
         return given
     return step_minutes(given)
-
-
-def _sides(bbox: BBox) -> BBox:
-    if len(bbox) != 4:
-        raise MesonetError(f"a box is west, south, east, north; got {len(bbox)} numbers")
-    west, south, east, north = (float(side) for side in bbox)
-    if not (abs(west) <= 180 and abs(east) <= 180 and -90 <= south <= north <= 90):
-        raise MesonetError(
-            "a box must have longitudes from -180 to 180, and latitudes from -90 to 90 with the "
-            f"south first; got {(west, south, east, north)}"
-        )
-    return west, south, east, north
-
-
-_FILTER = {
-    "radius_km": "radiusKm",
-    "nearest": "nearest",
-    "regions": "state",
-    "country": "country",
-    "networks": "network",
-    "station_types": "stationType",
-    "variables": "variable",
-    "min_altitude_m": "minAltitude",
-    "max_altitude_m": "maxAltitude",
-}
-"""The parameter of the service for each name of a filter."""
-
-
-def _filter(given: StationFilter) -> tuple[tuple[str, str], ...]:
-    query = []
-    for name, value in given.items():
-        if name == "near":
-            lon, lat = (float(degrees) for degrees in given["near"])
-            query += [("lon", repr(lon)), ("lat", repr(lat))]
-        elif name not in _FILTER:
-            allowed = ", ".join(["near", *_FILTER])
-            raise TypeError(f"unknown argument {name}; allowed are {allowed}")
-        elif name in ("regions", "networks", "station_types", "variables"):
-            if isinstance(value, str):
-                raise TypeError(f"{name} must be a list of texts; got one text")
-            query.append((_FILTER[name], ",".join(value)))  # type: ignore[arg-type]
-        else:
-            query.append((_FILTER[name], str(value)))
-    return tuple(query)
-
-
-def _box(bbox: BBox | None) -> tuple[tuple[str, str], ...]:
-    if bbox is None:
-        return ()
-    names = ("minLon", "minLat", "maxLon", "maxLat")
-    return tuple((name, repr(side)) for name, side in zip(names, _sides(bbox), strict=True))

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use mesonet::alert::Feature;
 use mesonet::geo::MultiPolygon;
+use mesonet::query::ChangedReadings;
 use mesonet::query::json::ReadingsWriter;
-use mesonet::query::{ChangedReadings, Scope};
 use mesonet::store::{ChangedBatch, ChangedReading, Directory};
 use mesonet::{StationId, alert};
 use serde::Serialize;
@@ -149,13 +149,7 @@ impl BatchPart {
         now_ms: i64,
         directory: &Directory,
     ) -> Option<Bytes> {
-        let is_meant = |id: StationId| match &filter.scope {
-            Scope::Everywhere => true,
-            Scope::Box(bbox) => {
-                directory.get(id).is_some_and(|record| bbox.contains(record.station.coordinates))
-            }
-            Scope::Stations(ids) => ids.binary_search(&id).is_ok(),
-        };
+        let is_meant = |id: StationId| filter.stations.has(id, directory);
         let selection = ChangedReadings {
             stations: self.stations.clone(),
             are_revised: self.are_revised,

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mesonet::access::{GRACE_MS, Limits, Plan};
 use mesonet::alert::Severity;
-use mesonet::query::Scope;
-use mesonet::{Variable, alert};
+use mesonet::query::StationFilter;
+use mesonet::store::Directory;
+use mesonet::{StationId, Variable, alert};
 
 use crate::state::alerts::Language;
 
@@ -61,12 +62,31 @@ impl FromIterator<Events> for TopicSet {
     }
 }
 
+/// The stations that a listener wants.
+#[derive(Clone, Debug)]
+pub enum ListenerStations {
+    /// These, sorted.
+    Named(Vec<StationId>),
+    /// Those that match when their readings come.
+    Matching(StationFilter),
+}
+
+impl ListenerStations {
+    /// Whether a station is one of them.
+    pub fn has(&self, id: StationId, directory: &Directory) -> bool {
+        match self {
+            Self::Named(ids) => ids.binary_search(&id).is_ok(),
+            Self::Matching(filter) => filter.is_empty() || filter.is_met(directory, id),
+        }
+    }
+}
+
 /// What a listener wants, and may have.
 #[derive(Clone, Debug)]
 pub struct ListenerFilter {
     pub topics: TopicSet,
-    /// The stations of readings and verdicts; lists are sorted.
-    pub scope: Scope,
+    /// The stations of readings and verdicts.
+    pub stations: ListenerStations,
     /// The variables of readings and verdicts.
     pub names: Vec<Variable>,
     /// How far back the readings and verdicts may be.

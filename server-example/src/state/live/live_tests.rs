@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use mesonet::access::Plan;
-use mesonet::query::Scope;
+use mesonet::query::{Near, StationFilter};
 use mesonet::store::{EmbeddedOptions, Verdicts};
 use mesonet::{
     BBox, BaseQuality, Batch, Intake, IntervalType, Quality, Reading, ReasonQuality, Report,
@@ -32,7 +32,7 @@ fn state(folder: &TempDir, change: impl FnOnce(&mut Config)) -> Arc<State> {
 fn filter() -> ListenerFilter {
     ListenerFilter {
         topics: Events::ALL.into_iter().collect(),
-        scope: Scope::Everywhere,
+        stations: ListenerStations::Matching(StationFilter::default()),
         names: vec![Variable::AirTemperature],
         plan: Plan::None,
         alerts: alert::Query::default(),
@@ -40,6 +40,10 @@ fn filter() -> ListenerFilter {
         language: Language::English,
         models: Vec::new(),
     }
+}
+
+fn in_box(bbox: BBox) -> ListenerStations {
+    ListenerStations::Matching(StationFilter { bbox: Some(bbox), ..StationFilter::default() })
 }
 
 fn name(at: usize) -> String {
@@ -276,12 +280,18 @@ async fn what_cannot_be_sent_is_said() {
 async fn each_listener_gets_what_it_wants_and_may_have() {
     let folder = TempDir::new().unwrap();
     let state = state(&folder, |_| {});
-    let stations = Scope::Stations(vec![station(&name(3)).id]);
-    let nowhere = Scope::Box(BBox::new(10.0, 10.0, 11.0, 11.0).unwrap());
+    let stations = ListenerStations::Named(vec![station(&name(3)).id]);
+    let nowhere = in_box(BBox::new(10.0, 10.0, 11.0, 11.0).unwrap());
     let place = station(&name(3)).coordinates;
     let (lon, lat) = (place.lon(), place.lat());
-    let there = Scope::Box(BBox::new(lon - 1.0, lat - 1.0, lon + 1.0, lat + 1.0).unwrap());
-    let with = |scope: Scope| ListenerFilter { scope, ..filter() };
+    let there = in_box(BBox::new(lon - 1.0, lat - 1.0, lon + 1.0, lat + 1.0).unwrap());
+    let matching = |filter| ListenerStations::Matching(filter);
+    let none = StationFilter::default();
+    let near = Some(Near::new(place).within_km(1.0));
+    let near = matching(StationFilter { near, ..none.clone() });
+    let other = matching(StationFilter { networks: vec!["METAR".to_owned()], ..none.clone() });
+    let same = matching(StationFilter { networks: vec!["test".to_owned()], ..none });
+    let with = |stations| ListenerFilter { stations, ..filter() };
     let wind = ListenerFilter { names: vec![Variable::WindSpeed], ..filter() };
     let verdicts = ListenerFilter { topics: [Events::Verdicts].into_iter().collect(), ..filter() };
     let old = Plan::Commercial;
@@ -289,6 +299,9 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
         (with(stations), 1),
         (with(nowhere), 0),
         (with(there), 5),
+        (with(near), 1),
+        (with(other), 0),
+        (with(same), 5),
         (wind, 0),
         (verdicts, 0),
         (ListenerFilter { plan: old, ..filter() }, 5),
@@ -318,7 +331,7 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
         }
         counts
     };
-    assert_eq!(got, [0, 0, 0, 0, 0, 5]);
+    assert_eq!(got, [0, 0, 0, 0, 0, 0, 0, 0, 5]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -356,8 +369,8 @@ async fn listeners_are_limited_in_all_and_of_each_address_and_end_when_the_serve
 async fn a_heartbeat_comes_in_time_and_tells_a_new_position() {
     let folder = TempDir::new().unwrap();
     let state = state(&folder, |config| config.live_heartbeat_s = 1);
-    let scope = Scope::Stations(vec![StationId::new("TEST", "none")]);
-    let filter = ListenerFilter { scope, ..filter() };
+    let stations = ListenerStations::Named(vec![StationId::new("TEST", "none")]);
+    let filter = ListenerFilter { stations, ..filter() };
     let mut listener = Listener::new(&state, ClientAddr::default(), filter, None).unwrap();
     assert_eq!(drain(&mut listener).await.len(), 1);
     assert_eq!(listener.next().await.unwrap(), ":\n");

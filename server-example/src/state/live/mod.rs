@@ -38,7 +38,7 @@ use event::KnownAlerts;
 
 pub use event::AlertEvent;
 use filter::SharedFilters;
-pub use filter::{Events, ListenerFilter, TopicSet};
+pub use filter::{Events, ListenerFilter, ListenerStations, TopicSet};
 use items::ItemsOnDisk;
 pub use listener::Listener;
 use ring::Ring;
