@@ -18,6 +18,7 @@ mod quality;
 mod record;
 mod record_bulk;
 mod record_models;
+mod record_summaries;
 mod record_tables;
 mod table;
 mod tile;
@@ -48,6 +49,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     record::register(module)?;
     record_bulk::register(module)?;
     record_models::register(module)?;
+    record_summaries::register(module)?;
     table::register(module)?;
     tile::register(module)?;
     time_grid::register(module)?;

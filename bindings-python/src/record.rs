@@ -115,7 +115,7 @@ type ReadingsRequest = (
 );
 
 /// A JSON text, and how many damaged blocks are missing from it.
-type AnswerText = (String, u64);
+pub type AnswerText = (String, u64);
 
 #[pymethods]
 impl Record {
@@ -376,7 +376,7 @@ impl Record {
 }
 
 /// The station on record that a text names.
-fn on_record(store: &dyn Reader, station: &str) -> Result<StationId, String> {
+pub fn on_record(store: &dyn Reader, station: &str) -> Result<StationId, String> {
     let directory = store.directory().map_err(text)?;
     let id = directory.named(station).map_err(text)?;
     let known = directory.get(id).is_some();

@@ -2,10 +2,12 @@
 
 import io
 import json
+import math
 import urllib.request
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
+import mesonet
 import polars as pl
 import pytest
 from child import PATIENCE_S, run, serving
@@ -35,6 +37,7 @@ def year(binary, tmp_path_factory):
             path = f"{origin}/api/v1/stations/{station}/summary?utcOffset=-05:00&{query}"
             return json.loads(ask(path))["periods"]
 
+        summaries.origin, summaries.station, summaries.data = origin, station, data
         yield readings(origin, station), summaries
 
 
@@ -272,3 +275,68 @@ def test_hours_are_of_their_readings(year):
         else:
             assert air is None or "mean" not in air
     assert compared > 730
+
+
+def test_the_tables_of_the_client_and_of_a_record_are_what_the_service_says(year):
+    frame, summaries = year
+    origin, station, data = summaries.origin, summaries.station, summaries.data
+    asked = {"tz": "America/New_York", "names": NAMES.split(","), "degree_day_base_c": 10}
+    with mesonet.Client(origin) as client, mesonet.Record(data) as record:
+        of_client = client.summary(station, "2020-09-01", "2020-09-30", **asked)
+        of_record = record.summary(station, "2020-09-01", "2020-09-30", **asked)
+        hours = client.summary(station, "2020-09-01", "2020-09-01", period="hour", utc_offset="-05:00")
+        window = {"period": "window", "start": "2020-09-01T05:00Z", "end": "2020-09-02T05:00Z"}
+        of_window = client.summary(station, **window)
+        assert of_window.periods == record.summary(station, **window).periods
+        many = client.summaries("2020-09-01", **asked)
+        named = client.summaries("2020-09-01", station_ids=["KTPA"], **asked)
+        nowhere = client.summaries("2020-09-01", regions=["AK"], **asked)
+        of_all = record.summary(first="2020-09-01", **asked)
+    assert of_client.periods == of_record.periods
+    assert (len(of_client), of_client.period, of_client.utc_offset) == (30, "day", "-05:00")
+    assert repr(of_client) == "<mesonet.Summaries: 30 days of 1 station>"
+    assert [of for _, of in of_client.periods] == [
+        day for day in summaries(f"from=2020-09-01&to=2020-09-30&names={NAMES}&degreeDayBase=10")
+    ]
+    assert many.periods == named.periods == of_all.periods == of_client.periods[:1]
+    assert len(nowhere) == 0 and len(nowhere.values()) == 0 and len(nowhere.wind()) == 0
+    assert len(hours) == 24
+    values = of_client.values().to_polars()
+    assert values.columns[:7] == ["station_id", "period", "start", "end", "variable", "unit", "count"]
+    first = values.row(by_predicate=(pl.col("period") == "2020-09-01") & (pl.col("variable") == "airTemperature"), named=True)
+    raw = of_client.periods[0][1]["variables"]["airTemperature"]
+    for name in ("max", "min"):
+        assert first[name] == raw[name]["value"]
+        assert first[f"{name}_time"].isoformat() == raw[name]["from"]["timestamp"].replace("Z", "+00:00")
+    assert (first["mean"], first["coverage_percent"]) == (raw["mean"]["value"], raw["mean"]["coveragePercent"])
+    assert math.isnan(first["total"]) and first["total_quality"] == 0
+    wind, winds = of_client.wind(), [of["wind"] for _, of in of_client.periods]
+    assert wind["peak_kmh"].tolist() == [of["peak"]["value"] for of in winds]
+    assert wind["readings"].tolist() == [of["readings"] for of in winds]
+    assert of_client.degree_days()["base_c"].tolist() == [10.0] * 30
+    rain = values.filter((pl.col("variable") == "precipitation") & pl.col("trace"))
+    assert (rain["total"] == 0).all() and len(rain) > 0
+
+
+def test_what_a_summary_cannot_be_of_is_refused(year):
+    station, data = year[1].station, year[1].data
+    refused = [
+        ({"first": "2020-09-31"}, "first must be a date such as 2024-08-03; got '2020-09-31'"),
+        ({"first": "2020-09-01", "last": "2020-08-01"}, "from must not be after to"),
+        ({"first": "2020-09-01", "tz": "America/Ottawa"}, "'America/Ottawa' is not a zone of the tz database"),
+        ({"first": "2020-09-01", "utc_offset": "EST"}, '"EST" is not an offset from UTC'),
+        ({"first": "2020-09-01", "tz": "UTC", "utc_offset": "Z"}, "the days are given twice"),
+        ({"period": "window"}, "a window needs start and end, and no dates"),
+        ({"period": "year", "first": "2020-09-01"}, '"year"'),
+        ({}, "summaries of each day need first, and no window"),
+        ({"first": "2020-09-01", "names": ["heat"]}, '"heat"'),
+        ({"station": "XXXX", "first": "2020-09-01"}, 'no station has the id "XXXX"'),
+        ({"station": None, "first": "2020-09-01", "last": "2020-09-02"}, "for one day or window"),
+    ]
+    with mesonet.Record(data) as record:
+        for arguments, text in refused:
+            with pytest.raises(mesonet.MesonetError) as error:
+                record.summary(**{"station": station} | arguments)
+            assert text in str(error.value)
+        with pytest.raises(TypeError):
+            record.summary(station, datetime(2020, 9, 1))

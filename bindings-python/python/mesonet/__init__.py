@@ -74,6 +74,7 @@ from .client import (
     Retry,
     ServiceError,
     ServiceTable,
+    Summaries,
     Tile,
     UnreachableError,
 )
@@ -193,6 +194,7 @@ __all__ = [
     "SeriesReadings",
     "ServiceError",
     "ServiceTable",
+    "Summaries",
     "Table",
     "Tile",
     "TimeGrid",

@@ -22,6 +22,7 @@ __all__ = [
     "record_models",
     "record_model_point",
     "record_model_series",
+    "record_summary",
     "explain_network",
     "worst",
     "distinct_worst_first",
@@ -321,6 +322,14 @@ def record_bulk_parquet(
 def record_alerts(
     record: Record, at_ms: int, replay: bool, asked: tuple[Any, ...], language: str, /
 ) -> str: ...
+def record_summary(
+    record: Record,
+    station: str | None,
+    periods: tuple[Any, ...],
+    names: list[str] | None,
+    degree_day_base_c: float | None,
+    /,
+) -> tuple[str, int]: ...
 def record_models(record: Record, /) -> list[tuple[str, list[str]]]: ...
 def record_model_point(
     record: Record,

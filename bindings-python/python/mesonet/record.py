@@ -25,6 +25,7 @@ from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, one_series, station_id
 from .alert import Zones, bundle_of
 from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
+from .client.summaries import Period, Summaries, date_text, standard_offset
 from .explanation import Explanation
 from .features import Features
 from .feed import Source, _file
@@ -235,6 +236,55 @@ class Record:
             return None
         stream, damaged = _mesonet.record_bulk(self._record, *asked)
         return RecordTable(stream, _said(damaged))
+
+    def summary(
+        self,
+        station: StationRef | None = None,
+        first: str | datetime.date | None = None,
+        last: str | datetime.date | None = None,
+        *,
+        period: Period = "day",
+        start: Instant | None = None,
+        end: Instant | None = None,
+        names: Iterable[str] | None = None,
+        tz: str | None = None,
+        utc_offset: str | None = None,
+        degree_day_base_c: float | None = None,
+    ) -> Summaries:
+        """Extremes, means, totals, wind and degree days, with what made each value: of a station by
+        ``hour``, ``day`` or ``month`` from date to date, both included, or of one ``window``, from
+        ``start`` up to ``end``. Without a station, of all stations for one day or window.
+
+        Days are those of standard time the whole year: of ``tz``, a zone of the tz database, or of
+        ``utc_offset``, by default UTC. The rules are those of the service.
+        """
+        if tz is not None and utc_offset is not None:
+            raise _mesonet.MesonetError("the days are given twice; give either tz or utc_offset")
+        dates = window = None
+        if period == "window":
+            if first is not None or last is not None or start is None or end is None:
+                raise _mesonet.MesonetError("a window needs start and end, and no dates")
+            window = (instant_ms(start, "start"), instant_ms(end, "end"))
+        else:
+            if first is None or start is not None or end is not None:
+                raise _mesonet.MesonetError(f"summaries of each {period} need first, and no window")
+            from_ = date_text(first, "first")
+            to = from_ if last is None else date_text(last, "last")
+            if station is None and (to != from_ or period != "day"):
+                raise _mesonet.MesonetError("all stations are summarised for one day or window")
+            offset = standard_offset(tz, from_, to) if tz is not None else utc_offset or "Z"
+            dates = (from_, to, offset)
+        which = None if station is None else station_id(station)
+        wanted = None if names is None else [str(name) for name in _several(names, "names")]
+        text, damaged = _mesonet.record_summary(
+            self._record, which, (period, dates, window), wanted, degree_day_base_c
+        )
+        of = json.loads(text)
+        if station is None:
+            periods = list(of["stations"].items())
+        else:
+            periods = [(of["stationId"], one) for one in of["periods"]]
+        return Summaries(of["period"], of["utcOffset"], periods, _said(damaged))
 
     def details(self, station: StationRef | None = None, *, at: Instant) -> dict[str, Any]:
         """What the service tells about a station (``/stations/{id}``), or about all stations by

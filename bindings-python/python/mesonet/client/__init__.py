@@ -25,11 +25,13 @@ from ._filter import LiveFilter
 from ._live import SILENCE_S, Listening, LiveEvent, Topic
 from ._models import Models
 from ._observations import Observations
+from ._summaries import SummaryCalls
 from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
 from .bulk import BulkFile, BulkTable
 from .errors import DamagedError, ServiceError, UnreachableError
 from .model import ModelPoint, ModelSeries, Tile
 from .raster import Raster
+from .summaries import Summaries
 from .table import ServiceTable
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ __all__ = [
     "Retry",
     "ServiceError",
     "ServiceTable",
+    "Summaries",
     "Tile",
     "UnreachableError",
 ]
@@ -56,7 +59,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-class _Calls(Observations, Bulk, Models):
+class _Calls(Observations, SummaryCalls, Bulk, Models):
     _wire: Wire
     _http: Any
     _httpx: Any
