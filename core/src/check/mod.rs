@@ -4,6 +4,7 @@
 //! (`limits.toml`). [`Check`] holds the order of the checks, and `outcome.rs` how they combine. The
 //! rules in prose, and the limits as tables, are in `docs/quality.md`.
 
+mod around;
 mod beside;
 mod change_limits;
 mod config;
@@ -30,15 +31,15 @@ mod step;
 mod value;
 mod witness;
 
+#[cfg(feature = "store")]
+pub(crate) use around::{NeighbourValue, Spot, counts};
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 #[cfg(feature = "store")]
 pub(crate) use neighbour_change::{ChangeInput, ChangeRule, Difference, Unshared, lasting};
 pub use neighbours::Surroundings;
 #[cfg(feature = "store")]
-pub(crate) use neighbours::{
-    Comparison, DISAGREE, NeighbourValue, Spot, combined, compared, counts,
-};
+pub(crate) use neighbours::{Comparison, DISAGREE, combined, compared};
 pub(crate) use one_series::OneSeries;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 #[cfg(feature = "store")]

@@ -5,11 +5,12 @@
 //! The changes of the neighbours are interpolated like their values (`neighbours.rs`), by optimum
 //! interpolation. Everything here is a function of the readings of a bounded time before.
 
+use super::around::{Around, NeighbourValue};
 use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
 use super::neighbour_limits::{CompareLimits, NeighbourLimits};
-use super::neighbours::{Around, DISAGREE, NeighbourValue};
+use super::neighbours::DISAGREE;
 use super::outcome::{Check, CheckOutcome, Details, NotRun, Sink};
 use crate::observation::Variable;
 

@@ -143,7 +143,7 @@ const REAL: [(Variable, &str); 2] = [
 
 #[test]
 fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
-    use super::super::neighbours::Spot;
+    use super::super::around::Spot;
     use crate::geo::LonLat;
     use crate::observation::BaseQuality;
     for (variable, rows) in REAL {

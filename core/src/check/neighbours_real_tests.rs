@@ -3,6 +3,7 @@
 
 use super::super::Checker;
 use super::*;
+use crate::geo::LonLat;
 
 /// Variable, whether the first station is wrong, and stations: id, longitude, latitude, altitude in
 /// metres, value. The altitudes of KLXV, KGUC and KASE are those of mountain valleys above 2,300 m.

@@ -1,8 +1,9 @@
 //! The checks of single values as they come in. The intake itself finds the values around.
 
+use super::around::NeighbourValue;
 use super::explain::Reports;
 use super::neighbour_change::{self, ChangeInput, ChangeRule, Difference};
-use super::neighbours::{self, Comparison, NeighbourValue};
+use super::neighbours::{self, Comparison};
 use super::outcome::{NotRun, Tally};
 use super::{CheckReport, Checker, Config, StationSite, jump, range};
 use crate::observation::Variable;
