@@ -175,7 +175,11 @@ fn a_station_is_found_by_any_of_its_ids_wherever_one_is_taken() {
     let of = id("CYYZ");
     for name in ["CYYZ", "cyyz", "71624", "wmo:71624", "TEST:CYYZ", "icao%20cyyz"] {
         let found = api.get(&format!("/stations/{name}"));
-        assert_eq!(found.text(), api.get(&format!("/stations/{of}")).text(), "{name}");
+        let own = api.get(&format!("/stations/{of}"));
+        assert_eq!(found.text(), own.text(), "{name}");
+        let location = of.to_string();
+        assert_eq!(found.header("content-location"), Some(&*location));
+        assert_eq!(own.header("content-location"), None);
         assert_eq!(api.get(&format!("/stations/{name}/quality")).status, 200);
     }
     let hour = "start=2024-08-03T11:30:00Z&end=2024-08-03T12:00:00Z";

@@ -32,6 +32,25 @@ test("an area has its alerts on a line of time, and leads to each and back", asy
   await page.close();
 });
 
+test("an address may name a station by any of its ids, alone too", async () => {
+  for (const hash of ["#CYYZ", "#station=METAR:CYYZ&layer=stations", "#CYYZ%20"]) {
+    const { page, problems } = await open(hash);
+    await page.getByRole("heading", { name: /Pearson/ }).waitFor();
+    // From then on the address has its id, which no other station ever gets; the map is there.
+    await page.waitForFunction((id) => location.hash.includes(`station=${id}`), TORONTO);
+    await page.waitForFunction(() => /map=43\.6\d*,-79\.6\d*,8/.test(location.hash));
+    assert.deepEqual(problems, []);
+    await page.close();
+  }
+  const { page } = await open("#XXXX");
+  await page.getByText('no station has the id "XXXX"').waitFor();
+  await page.close();
+  const { page: placed } = await open("#station=CYYZ&map=45,-75,6");
+  await placed.getByRole("heading", { name: /Pearson/ }).waitFor();
+  assert.ok((await placed.evaluate(() => location.hash)).includes("map=45,-75,6"));
+  await placed.close();
+});
+
 /** Choices whose text is wider than their box. */
 const cutChoices = (page) =>
   page.locator("select:visible").evaluateAll((all) =>

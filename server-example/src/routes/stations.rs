@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Shared};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::StationId;
 use mesonet::query::{DetailFieldError, DetailFields, StationDetail, StationMarkers, detail};
 use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
@@ -84,6 +86,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getStation", Tag::Observations, "One station with its details")
                 .path(&[STATION])
                 .json::<StationDetail>("The station.")
+                .header(
+                    "Content-Location",
+                    "The station by its own id, where another identifier asked for it.",
+                )
                 .cached("`no-cache`")
                 .tagged()
         },
@@ -185,7 +191,13 @@ async fn station(
         Some((body, content)) => json_of_content(&headers, content, body),
         None => json_tagged(&headers, serde_json::to_vec(&found).map_err(ApiError::internal)?),
     };
-    Ok(with_header(answer, damaged))
+    let mut answer = with_header(answer, damaged);
+    if text.parse::<StationId>().is_err() {
+        // RFC 9110, 8.7: beside this address, so it holds under any prefix.
+        let own = HeaderValue::from_str(&id.to_string()).map_err(ApiError::internal)?;
+        answer.headers_mut().insert(header::CONTENT_LOCATION, own);
+    }
+    Ok(answer)
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ export const hour = signal(0);
 /** The raster product and its time, as the catalogue names its files; empty is the first. */
 export const productFile = signal("");
 export const camera = signal({ lat: 46, lon: -96, zoom: 4 });
+/** Whether the address said where the map is. */
+export const isPlaced = signal(false);
 export const alertsOver = signal(false);
 
 const stored = (key: string): string | undefined => {
@@ -92,8 +94,19 @@ function written(): string {
   return `#${all.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
+/** A text of an address; one that is badly encoded stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function read(hash: string): void {
-  const all = new URLSearchParams(hash.replace(/^#/, ""));
+  const text = hash.replace(/^#/, "");
+  // A name alone is that of a station: #CYYZ.
+  const all = new URLSearchParams(text === "" || text.includes("=") ? text : { station: decoded(text) });
   const count = (key: string) => (/^\d+$/.test(all.get(key) ?? "") ? Number(all.get(key)) : undefined);
   const numbers = (key: string) => (all.get(key) ?? "").split(",").map(Number);
   const named = all.get("layer") as Layer | null;
@@ -113,6 +126,7 @@ function read(hash: string): void {
   productFile.value = all.get("file") ?? "";
   const [lat, lon] = numbers("place");
   place.value = all.has("place") && Number.isFinite(lat) && Number.isFinite(lon) ? { lat: lat!, lon: lon! } : undefined;
+  isPlaced.value = all.has("map");
   const [mapLat, mapLon, zoom] = numbers("map");
   if (all.has("map") && [mapLat, mapLon, zoom].every(Number.isFinite))
     camera.value = { lat: mapLat!, lon: mapLon!, zoom: zoom! };

@@ -76,6 +76,14 @@ export async function askJson<T>(address: string, asking: Asking = {}): Promise<
   return JSON.parse(new TextDecoder().decode(await bytesOf(response, asking))) as T;
 }
 
+/** Asks for something that has several addresses. Also returns the last part of its own one. */
+export async function askNamed<T>(address: string, asking: Asking = {}): Promise<{ of: T; own: string }> {
+  const response = await ask(address, asking);
+  const own = response.headers.get("content-location") ?? address;
+  const of = JSON.parse(new TextDecoder().decode(await bytesOf(response, asking))) as T;
+  return { of, own: own.slice(own.lastIndexOf("/") + 1) };
+}
+
 export async function askBytes(address: string, asking: Asking = {}): Promise<ArrayBuffer> {
   const bytes = await bytesOf(await ask(address, asking), asking);
   return bytes.buffer as ArrayBuffer;

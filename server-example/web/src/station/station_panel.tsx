@@ -1,22 +1,43 @@
 // A station: what it reports, how that was judged and why, its plots, and its data to take away.
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
-import { askBytes, askJson, observations } from "../api/client";
+import { askBytes, askJson, askNamed, observations } from "../api/client";
 import type { Reading, Readings, SeriesType, StationDetail, StationWeather } from "../api/types";
 import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
 import { variableName, withUnit } from "../domain/variables";
+import { goTo } from "../map/map_view";
 import { ReportBox } from "../metar/report_box";
 import { ToTime } from "../ui/hint";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
-import { language, locale, system } from "../view";
+import { isPlaced, language, locale, station, system } from "../view";
 import { ExplainPanel } from "./explain_panel";
 import { end_ms, shown_ms } from "./network";
 import { Plots, save } from "./plots";
 
 const DAY_MS = 24 * HOUR_MS;
+
+/** Whether a text is the id of a station, and not one of its other identifiers. */
+export const isStationId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** A station by any of its identifiers: finds it, and goes there. */
+export function NamedStation({ name }: { name: string }) {
+  const { answer, trouble, again } = useAsked(
+    (signal) => askNamed<StationDetail>(observations(`/stations/${encodeURIComponent(name)}`), { signal }),
+    [name],
+  );
+  useEffect(() => {
+    if (!answer) return;
+    const [lon, lat] = answer.of.coordinates;
+    station.value = answer.own;
+    if (!isPlaced.value) goTo(lat, lon);
+  }, [answer]);
+  if (trouble) return <Trouble text={trouble} retry={again} />;
+  return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
+}
 
 export function StationPanel({ id }: { id: string }) {
   const explained = useSignal<{ typeId: number; timestamp: string } | undefined>(undefined);

@@ -7,7 +7,7 @@ import { ModelControls } from "../models/model_controls";
 import { PlacePanel } from "../models/place_panel";
 import { ProductControls } from "../products/product_controls";
 import { QualityPanel } from "../quality/quality_panel";
-import { StationPanel } from "../station/station_panel";
+import { isStationId, NamedStation, StationPanel } from "../station/station_panel";
 import { alert, area, isPanelOpen, layer, place, station } from "../view";
 import { Banner } from "./banner";
 import { Header } from "./header";
@@ -57,6 +57,7 @@ function subject(): string {
 }
 
 function Subject() {
+  if (station.value && !isStationId(station.value)) return <NamedStation key={station.value} name={station.value} />;
   if (station.value) return <StationPanel key={station.value} id={station.value} />;
   if (layer.value === "quality") return <QualityPanel />;
   if (area.value) return <AreaPanel code={area.value} />;
