@@ -2,26 +2,23 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use mesonet::access::Plan;
-use mesonet::store::{EmbeddedOptions, Maintained, StoreError};
-use mesonet::time::HOUR_MS;
+use mesonet::store::EmbeddedOptions;
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
 use super::background::{repeat, rest};
+use super::error::ServeError;
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
-use super::model_layout::{Remaining, upgrade};
-use super::watch::{Watch, WatchError};
-use super::{figures, live, product_retention, retention};
-use crate::app::key_renewal::keep_keys;
+use super::upkeep::{Fed, LOOK, look, work_beside};
+use super::watch::Watch;
+use super::{figures, product_retention, retention};
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
@@ -29,85 +26,18 @@ use crate::config::{Config, ConfigError, Flags};
 use crate::connections::{Certificate, ConnectionLimits, Connections, Table, raise_file_limit};
 use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
-use crate::sample::{SampleData, SampleError, sample, sample_alerts};
+use crate::sample::{SampleData, sample, sample_alerts};
+use crate::state::State;
 use crate::state::alert_clocks::FeedClockLead;
 use crate::state::clock::Clock;
 use crate::state::zones::ZonesError;
-use crate::state::{State, StateError};
 use mesonet_service::fetch;
-use mesonet_service::keys::KeysError;
 use mesonet_service::record::{Origin, Record, RecordPlace, is_read_only};
 
 use crate::connections;
 
-/// How often the server checks whether the clock has passed a report.
-const TICK: Duration = Duration::from_secs(1);
-
-/// How often the server looks at the watched folder, and whether the store needs maintenance.
-const LOOK: Duration = Duration::from_secs(2);
-const MAINTENANCE: Duration = Duration::from_secs(10);
-
-/// How often the server looks for stations with new data: their details must be current within a
-/// second.
-const GLANCE: Duration = Duration::from_millis(100);
-
-/// How long the details must stay unchanged before they are compressed thoroughly.
-const SETTLED: Duration = Duration::from_secs(3);
-
 /// Maximum number of connections to `/metrics`.
 const OF_METRICS: usize = 16;
-
-/// Why a server could not start or go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// A setting is invalid.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The sample is damaged.
-    #[error(transparent)]
-    Sample(#[from] SampleError),
-    /// The clock cannot start at the sample.
-    #[error(
-        "now is sample, but the record holds readings other than the sample; it must be live or an \
-         RFC 3339 instant"
-    )]
-    NotOfSample,
-    /// A fetcher could not be started.
-    #[error(transparent)]
-    Fetch(#[from] fetch::SpawnError),
-    /// The watched folder cannot be read, or the store takes nothing.
-    #[error(transparent)]
-    Watch(#[from] WatchError),
-    /// The alert zones cannot be read.
-    #[error(transparent)]
-    Zones(#[from] ZonesError),
-    /// The sample has no reports.
-    #[error("the sample has no reports")]
-    Empty,
-    /// The record of API keys cannot be read or written.
-    #[error(transparent)]
-    Keys(#[from] KeysError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The state could not be made or updated.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// The server cannot listen, for example because the address is taken.
-    #[error("cannot listen on {listen}: {error}")]
-    Listen {
-        /// The address.
-        listen: SocketAddr,
-        /// The system's error.
-        error: io::Error,
-    },
-    /// The server cannot go on.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-/// The record that a server writes to, and the reports that wait for its clock.
-type Fed = (Record, Option<Timeline>);
 
 /// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
 ///
@@ -223,50 +153,6 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
 
 async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })
-}
-
-/// Starts the work that runs beside the requests under all settings.
-fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
-    if let Some((record, timeline)) = fed {
-        let replayed = record.clone();
-        beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
-            advance(state, &replayed, timeline.as_mut())?;
-            state.refresh_alerts()?;
-            Ok::<_, ServeError>(TICK)
-        }));
-        beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
-        beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, upgrade));
-        let stayed = product_retention::Stayed::new();
-        beside.spawn(repeat(Arc::clone(state), stayed, rest, product_retention::expire));
-    }
-    if state.services.follower().is_some() {
-        beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
-            state.refresh_alerts()?;
-            Ok::<_, ServeError>(TICK)
-        }));
-        let config = state.config();
-        let every =
-            if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
-        let look = move |state: &State, (): &mut ()| {
-            state.follow()?;
-            state.publish_batches()?;
-            if let (Some(follower), Some(span_ms)) = (state.services.follower(), recent(state)) {
-                follower.keep_recent(span_ms, state.config().recent_memory_bytes)?;
-            }
-            Ok::<_, ServeError>(every)
-        };
-        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
-    }
-    beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
-        state.refresh_stations()?;
-        Ok::<_, ServeError>(GLANCE)
-    }));
-    beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
-        state.snapshots.settle(last).map_err(StateError::from)?;
-        Ok::<_, ServeError>(SETTLED)
-    }));
-    keep_keys(beside, state);
-    live::tell(beside, state);
 }
 
 /// The socket that the service manager has opened for the server, if any (`LISTEN_FDS`).
@@ -428,13 +314,6 @@ fn date(ts_ms: i64) -> String {
     Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// The pause after an update of the details. It is short enough to keep them current within a
-/// second, and takes at least half of the time.
-fn rest_of_details(took: Duration) -> Duration {
-    const LONGEST: Duration = Duration::from_millis(400);
-    (took * 3).min(LONGEST).max(took)
-}
-
 /// The clock of a replay of the sample. It starts at the given instant or at the newest reading.
 /// The clock of alerts starts at moments at which some alerts are in force.
 fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
@@ -442,67 +321,4 @@ fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
         Some(start_ms) => Clock::started_at(start_ms),
         None => Clock::started_at(newest_ms).with_alerts_ahead(FeedClockLead::of_sample(newest_ms)),
     }
-}
-
-/// Feeds the store recorded reports as the clock passes them.
-fn advance(
-    state: &State,
-    record: &Record,
-    timeline: Option<&mut Timeline>,
-) -> Result<(), ServeError> {
-    if let Some(timeline) = timeline {
-        let (now_ms, newest_ms) = (state.clock.now_ms(), timeline.newest_ms());
-        let batch = timeline.pass(now_ms);
-        if let Some(newest_ms) = newest_ms.filter(|_| !batch.reports.is_empty()) {
-            let reports = batch.reports.len();
-            state.services.intake.take_in(&*state.services.store, batch)?;
-            record.sample_passed(newest_ms, now_ms)?;
-            tracing::debug!("{reports} reports arrived, {} are waiting", timeline.waiting());
-        }
-    }
-    Ok(())
-}
-
-/// Seals, merges and deletes what is due.
-fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
-    let retain_from_ms = retention::cutoff_of(state, record)?;
-    let done = record.maintain(retain_from_ms)?;
-    record.log_faults();
-    for fault in &done.set_aside {
-        tracing::error!("set aside a damaged file: {fault}");
-    }
-    if let Some(retain_from_ms) = retain_from_ms {
-        let alerts = match record.alerts().failure() {
-            Some(_) => 0,
-            None => record.alerts().expire(retain_from_ms)?,
-        };
-        retention::report(record, retain_from_ms, &done, alerts);
-    }
-    if let Some(span_ms) = recent(state) {
-        record.keep_recent(span_ms, state.config().recent_memory_bytes)?;
-    }
-    if done.sealed_readings > 0 || done.merged_segments > 0 {
-        let Maintained { sealed_readings, merged_segments, .. } = done;
-        tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
-    }
-    if done.rewritten_segments > 0 {
-        tracing::info!("wrote {} segments of an earlier version anew", done.rewritten_segments);
-    }
-    Ok(MAINTENANCE)
-}
-
-/// The span of time whose readings are in memory, from a whole hour to now.
-fn recent(state: &State) -> Option<Range<i64>> {
-    let hours = i64::from(state.config().recent_hours);
-    let now_ms = state.clock.now_ms();
-    let from_ms = (now_ms.div_euclid(HOUR_MS) - hours) * HOUR_MS;
-    (hours > 0).then_some(from_ms..now_ms)
-}
-
-/// Looks at the watched folder.
-fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
-    for summary in watch.look(state)? {
-        tracing::info!("watched folder: {}", summary.line());
-    }
-    Ok(LOOK)
 }
