@@ -18,7 +18,7 @@ struct OfStation {
     station_id: StationId,
     #[serde(flatten)]
     #[cfg_attr(feature = "openapi", schema(inline))]
-    asked: Asked,
+    kind: PeriodKind,
     /// The periods in order.
     periods: Vec<PeriodSummary>,
 }
@@ -30,7 +30,7 @@ struct OfStation {
 struct OfArea {
     #[serde(flatten)]
     #[cfg_attr(feature = "openapi", schema(inline))]
-    asked: Asked,
+    kind: PeriodKind,
     /// By station id; stations without readings are left out.
     stations: BTreeMap<String, PeriodSummary>,
 }
@@ -38,11 +38,11 @@ struct OfArea {
 described_as!(StationSummaries, OfStation);
 described_as!(AreaSummaries, OfArea);
 
-/// What was asked for.
+/// What the summaries are of.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-struct Asked {
+struct PeriodKind {
     /// `hour`, `day`, `month` or `window`.
     period: &'static str,
     /// Offset of the days from UTC, the same the whole year.
@@ -420,7 +420,7 @@ impl PeriodSummary {
     }
 }
 
-impl Asked {
+impl PeriodKind {
     fn new(query: &super::SummaryQuery) -> Self {
         Self { period: query.period.name(), utc_offset: query.offset.to_string() }
     }
@@ -431,7 +431,8 @@ impl Serialize for StationSummaries {
         let Self { station, query, summaries } = self;
         let period = |of| PeriodSummary::new(of, query.period, query.offset);
         let periods = summaries.iter().map(period).collect();
-        OfStation { station_id: *station, asked: Asked::new(query), periods }.serialize(serializer)
+        OfStation { station_id: *station, kind: PeriodKind::new(query), periods }
+            .serialize(serializer)
     }
 }
 
@@ -442,6 +443,6 @@ impl Serialize for AreaSummaries {
             (id.to_string(), PeriodSummary::new(of, query.period, query.offset))
         };
         let stations = stations.iter().map(of_station).collect();
-        OfArea { asked: Asked::new(query), stations }.serialize(serializer)
+        OfArea { kind: PeriodKind::new(query), stations }.serialize(serializer)
     }
 }
