@@ -118,6 +118,11 @@ enum Command {
         #[command(flatten)]
         flags: commands::keys::KeysFlags,
     },
+    /// List where alerts are sent, or send a test
+    Webhooks {
+        #[command(flatten)]
+        flags: commands::webhooks::WebhooksFlags,
+    },
     /// Print an account token for development; servers accept it on a loopback address only
     Token {
         #[command(flatten)]
@@ -202,6 +207,7 @@ fn main() -> ExitCode {
         Some(Command::Quality { flags }) => commands::quality::quality(&flags),
         Some(Command::Summary { flags }) => commands::summary::summary(&flags),
         Some(Command::Keys { flags }) => commands::keys::keys(&flags),
+        Some(Command::Webhooks { flags }) => commands::webhooks::webhooks(&flags),
         Some(Command::Token { flags }) => commands::token::token(&flags),
         Some(Command::Grib { command: GribCommand::Ls { flags } }) => {
             commands::grib_ls::grib_ls(&flags)

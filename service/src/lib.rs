@@ -7,7 +7,7 @@
 //! | Files into the record | `ingest` |
 //! | Files from the services that publish them | `fetch` |
 //! | Raster products | `products` |
-//! | What a stream of events has told, and its ids | `live` |
+//! | What a stream of events has published, and its ids | `live` |
 //! | Folders and buckets for backups and archives | `place` |
 //! | Backups, restoring them, and following them | `backup` |
 //! | Past months as Parquet | `archive` |
@@ -15,6 +15,7 @@
 //! | How far back a record is kept | `retention` |
 //! | API keys | `keys` |
 //! | Checking every file | `verify` |
+//! | Alerts sent to addresses | `webhooks` |
 //!
 //! `docs/architecture.md` says which folder may import which, and a test enforces it.
 #![allow(missing_docs, reason = "fields and variants whose names say what they are")]
@@ -56,3 +57,5 @@ pub mod retention;
 mod testing;
 #[cfg(feature = "whole")]
 pub mod verify;
+#[cfg(feature = "whole")]
+pub mod webhooks;

@@ -18,6 +18,10 @@ pub struct Answer {
 }
 
 impl Answer {
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }

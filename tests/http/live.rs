@@ -158,10 +158,7 @@ const REFUSED: [(&str, &str); 11] = [
         "bbox=-80,43,-79,44&stationIds=700f7e18-e84e-51b2-90bd-f054766d1ec5",
         "stations are given twice; give either stationIds or bbox",
     ),
-    (
-        "province=ON&stationIds=CYYZ",
-        "stations are given twice; give either stationIds or province",
-    ),
+    ("province=ON&stationIds=CYYZ", "stations are given twice; give either stationIds or province"),
     ("radiusKm=10", "radiusKm needs lat and lon"),
     ("minLat=1", "a box needs all of minLat, minLon, maxLat, maxLon; got only minLat"),
     ("lat=4", "a place needs both lat and lon, or neither"),

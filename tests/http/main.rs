@@ -101,3 +101,4 @@ mod support;
 mod tls;
 #[cfg(unix)]
 mod verify;
+mod webhooks;

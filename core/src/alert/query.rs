@@ -2,8 +2,11 @@
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use crate::alert::{AlertState, AreaKind, Clock, Message, MessageArea, Part, Status, resolve};
+use crate::alert::{
+    AlertState, AreaKind, Clock, Message, MessageArea, Part, Severity, Status, resolve,
+};
 use crate::geo::{BBox, LonLat, MultiPolygon};
 use crate::zone;
 use crate::zone::{Zone, Zones};
@@ -34,9 +37,13 @@ pub struct Query {
     pub bbox: Option<BBox>,
     /// One of its areas contains the place.
     pub at: Option<LonLat>,
+    /// One of its areas shares a point with this one.
+    pub area: Option<Arc<MultiPolygon>>,
     /// One of its areas is one of these zones, or [covers](zone::Code::covers) one of them, or is
     /// covered by one; empty means any.
     pub codes: Vec<zone::Code>,
+    /// It has a part of one of these severities, where none said is `Unknown`; empty means any.
+    pub severities: Vec<Severity>,
     /// It is in force; the other conditions then consider only the areas where it is in force.
     pub is_active: bool,
 }
@@ -82,6 +89,31 @@ impl Query {
     #[must_use]
     pub fn at(self, at: impl Into<Option<LonLat>>) -> Self {
         Self { at: at.into(), ..self }
+    }
+
+    /// Sets the area that one of its areas must share a point with.
+    #[must_use]
+    pub fn area(self, area: impl Into<Option<Arc<MultiPolygon>>>) -> Self {
+        Self { area: area.into(), ..self }
+    }
+
+    /// Sets the severities of which it must have one; empty means any.
+    ///
+    /// ```
+    /// use mesonet::alert::{AlertState, Message, Part, Query, Severity};
+    /// use mesonet::zone::Zones;
+    /// let part = Part { severity: Some(Severity::Severe), ..Part::default() };
+    /// let alert = Message { parts: vec![part], ..Message::default() };
+    /// let is_met = |severities: Vec<Severity>| {
+    ///     let query = Query::default().severities(severities);
+    ///     query.is_met(&alert, &AlertState::default(), &Zones::default())
+    /// };
+    /// assert!(is_met(vec![]) && is_met(vec![Severity::Extreme, Severity::Severe]));
+    /// assert!(!is_met(vec![Severity::Unknown]));
+    /// ```
+    #[must_use]
+    pub fn severities(self, severities: Vec<Severity>) -> Self {
+        Self { severities, ..self }
     }
 
     /// Sets the zones that an area must be one of; empty means any.
@@ -137,6 +169,11 @@ impl Query {
         if !is_in_time || self.is_active && state.status != Status::Active {
             return false;
         }
+        let is_severe =
+            |part: &Part| self.severities.contains(&part.severity.unwrap_or(Severity::Unknown));
+        if !self.severities.is_empty() && !message.parts.iter().any(is_severe) {
+            return false;
+        }
         let counts = |status: Status| !self.is_active || status == Status::Active;
         let is_in_a_zone = self.codes.is_empty()
             || message.areas().zip(&state.areas).any(|((_, area), &status)| {
@@ -149,6 +186,9 @@ impl Query {
             && self.bbox.is_none_or(|bbox| {
                 outlines_where(message, state, zones, counts)
                     .any(|outline| outline.intersects(bbox))
+            })
+            && self.area.as_ref().is_none_or(|area| {
+                outlines_where(message, state, zones, counts).any(|outline| outline.meets(area))
             })
             && self.at.is_none_or(|at| {
                 outlines_where(message, state, zones, counts).any(|outline| outline.contains(at))

@@ -1,4 +1,4 @@
-//! Tells those who listen what comes in.
+//! Publishes what comes in to those who listen.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long the server waits after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// Starts the tasks that tell what comes in.
-pub fn tell(beside: &mut JoinSet<()>, state: &Arc<State>) {
-    // A server that reads the record of another one tells what it has read: see `serve.rs`.
+/// Starts the tasks that publish what comes in.
+pub fn publish(beside: &mut JoinSet<()>, state: &Arc<State>) {
+    // A server that reads the record of another one publishes what it has read: see `serve.rs`.
     if state.services.follower().is_none() {
         let came = state.services.noted.told();
         beside.spawn(repeat(Arc::clone(state), came, State::publish_batches));

@@ -3,11 +3,13 @@
 //! | What | Where |
 //! | --- | --- |
 //! | The router, and what comes before and after each request | `router.rs`, `route.rs` |
-//! | The start, and what runs beside the requests | `serve.rs` |
+//! | The start | `serve.rs` |
+//! | What runs beside the requests | `upkeep.rs` |
 //! | Work in the background | `background.rs` |
 //! | How it stops | `leave.rs`, `signals.rs` |
 //! | What a running server reloads: settings, certificate | `reload.rs` |
 //! | Events from the record to those who listen | `live.rs` |
+//! | Alerts to webhooks | `webhooks.rs` |
 //! | The folder that is watched | `watch.rs` |
 //! | From fetched files to the store | `into_store.rs` |
 //! | API keys that others issue and revoke | `key_renewal.rs` |
@@ -17,6 +19,7 @@
 //! | The log and the metrics of requests | `request_line.rs` |
 
 mod background;
+mod error;
 mod figures;
 mod identify;
 mod into_store;
@@ -37,7 +40,10 @@ mod route;
 mod router;
 mod serve;
 mod signals;
+mod upkeep;
 mod watch;
+mod webhooks;
 
+pub use error::ServeError;
 pub use router::{App, app};
-pub use serve::{ServeError, judge_sample, serve};
+pub use serve::{judge_sample, serve};

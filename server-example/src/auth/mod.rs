@@ -14,6 +14,7 @@ pub mod access;
 mod issuer;
 mod key;
 mod key_set;
+pub mod operator;
 mod provider;
 mod token;
 

@@ -16,6 +16,7 @@ pub mod retention;
 pub mod summary;
 pub mod token;
 pub mod verify;
+pub mod webhooks;
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -34,7 +34,7 @@ use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 
 /// The settings that are read only at the start. A reload applies all others.
-const NEED_RESTART: [&str; 39] = [
+const NEED_RESTART: [&str; 40] = [
     "data",
     "store",
     "store_password_file",
@@ -62,6 +62,7 @@ const NEED_RESTART: [&str; 39] = [
     "watch",
     "watch_keep",
     "fetch",
+    "webhooks",
     "answer_memory_bytes",
     "max_connections",
     "max_address_connections",

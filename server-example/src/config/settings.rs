@@ -14,6 +14,7 @@ use super::LogFormat;
 use crate::config::replay_start::ReplayStart;
 use crate::limits::ProxyHeader;
 use mesonet_service::fetch::FetchConfig;
+use mesonet_service::webhooks::WebhookConfig;
 
 /// Makes [`Config`], which has every setting, and the flags of each group, which have the settings
 /// that were given. A setting without a default is an `Option`. The text after `by default` is for
@@ -42,11 +43,14 @@ macro_rules! settings {
             /// What is fetched, in `[[fetch]]` tables of the configuration file only. Without a
             /// table, nothing is fetched.
             pub fetch: Vec<FetchConfig>,
+            /// Where alerts are sent, in `[[webhooks]]` tables of the configuration file only. Without
+            /// a table, nothing is sent.
+            pub webhooks: Vec<WebhookConfig>,
         }
 
         impl Default for Config {
             fn default() -> Self {
-                Self { $($($name: default_value!($($default)?),)*)* fetch: Vec::new() }
+                Self { $($($name: default_value!($($default)?),)*)* fetch: Vec::new(), webhooks: Vec::new() }
             }
         }
 

@@ -25,12 +25,19 @@ impl Config {
         };
         let (mut text, mut tables) = (String::new(), String::new());
         for (key, value) in values {
-            if let ("fetch", Value::Array(fetched)) = (&*key, &value) {
-                for table in fetched.iter().filter_map(Value::as_object) {
-                    tables.push_str("\n[[fetch]]\n");
-                    for (key, value) in table {
-                        if let Some(value) = toml_value(key, value) {
-                            let _ = writeln!(tables, "{key} = {value}");
+            if let ("fetch" | "webhooks", Value::Array(entries)) = (&*key, &value) {
+                for table in entries.iter().filter_map(Value::as_object) {
+                    let _ = writeln!(tables, "\n[[{key}]]");
+                    for (name, value) in table {
+                        // The path of a webhook may be its secret.
+                        let value = match value {
+                            Value::String(url) if key == "webhooks" && name == "url" => {
+                                &Value::from(without_path(url))
+                            }
+                            value => value,
+                        };
+                        if let Some(value) = toml_value(name, value) {
+                            let _ = writeln!(tables, "{name} = {value}");
                         }
                     }
                 }
@@ -61,6 +68,13 @@ fn toml_value(key: &str, value: &Value) -> Option<String> {
         Value::String(text) => Some(Value::from(without_secrets(text)).to_string()),
         value => Some(value.to_string()),
     }
+}
+
+/// Hides everything after the host of an address.
+fn without_path(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let host = rest.split('/').next().unwrap_or_default();
+    format!("{scheme}://{host}/{HIDDEN}")
 }
 
 /// Hides the name and password of an address, and its query.

@@ -13,6 +13,7 @@ use mesonet_service::fetch::InvalidSetting;
 use mesonet_service::ingest::PushKey;
 use mesonet_service::place::{PLACES, is_address, is_inside};
 use mesonet_service::record::{RecordPlace, RecordPlaceError};
+use mesonet_service::webhooks::WebhookConfig;
 
 /// The allowed forms of the setting `store`.
 const STORES: &str = if cfg!(feature = "clickhouse") {
@@ -96,6 +97,7 @@ impl Config {
         for source in &self.fetch {
             source.check()?;
         }
+        WebhookConfig::check_all(&self.webhooks)?;
         if self.max_ingest_bytes < 1 << 10 {
             return refused("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
         }
@@ -205,6 +207,10 @@ impl Config {
                 "false where files are watched or fetched: such a server takes nothing in";
             return refused("read_only", &"true", allowed);
         }
+        if self.read_only && !self.webhooks.is_empty() {
+            let allowed = "false with [[webhooks]]: the server that writes sends the alerts";
+            return refused("read_only", &"true", allowed);
+        }
         // Such a server learns of a cutoff a second after readings were deleted. In that second,
         // answers would lack them without saying so.
         if self.read_only && self.archive.is_some() {
@@ -218,6 +224,11 @@ impl Config {
         if self.follow.is_some() && (self.watch.is_some() || !self.fetch.is_empty()) {
             let allowed =
                 "left out where files are watched or fetched: a follower takes nothing in";
+            return refused("follow", &"a place", allowed);
+        }
+        if self.follow.is_some() && !self.webhooks.is_empty() {
+            let allowed =
+                "left out with [[webhooks]]: the server that is followed sends the alerts";
             return refused("follow", &"a place", allowed);
         }
         if let Some(place) = &self.follow {

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Path, State as Shared};
-use axum::http::request::Parts;
+use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::auth::access::Caller;
+use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Member, MemberKind};
@@ -73,24 +72,6 @@ pub const ENDPOINTS: &[Endpoint] = &[
         },
     },
 ];
-
-/// An operator who is signed in by the header. A cookie does not count: a browser sends it on its
-/// own, even from pages of other sites.
-struct Operator(Option<Arc<str>>);
-
-impl FromRequestParts<Arc<State>> for Operator {
-    type Rejection = ApiError;
-    async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
-        let caller = Caller::from_request_parts(parts, state).await?;
-        if !parts.headers.contains_key(header::AUTHORIZATION) || !caller.is_signed_in {
-            return Err(ApiError::Unauthorized);
-        }
-        if !caller.is_staff {
-            return Err(ApiError::Forbidden);
-        }
-        Ok(Self(caller.subject))
-    }
-}
 
 /// A new key. It is shown only here.
 #[derive(Serialize, ToSchema)]
@@ -188,7 +169,8 @@ async fn look_up<T: Send + 'static>(
     done.await?
 }
 
-fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
+/// An answer for an operator, which nobody keeps.
+pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();

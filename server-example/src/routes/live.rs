@@ -165,8 +165,11 @@ fn filter(state: &State, caller: &Caller, query: &Query) -> Result<ListenerFilte
             .map_or(ListenerStations::Matching(stations), ListenerStations::Named),
         names: names(query)?,
         plan: caller.plan,
-        alerts: alert::Query::default().bbox(bbox).at(query.place()?).codes(codes(query)?),
-        severities: severities(query)?,
+        alerts: alert::Query::default()
+            .bbox(bbox)
+            .at(query.place()?)
+            .codes(codes(query)?)
+            .severities(severities(query)?),
         language: language(query)?,
         models,
     })

@@ -22,6 +22,7 @@ mod stations;
 mod summary;
 mod units;
 mod weather;
+mod webhooks;
 mod zones;
 
 use std::sync::Arc;
@@ -38,7 +39,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 15] = [
+pub const OBSERVATIONS: [&[Endpoint]; 16] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -54,6 +55,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 15] = [
     summary::ENDPOINTS,
     readings::ENDPOINTS,
     live::ENDPOINTS,
+    webhooks::ENDPOINTS,
 ];
 
 /// The endpoints of the model service.

@@ -49,6 +49,7 @@ use mesonet_service::live::EventLogError;
 use mesonet_service::products::ProductFiles;
 use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
 use mesonet_service::record::{Record, RecordPlace};
+use mesonet_service::webhooks::{Webhook, WebhookError};
 
 /// What all requests share.
 pub struct State {
@@ -71,6 +72,8 @@ pub struct State {
     pub(crate) traces: Traces,
     /// The stream of events.
     pub(crate) live: Arc<Live>,
+    /// Where alerts are sent.
+    pub(crate) webhooks: Vec<Arc<Webhook>>,
 }
 
 /// Why the state could not be made or updated.
@@ -94,6 +97,9 @@ pub enum StateError {
     /// The log of `/live` cannot be written.
     #[error(transparent)]
     EventLog(#[from] EventLogError),
+    /// A webhook cannot be used.
+    #[error(transparent)]
+    Webhook(#[from] WebhookError),
     /// No place of backups is set.
     #[error("follow is not set; it must be the place of the backups of another server")]
     NoPlace,
@@ -190,9 +196,11 @@ impl State {
         let credentials = credentials.map_err(ConfigError::from)?;
         let services = Services::new(store, record_of, intake, products, models, archive, zones);
         let live = Arc::new(services.begin_live(&config)?);
+        let webhooks = Webhook::open_all(&config.webhooks, services.folder(&config))?;
         let state = Arc::new(Self {
             services: Arc::new(services),
             live,
+            webhooks: webhooks.into_iter().map(Arc::new).collect(),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),

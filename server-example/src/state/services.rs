@@ -1,6 +1,7 @@
 //! What requests, fetchers and background work use: stores, products, models, zones.
 
 use std::io;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -176,18 +177,22 @@ impl Services {
     /// # Errors
     /// The record cannot be read, or the notes about what was told cannot be written.
     pub(super) fn begin_live(&self, config: &Config) -> Result<Live, StateError> {
-        // The notes are in the folder of the server, if it may write there.
-        let folder = match &self.record_of {
-            RecordOf::Record(_) | RecordOf::Backups(_) => Some(&*config.data),
-            RecordOf::Followed(_) if !is_read_only(&config.data) => Some(&*config.data),
-            RecordOf::Followed(_) | RecordOf::Elsewhere => None,
-        };
         let last = match self.change_log() {
             Some(log) => log.changes_after(u64::MAX, 0)?.last,
             None => 0,
         };
         let name = self.follower().map(Upstream::record_name).unwrap_or_default();
-        Ok(Live::new(LiveLimits::of(config), folder.filter(|folder| folder.is_dir()), last, &name)?)
+        Ok(Live::new(LiveLimits::of(config), self.folder(config), last, &name)?)
+    }
+
+    /// The folder of the server, if there is one and it may write there.
+    pub(super) fn folder<'c>(&self, config: &'c Config) -> Option<&'c Path> {
+        let may_write = match &self.record_of {
+            RecordOf::Record(_) | RecordOf::Backups(_) => true,
+            RecordOf::Followed(_) => !is_read_only(&config.data),
+            RecordOf::Elsewhere => false,
+        };
+        Some(&*config.data).filter(|folder| may_write && folder.is_dir())
     }
 
     /// What the last batches changed, if the record can tell.

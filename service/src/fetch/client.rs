@@ -170,8 +170,7 @@ impl Client {
                 return Err(RequestError::Missing(status.as_u16()));
             }
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                let retry_after_ms = text(headers, header::RETRY_AFTER)
-                    .and_then(|text| wait_ms(text, date_ms.unwrap_or_else(system_ms)));
+                let retry_after_ms = retry_after_ms(headers);
                 return Err(RequestError::Busy { status: status.as_u16(), retry_after_ms });
             }
             _ => {
@@ -200,7 +199,7 @@ impl Client {
 }
 
 /// The root certificates of the system.
-pub(super) fn system_roots() -> Result<RootCerts, RootsError> {
+pub(crate) fn system_roots() -> Result<RootCerts, RootsError> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
         let because = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
@@ -302,6 +301,12 @@ fn fresh_ms(headers: &HeaderMap, date_ms: Option<i64>) -> Option<i64> {
     }
     let expires_ms = text(headers, header::EXPIRES).and_then(http_date_ms)?;
     Some((expires_ms - date_ms?).max(0))
+}
+
+/// How long a server asks to wait before the next request, by its own clock.
+pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<i64> {
+    let date_ms = text(headers, header::DATE).and_then(http_date_ms);
+    wait_ms(text(headers, header::RETRY_AFTER)?, date_ms.unwrap_or_else(system_ms))
 }
 
 /// Reads `Retry-After`: seconds or a date.

@@ -37,9 +37,10 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-pub use client::RootsError;
-pub use client::{document, may_fetch};
+pub use client::{RootsError, document, may_fetch};
+pub(crate) use client::{retry_after_ms, system_roots};
 pub use poller::Poller;
+pub(crate) use retry::{asked_pause_ms, pause_ms, random};
 pub use settings::{FetchConfig, FetchSource, InvalidSetting};
 pub use visit::Round;
 

@@ -11,7 +11,7 @@ const MAX_PATIENCE_MS: i64 = 86_400_000;
 /// Returns the pause after a number of failures in a row. It doubles from the first pause up to an
 /// hour. A random part of up to half is taken off, so that clients that failed together do not
 /// return together.
-pub(super) fn pause_ms(first_ms: i64, failures: u32, random: f64) -> i64 {
+pub(crate) fn pause_ms(first_ms: i64, failures: u32, random: f64) -> i64 {
     let doubled = first_ms.saturating_mul(1 << failures.saturating_sub(1).min(20));
     let whole = doubled.clamp(1, MAX_PAUSE_MS.max(first_ms));
     whole - (whole as f64 / 2.0 * random) as i64
@@ -19,7 +19,7 @@ pub(super) fn pause_ms(first_ms: i64, failures: u32, random: f64) -> i64 {
 
 /// Returns the pause if the server may have asked for one. It is never shorter than what the server
 /// asked for.
-pub(super) fn asked_pause_ms(own_ms: i64, retry_after_ms: Option<i64>) -> i64 {
+pub(crate) fn asked_pause_ms(own_ms: i64, retry_after_ms: Option<i64>) -> i64 {
     own_ms.max(retry_after_ms.unwrap_or(0).min(MAX_PATIENCE_MS))
 }
 
@@ -31,7 +31,7 @@ pub(super) fn interval_ms(interval_s: u32, random: f64) -> i64 {
 }
 
 /// Returns a random number from 0 to 1, from the random seeds of hash maps.
-pub(super) fn random() -> f64 {
+pub(crate) fn random() -> f64 {
     (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -232,6 +232,16 @@ impl Polygon {
         })
     }
 
+    /// Whether two polygons within ±180° of longitude share a point. 180° and −180° are the same
+    /// meridian.
+    fn meets(&self, other: &Self) -> bool {
+        worlds().any(|shift| {
+            let shifted = |at: Coord| Coord { x: at.x + shift, y: at.y };
+            self.bounds.intersects(&other.bounds.map_coords(shifted))
+                && self.shape.intersects(&other.shape.map_coords(shifted))
+        })
+    }
+
     /// Whether the polygon is valid in the sense of OGC's Simple Features: rings touch themselves
     /// and each other at single points at most, and holes lie inside. The test uses the rounded
     /// coordinates as decimals: in binary, a corner in the middle of an edge may lie beside it.
@@ -345,6 +355,20 @@ impl MultiPolygon {
     /// Whether a box and one of the polygons share a point; sides and rings count.
     pub fn intersects(&self, bbox: BBox) -> bool {
         self.polygons.iter().any(|polygon| polygon.intersects(bbox))
+    }
+
+    /// Whether the two areas share a point; rings count.
+    ///
+    /// ```
+    /// use mesonet::LonLat;
+    /// use mesonet::geo::{MultiPolygon, Polygon};
+    /// let circle = |lon, lat| MultiPolygon::new([Polygon::circle(LonLat::new(lon, lat).unwrap(), 20.0, 0.1)?]);
+    /// let river = circle(-97.5, 35.4)?;
+    /// assert!(river.meets(&circle(-97.2, 35.4)?) && !river.meets(&circle(-96.9, 35.4)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn meets(&self, other: &Self) -> bool {
+        self.polygons.iter().any(|own| other.polygons.iter().any(|other| own.meets(other)))
     }
 
     /// Whether each polygon is valid in the sense of OGC's Simple Features.

@@ -14,7 +14,7 @@ use mesonet::{StationId, alert};
 use serde::Serialize;
 
 use super::filter::{Events, ListenerFilter};
-use crate::state::alerts::AlertView;
+use crate::state::alerts::{AlertView, Language};
 use crate::state::zones::ZoneSet;
 
 /// How many stations of a batch are in one event. The parts of a batch must be the same when it is
@@ -127,7 +127,6 @@ impl Content {
             Self::Alert(alert) => {
                 let zones = alert.zones.zones();
                 let is_met = filter.topics.has(Events::Alerts)
-                    && filter.has_severity(&alert.message)
                     && filter.alerts.is_met(&alert.message, &alert.state, zones);
                 is_met.then(|| alert.text(filter))?
             }
@@ -170,10 +169,14 @@ impl BatchPart {
 }
 
 impl AlertEvent {
-    fn text(&self, filter: &ListenerFilter) -> Option<Bytes> {
+    /// The alert as `/alerts` gives it.
+    pub fn feature(&self, language: Language) -> Feature<'_> {
         let (geometry, zones) = (self.geometry.as_deref(), self.zones.zones());
-        let language = filter.language.name();
-        let feature = Feature::drawn(&self.message, &self.state, geometry, zones, language);
+        Feature::drawn(&self.message, &self.state, geometry, zones, language.name())
+    }
+
+    fn text(&self, filter: &ListenerFilter) -> Option<Bytes> {
+        let feature = self.feature(filter.language);
         let mut text = head(Events::Alerts.name());
         text.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
         serde_json::to_writer(&mut text, &feature).ok()?;

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mesonet::access::{GRACE_MS, Limits, Plan};
-use mesonet::alert::Severity;
 use mesonet::query::StationFilter;
 use mesonet::store::Directory;
 use mesonet::{StationId, Variable, alert};
@@ -92,8 +91,6 @@ pub struct ListenerFilter {
     /// How far back the readings and verdicts may be.
     pub plan: Plan,
     pub alerts: alert::Query,
-    /// The severities of alerts; empty means any.
-    pub severities: Vec<Severity>,
     pub language: Language,
     /// The models whose runs the listener may see, sorted.
     pub models: Vec<String>,
@@ -104,14 +101,6 @@ impl ListenerFilter {
     pub fn earliest_ms(&self, now_ms: i64) -> i64 {
         let reach_ms = Limits::of(self.plan).max_reach_ms;
         reach_ms.map_or(i64::MIN, |reach_ms| now_ms.saturating_sub(reach_ms + GRACE_MS))
-    }
-
-    /// Whether an alert is of a wanted severity.
-    pub fn has_severity(&self, message: &alert::Message) -> bool {
-        let is_wanted = |part: &alert::Part| {
-            self.severities.contains(&part.severity.unwrap_or(Severity::Unknown))
-        };
-        self.severities.is_empty() || message.parts.iter().any(is_wanted)
     }
 }
 

@@ -36,7 +36,6 @@ fn filter() -> ListenerFilter {
         names: vec![Variable::AirTemperature],
         plan: Plan::None,
         alerts: alert::Query::default(),
-        severities: Vec::new(),
         language: Language::English,
         models: Vec::new(),
     }

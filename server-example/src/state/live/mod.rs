@@ -13,6 +13,7 @@
 //! | One listener | `listener.rs` |
 //! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
+//! | From the log of events to webhooks | `webhooks.rs` |
 
 mod encoded;
 mod event;
@@ -21,6 +22,7 @@ mod items;
 mod listener;
 mod publish;
 mod ring;
+mod webhooks;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -154,6 +156,11 @@ impl Live {
     /// What the metrics tell.
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// Changes with every event, and at the end of the stream.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.end.subscribe()
     }
 
     /// Ends all listeners, and takes no more.

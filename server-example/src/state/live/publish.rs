@@ -185,7 +185,7 @@ impl State {
     }
 
     /// The events of items. Those that are gone meanwhile are left out.
-    fn contents(&self, items: Vec<NumberedItem>) -> Vec<(u64, Content)> {
+    pub(super) fn contents(&self, items: Vec<NumberedItem>) -> Vec<(u64, Content)> {
         if items.is_empty() {
             return Vec::new();
         }
@@ -211,7 +211,7 @@ impl State {
 }
 
 /// A text that changes with an alert and its state.
-fn digest(message: &alert::Message, state: &alert::AlertState) -> String {
+pub(super) fn digest(message: &alert::Message, state: &alert::AlertState) -> String {
     let mut hasher = Sha256::new();
     hasher.update(serde_json::to_vec(message).unwrap_or_default());
     hasher.update(format!("{state:?}"));
