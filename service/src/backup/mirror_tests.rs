@@ -252,6 +252,7 @@ fn what_is_left_of_a_record_is_not_followed_over() {
         "products",
         "models",
         "fetch",
+        "webhooks",
         "damaged",
         "writer",
     ];

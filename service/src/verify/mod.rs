@@ -19,7 +19,7 @@ use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
 const DAMAGED: &str = "damaged";
 
 /// The entries of a data folder that this program creates.
-const OURS: [&str; 10] = [
+const OURS: [&str; 11] = [
     "lock",
     WRITER,
     "development-token.key",
@@ -29,6 +29,7 @@ const OURS: [&str; 10] = [
     "products",
     "models",
     "fetch",
+    "webhooks",
     "follower",
 ];
 
