@@ -17,6 +17,8 @@ pub struct MetarItem<'a> {
     pub ts_ms: i64,
     /// The report as received, its lines joined.
     pub raw_text: &'a str,
+    /// The heading of its bulletin, such as `SACN31 CWAO 032000`, if there is one.
+    pub header: Option<&'a str>,
     /// Place of the station, if the file gives it.
     pub place: Option<LonLat>,
     /// Altitude of the station above mean sea level, if the file gives it.

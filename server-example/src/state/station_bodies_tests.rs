@@ -19,6 +19,7 @@ fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
         ts_ms: minute * MINUTE_MS,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading { series, value, quality, qualifier: None }],
     }
 }

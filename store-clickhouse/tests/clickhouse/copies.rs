@@ -81,6 +81,7 @@ pub fn a_record_is_copied_here_and_on(url: &str) {
         ts_ms: START_MS + 48 * HOUR_MS + 5,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading::unchecked(temperature(), 99.0)],
     };
     let batch = Batch { stations: vec![], reports: vec![late] };

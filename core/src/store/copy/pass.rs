@@ -10,7 +10,7 @@ use super::sums::Fnv;
 use super::walk::{WindowWalk, is_too_long, span_ms};
 use super::{CopyError, Duplicate, Original, ReferenceData};
 use crate::observation::{Batch, Report, StationId, Variable};
-use crate::store::{Damage, Selection, no_verdicts};
+use crate::store::{Damage, Selection, StoreError, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Readings of a chunk. Each takes about 200 bytes while it is copied.
@@ -32,6 +32,8 @@ pub struct Copying<'a> {
     /// A number that identifies this state of the original.
     state: u64,
     has_changed: bool,
+    /// Whether both keep texts of reports.
+    with_texts: bool,
     at: CopyPosition,
     chunk: Chunk,
     chunk_content: u64,
@@ -67,8 +69,19 @@ impl<'a> Copying<'a> {
         };
         let (of, chunk) = (of.to_owned(), Chunk::default());
         let chunk_content = CHUNK;
-        let copying =
-            Self { from, to, of, reference, state, has_changed, at, chunk, chunk_content };
+        let with_texts = keeps_texts(from)? && keeps_texts(to)?;
+        let copying = Self {
+            from,
+            to,
+            of,
+            reference,
+            state,
+            has_changed,
+            with_texts,
+            at,
+            chunk,
+            chunk_content,
+        };
         copying.note()?;
         Ok(copying)
     }
@@ -161,6 +174,7 @@ impl<'a> Copying<'a> {
                         ts_ms,
                         revision,
                         present_weather,
+                        text: None,
                         readings,
                     });
                 };
@@ -228,6 +242,17 @@ impl<'a> Copying<'a> {
             }
         })?;
         intact(&damage)?;
+        failed.take().map_or(Ok(()), Err)?;
+        if self.with_texts {
+            let damage = from.scan_reports(ids, window, &mut |i, kept| {
+                found += 1;
+                if failed.is_none() && !is_too_long(window) {
+                    self.chunk.add_text(ids[i], kept);
+                    failed = self.flush_if_full(progress).err();
+                }
+            })?;
+            intact(&damage)?;
+        }
         failed.map_or(Ok(()), Err)?;
         Ok(Some(found).filter(|&found| found == 0 || !is_too_long(window)))
     }
@@ -256,6 +281,16 @@ impl<'a> Copying<'a> {
     pub(super) fn in_chunks_of(mut self, content: u64) -> Self {
         self.chunk_content = content;
         self
+    }
+}
+
+/// Whether a store keeps texts of reports.
+pub(super) fn keeps_texts(reader: &dyn Original) -> Result<bool, StoreError> {
+    let all = ClosedWindow::new(i64::MIN, i64::MAX);
+    let Ok(all) = all else { return Ok(true) };
+    match reader.scan_reports(&[], all, &mut |_, _| {}) {
+        Err(StoreError::NoTexts) => Ok(false),
+        scanned => scanned.map(|_| true),
     }
 }
 

@@ -1,13 +1,16 @@
 //! The forms in which a row keeps the times and values of a series.
 
 /// The most times of a row. Damage costs the series of a row whose bytes it hits.
-pub(super) const MOST_TIMES: usize = 4096;
+pub(in crate::store::embedded) const MOST_TIMES: usize = 4096;
 
 /// The fewest values that may share a table.
 pub(super) const FEWEST_TABLE: usize = 4;
 
 /// The number of present weather among the series of a file.
 pub(in crate::store::embedded) const WEATHER_NUMBER: u16 = u16::MAX;
+
+/// The number of the texts of reports.
+pub(in crate::store::embedded) const TEXTS_NUMBER: u16 = u16::MAX - 1;
 
 /// Which times of its row a series has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
