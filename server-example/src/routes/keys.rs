@@ -76,7 +76,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 
 /// An operator who is signed in by the header. A cookie does not count: a browser sends it on its
 /// own, even from pages of other sites.
-struct Operator(Option<Arc<str>>);
+pub(super) struct Operator(Option<Arc<str>>);
 
 impl FromRequestParts<Arc<State>> for Operator {
     type Rejection = ApiError;
@@ -188,7 +188,7 @@ async fn look_up<T: Send + 'static>(
     done.await?
 }
 
-fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
+pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();

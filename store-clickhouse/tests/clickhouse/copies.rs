@@ -24,6 +24,7 @@ fn original() -> MemoryStore {
             1 => Some(vec![]),
             _ => None,
         },
+        text: None,
         readings: vec![Reading {
             quality: if at % 4 == 0 { Quality::GOOD } else { Quality::UNCHECKED },
             ..Reading::unchecked(temperature(), at as f64 / 8.0 - f64::from(revision))
