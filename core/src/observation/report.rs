@@ -137,3 +137,42 @@ pub struct Batch {
     /// Reports, in the order in which they came in.
     pub reports: Vec<Report>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_or_no_text_is_none() {
+        let of = |text: &str| ReportText::new(text, None).map(|text| text.text().to_owned());
+        assert_eq!(of(" A\r\n\t B  "), Some("A B".to_owned()));
+        let longest = "x".repeat(ReportText::MOST_BYTES);
+        assert_eq!(of(&longest), Some(longest.clone()));
+        for wrong in ["", " \n", "A\u{1}B", "A\u{85}B", &format!("{longest}x")] {
+            assert_eq!(of(wrong), None, "{wrong:?}");
+        }
+        let headed = ReportText::new("A", Some(&"H".repeat(ReportText::MOST_HEADER_BYTES + 1)));
+        assert_eq!(headed.as_ref().map(ReportText::header), Some(None));
+    }
+
+    #[test]
+    fn copies_of_a_report_have_one_code_that_never_changes() {
+        let of = |text: &str| ReportText::new(text, None).unwrap();
+        let report = of("METAR CYYZ 032000Z 24012KT=");
+        for copy in
+            ["CYYZ 032000Z 24012KT", "SPECI CYYZ 032000Z 24012KT =", "CYYZ  032000Z 24012KT"]
+        {
+            assert!(of(copy).is_same_report(&report), "{copy}");
+            assert_eq!(of(copy).code(), report.code());
+        }
+        for other in ["CYYZ 032000Z 24012KT $", "METAR COR CYYZ 032000Z 24012KT"] {
+            assert!(!of(other).is_same_report(&report), "{other}");
+            assert_ne!(of(other).code(), report.code());
+        }
+        assert_eq!(of("A").code(), CODE_OF_A);
+    }
+
+    /// FNV-1a of `A`, 0xaf63fc4c860222ec, folded.
+    const CODE_OF_A: u32 =
+        ((0xaf63_fc4c_8602_22ec_u64 >> 33) ^ (0xaf63_fc4c_8602_22ec & 0x7fff_ffff)) as u32;
+}

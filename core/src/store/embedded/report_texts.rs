@@ -12,7 +12,6 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
-use super::packed::MOST_TIMES;
 use crate::observation::{ReportText, SeriesId};
 
 /// The rows of a run that hold texts. No series has a negative id.
@@ -164,10 +163,10 @@ pub(super) fn compress(texts: &TextPart<'_>) -> std::io::Result<Vec<u8>> {
     })
 }
 
-/// Returns the texts of a row of a file, and where each ends in them; `None` if they are wrong.
-pub(super) fn decompress(bytes: &[u8]) -> Option<(Vec<u32>, String)> {
+/// Returns the texts of a row of a file, so many, and where each ends in them; `None` if they are wrong.
+pub(super) fn decompress(bytes: &[u8], count: usize) -> Option<(Vec<u32>, String)> {
     let length = usize::try_from(get_frame_content_size(bytes).ok()??).ok()?;
-    if length > MOST_TIMES * MOST_BYTES {
+    if length > count.saturating_mul(MOST_BYTES) {
         return None;
     }
     let joined = DECOMPRESSOR.with_borrow_mut(|known| {
@@ -180,7 +179,7 @@ pub(super) fn decompress(bytes: &[u8]) -> Option<(Vec<u32>, String)> {
     let joined = String::from_utf8(joined).ok()?;
     let mut column = TextColumn::default();
     joined.split(AFTER_TEXT).for_each(|text| column.push(text));
-    Some((column.ends, column.bytes))
+    (column.len() == count).then_some((column.ends, column.bytes))
 }
 
 /// Texts that runs share.
@@ -196,7 +195,7 @@ mod tests {
         let of_header = ReportText::new("METAR CYYZ 032000Z 24012KT", Some("SACN31 CWAO 032000"));
         let texts = [held(&of_header.unwrap()), "SPECI é".to_owned(), "NIL".to_owned()];
         texts.iter().for_each(|text| column.push(text));
-        let (ends, bytes) = decompress(&compress(&column.part(0..3)).unwrap()).unwrap();
+        let (ends, bytes) = decompress(&compress(&column.part(0..3)).unwrap(), 3).unwrap();
         let back = TextPart::new(&ends, &bytes);
         assert_eq!(back.iter().collect::<Vec<_>>(), texts);
         assert_eq!(back.range(1..3).range(1..2).iter().collect::<Vec<_>>(), ["NIL"]);
@@ -210,10 +209,11 @@ mod tests {
         column.push(&"METAR CYYZ 032000Z 24012G20KT 15SM 29/17 A2991 ".repeat(9));
         let good = compress(&column.part(0..1)).unwrap();
         for cut in 0..good.len() {
-            assert_eq!(decompress(&good[..cut]), None, "{cut}");
+            assert_eq!(decompress(&good[..cut], 1), None, "{cut}");
         }
+        assert_eq!(decompress(&good, 2), None);
         // A frame that says it is endless takes no memory.
         let endless = [0x28, 0xb5, 0x2f, 0xfd, 0xe0, 255, 255, 255, 255, 255, 255, 255, 127];
-        assert_eq!(decompress(&endless), None);
+        assert_eq!(decompress(&endless, 4096), None);
     }
 }

@@ -342,9 +342,10 @@ impl PackedRun {
         bump: &'s Bump,
     ) -> Option<TextPart<'s>> {
         let bytes = self.text_bytes(batch, row);
-        let (ends, texts) = batch.is_whole(bytes).then(|| decompress(bytes))??;
+        let (ends, texts) =
+            batch.is_whole(bytes).then(|| decompress(bytes, row.len as usize))??;
         let all = TextPart::new(bump.alloc_slice_copy(&ends), bump.alloc_str(&texts));
-        (ends.len() == row.len as usize).then(|| all.range(range))
+        Some(all.range(range))
     }
 
     /// Returns the verdicts, sources, revisions and qualifiers of some readings of the row of the

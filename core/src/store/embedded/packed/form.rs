@@ -1,7 +1,7 @@
 //! The forms in which a row keeps the times and values of a series.
 
 /// The most times of a row. Damage costs the series of a row whose bytes it hits.
-pub(in crate::store::embedded) const MOST_TIMES: usize = 4096;
+pub(super) const MOST_TIMES: usize = 4096;
 
 /// The fewest values that may share a table.
 pub(super) const FEWEST_TABLE: usize = 4;

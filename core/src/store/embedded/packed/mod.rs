@@ -34,7 +34,7 @@ mod scale;
 pub(super) use self::batch::{is_packed, packed_batch, packed_schema};
 pub(super) use self::columns::PackedColumns;
 pub(super) use self::decode::Decoder;
-pub(super) use self::form::{MOST_TIMES, TEXTS_NUMBER, WEATHER_NUMBER};
+pub(super) use self::form::{TEXTS_NUMBER, WEATHER_NUMBER};
 pub(super) use self::row::PackedRow;
 pub(super) use self::run::{PackedRun, read_packed};
 
