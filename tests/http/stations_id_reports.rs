@@ -128,7 +128,7 @@ fn details_have_the_newest_report_only_if_it_is_asked_for() {
     let (a, b) = (id("A"), id("B"));
     let body = api.get("/stations/map/details?fields=name,reportText").text();
     let expected: Value = serde_json::from_str(&format!(
-        r#"{{"{a}":{{"name":"A","reportText":"SPECI CYYZ 031200Z 24012KT"}},"{b}":{{"name":"B"}}}}"#
+        r#"{{"{a}":{{"name":"Station A","reportText":"SPECI CYYZ 031200Z 24012KT"}},"{b}":{{"name":"Station B"}}}}"#
     ))
     .unwrap();
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);

@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::digest::Digest;
 use super::locate::locate;
-use super::pass::keeps_texts;
-use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::walk::{WindowWalk, is_too_long, keeps_texts, span_ms};
 use super::{CopyError, Original, ReferenceData};
 use crate::observation::{StationId, Variable};
 use crate::store::Selection;

@@ -7,10 +7,10 @@ use super::chunk::Chunk;
 use super::compare::Comparison;
 use super::mark::{CopyPosition, Mark, NOTE, Unfinished};
 use super::sums::Fnv;
-use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::walk::{WindowWalk, is_too_long, keeps_texts, span_ms};
 use super::{CopyError, Duplicate, Original, ReferenceData};
 use crate::observation::{Batch, Report, StationId, Variable};
-use crate::store::{Damage, Selection, StoreError, no_verdicts};
+use crate::store::{Damage, Selection, no_verdicts};
 use crate::time::ClosedWindow;
 
 /// Readings of a chunk. Each takes about 200 bytes while it is copied.
@@ -281,16 +281,6 @@ impl<'a> Copying<'a> {
     pub(super) fn in_chunks_of(mut self, content: u64) -> Self {
         self.chunk_content = content;
         self
-    }
-}
-
-/// Whether a store keeps texts of reports.
-pub(super) fn keeps_texts(reader: &dyn Original) -> Result<bool, StoreError> {
-    let all = ClosedWindow::new(i64::MIN, i64::MAX);
-    let Ok(all) = all else { return Ok(true) };
-    match reader.scan_reports(&[], all, &mut |_, _| {}) {
-        Err(StoreError::NoTexts) => Ok(false),
-        scanned => scanned.map(|_| true),
     }
 }
 

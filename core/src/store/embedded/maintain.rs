@@ -294,7 +294,10 @@ impl EmbeddedStore {
             let state = self.state();
             (state.segments.clone(), Arc::clone(&state.series))
         };
-        let is_old = |segment: &Arc<Segment>| !segment.is_refused() && segment.is_old(&series);
+        // Texts have had one form so far.
+        let is_old = |segment: &Arc<Segment>| {
+            is_of_readings(&segment.entry) && !segment.is_refused() && segment.is_old(&series)
+        };
         segments.into_iter().find(is_old)
     }
 
