@@ -194,7 +194,9 @@ mod tests {
         let mut column = TextColumn::default();
         let of_header = ReportText::new("METAR CYYZ 032000Z 24012KT", Some("SACN31 CWAO 032000"));
         let texts = [held(&of_header.unwrap()), "SPECI é".to_owned(), "NIL".to_owned()];
-        texts.iter().for_each(|text| column.push(text));
+        for text in &texts {
+            column.push(text);
+        }
         let (ends, bytes) = decompress(&compress(&column.part(0..3)).unwrap(), 3).unwrap();
         let back = TextPart::new(&ends, &bytes);
         assert_eq!(back.iter().collect::<Vec<_>>(), texts);

@@ -220,7 +220,7 @@ impl WriterState {
             // Receipts count readings.
             let mut uncounted = Receipt::default();
             let is_reading = series != WEATHER && series != TEXTS;
-            let receipt = if !is_reading { &mut uncounted } else { &mut *receipt };
+            let receipt = if is_reading { &mut *receipt } else { &mut uncounted };
             builder.row(id, series, slot);
             for same in row.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
                 let ts_ms = same[0].ts_ms;
