@@ -10,8 +10,8 @@ use mesonet::intake::{FeedFile, FileReceipt};
 use mesonet::observation::{SeriesFilter, SeriesId};
 use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
 use mesonet::store::{
-    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, Maintenance, ReaderWrapper, StoreError,
-    Watched,
+    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, KeptReport, Maintenance, ReaderWrapper,
+    StoreError, Watched,
 };
 use mesonet::zone::Zones;
 use mesonet::{
@@ -113,6 +113,9 @@ type ReadingsRequest = (
     Option<i64>,
     (u64, u64),
 );
+
+/// Time, revision, heading and text of a report.
+type ReportText = (i64, u8, Option<String>, String);
 
 /// A JSON text, and how many damaged blocks are missing from it.
 pub type AnswerText = (String, u64);
@@ -300,6 +303,27 @@ impl Record {
             record_tables::series(found.as_ref())
         })?;
         Ok((ArrowTable(batch), damaged))
+    }
+
+    /// The reports of a station: time, revision, heading and text.
+    #[pyo3(signature = (station, window, /))]
+    fn reports(
+        &self,
+        py: Python<'_>,
+        station: &str,
+        window: (i64, i64),
+    ) -> PyResult<(Vec<ReportText>, u64)> {
+        let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
+        self.read(py, |_, store| {
+            let station = on_record(store, station)?;
+            let mut found = Vec::new();
+            let mut visit = |_, kept: &KeptReport<'_>| {
+                let (header, text) = (kept.header.map(str::to_owned), kept.text.to_owned());
+                found.push((kept.ts_ms, kept.revision, header, text));
+            };
+            store.scan_reports(&[station], window, &mut visit).map_err(text)?;
+            Ok(found)
+        })
     }
 
     /// The details of a station, or of all of them by id.

@@ -46,6 +46,7 @@ fn store(spread: bool) -> MemoryStore {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings,
     };
     let reports = (0..TIMES).flat_map(|minute| {

@@ -139,6 +139,7 @@ fn store() -> MemoryStore {
                 ts_ms,
                 revision: 0,
                 present_weather: None,
+                text: None,
                 readings,
             });
         }

@@ -61,7 +61,7 @@ fn report(station: usize, id: StationId, ts_ms: i64) -> Report {
         qualifier: None,
     };
     let readings = (0..SERIES.len()).map(reading).collect();
-    Report { station: id, ts_ms, revision: 0, present_weather: None, readings }
+    Report { station: id, ts_ms, revision: 0, present_weather: None, text: None, readings }
 }
 
 struct Network {

@@ -59,6 +59,7 @@ fn metar(criterion: &mut Criterion) {
                     native_id: metar.station.as_str(),
                     ts_ms: metar.time_ms(1_666_400_000_000),
                     raw_text: report,
+                    header: None,
                     place: None,
                     altitude_m: Some(100.0),
                     kind: MetarKind::Routine,

@@ -72,6 +72,7 @@ fn batch(stations: &[Station], at: i64) -> Batch {
             ts_ms: ts_ms + (i as i64 * 7919) % EVERY_MS,
             revision: 0,
             present_weather: None,
+            text: None,
             readings: readings.collect(),
         }
     };

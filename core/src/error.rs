@@ -428,7 +428,7 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
         E::UnknownStation { .. } | E::NotFinite { .. } | E::SeriesIdTaken { .. } => {
             ErrorKind::Invalid
         }
-        E::SchemaVersion { .. } => ErrorKind::Unsupported,
+        E::SchemaVersion { .. } | E::NoTexts => ErrorKind::Unsupported,
         E::NoCatalogue { .. } => ErrorKind::Damaged,
         E::Full { .. } | E::Locked { .. } | E::Unavailable { .. } => ErrorKind::Unavailable,
         E::Columns(_) | E::Storage { .. } => ErrorKind::Internal,

@@ -8,7 +8,10 @@ import pyarrow as pa
 
 
 def readings(path):
-    """The readings of a segment, as a table. What the columns mean is in the metadata of its schema."""
+    """The readings of a segment, as a table. What the columns mean is in the metadata of its schema.
+
+    A segment with a column `text` holds texts of reports, and no readings.
+    """
     with pa.memory_map(str(path)) as source:
         file = pa.ipc.open_file(source)
         about = {key.decode(): value.decode() for key, value in file.schema.metadata.items()}

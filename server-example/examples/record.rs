@@ -136,6 +136,7 @@ impl Generator {
             ts_ms,
             revision: 0,
             present_weather: None,
+            text: None,
             readings: readings.collect(),
         }
     }

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -279,4 +280,28 @@ fn pages_of_the_operators_sites_may_call_and_others_may_not() {
     let refused = send(server.address(), "GET /", &headers, "");
     assert_eq!(refused.status, 401);
     assert!(refused.head.contains("access-control-allow-origin: https://map.example.org"));
+}
+
+#[test]
+fn an_operator_sees_the_reports_that_could_not_be_read() {
+    let folder = TempDir::new().unwrap();
+    let key = "k".repeat(64);
+    let hash = KeyHash::of(&key);
+    let server = Server::start(&folder, &["--now", "live", "--ingest-key-hashes", hash.as_str()]);
+    let staff = run(&folder, &["token", "--plan", "free", "--staff"]);
+    let free = run(&folder, &["token", "--plan", "commercial"]);
+    let path = "GET /api/v1/reports/refused";
+    send(server.address(), path, &[], "").is(401, "");
+    send(server.address(), path, &bearer(&free), "").is(403, "");
+    let bulletin = "METAR CYYZ 032000Z 24012KT 29/17 A2991=\nMETAR CYXX 0320Z <b>\u{1} 24012KT=\n";
+    let pushed = send(server.address(), "POST /api/v1/ingest?name=sa.txt", &bearer(&key), bulletin);
+    assert_eq!(pushed.status, 200, "{}", pushed.body);
+    let listed = send(server.address(), path, &bearer(&staff), "").json();
+    let reports = listed["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 1, "{listed}");
+    let of = |name: &str| reports[0][name].as_str().unwrap().to_owned();
+    assert_eq!((of("kind"), of("file")), ("metar-bulletin".to_owned(), "sa.txt".to_owned()));
+    assert!(of("reason").starts_with("line 2: "), "{listed}");
+    assert_eq!(of("text"), "METAR CYXX 0320Z <b>  24012KT");
+    assert!(of("receivedAt").ends_with('Z'));
 }

@@ -114,6 +114,7 @@ fn stations() -> Api {
                 ts_ms: NOW_MS - hour * mesonet::time::HOUR_MS,
                 revision: 0,
                 present_weather: None,
+                text: None,
                 readings: variables
                     .iter()
                     .map(|&variable| Reading::unchecked(instant(variable), hour as f64))

@@ -91,6 +91,7 @@ mod slow_callers;
 mod stations_filter;
 mod stations_id;
 mod stations_id_quality;
+mod stations_id_reports;
 mod stations_map_details;
 mod stations_map_markers;
 mod stations_readings;

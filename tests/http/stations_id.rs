@@ -19,6 +19,7 @@ fn a_station_is_the_same_object_as_in_the_map_details() {
                 ts_ms: NOW_MS,
                 revision: 0,
                 present_weather: Some(vec!["Light rain".to_owned(), "Mist".to_owned()]),
+                text: None,
                 readings: vec![],
             }],
         },

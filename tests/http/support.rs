@@ -226,6 +226,7 @@ pub fn report(
         ts_ms: NOW_MS - ms_ago,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![reading],
     };
     Batch { stations: vec![], reports: vec![report] }

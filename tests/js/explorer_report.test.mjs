@@ -139,6 +139,20 @@ test("a text that is not a report shows the words of the core in its place, and 
   await page.close();
 });
 
+test("a report of the station is shown as it came in and decoded by its button", async () => {
+  const { page, problems } = await opened();
+  const first = page.locator(".texts li").first();
+  await first.waitFor();
+  const text = await first.locator("code").textContent();
+  assert.match(text, /^CYYZ 03\d{4}Z /);
+  await first.getByRole("button").click();
+  await page.locator(".groups").waitFor();
+  assert.equal(await page.locator("#report").inputValue(), text);
+  assert.match((await shown(page))[0][0], /^CYYZ 03/);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
 test("a report that is pasted is decoded at once", async () => {
   const { page, problems } = await opened("", "&lang=fr");
   await page.locator("#report").evaluate((field) => {

@@ -50,7 +50,7 @@ def raw(server, path):
 
 
 def test_the_calls_are_those_that_are_documented():
-    assert len(CALLS) == 24
+    assert len(CALLS) == 25
 
 
 @pytest.mark.parametrize("name", CALLS)

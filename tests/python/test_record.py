@@ -455,3 +455,20 @@ def test_the_frame_of_a_record_is_whole(tmp_path):
         bulk = record.bulk(TORONTO, *WINDOW).to_polars()
         assert bulk["value"].dtype == pl.Float64 and np.isfinite(bulk["value"].to_numpy()).all()
         assert set(bulk["quality_base"].to_list()) <= {code.name for code in mesonet.BaseQuality}
+
+
+def test_reports_are_given_as_they_came_in(tmp_path):
+    bulletin = b"SACN31 CWAO 032000\nMETAR CYYZ 032000Z 24012KT\n  29/17 A2991=\n"
+    station, span = ("METAR", "CYYZ"), ("2024-08-03T19:00Z", "2024-08-03T21:00Z")
+    with Record(tmp_path, write=True) as record:
+        record.ingest(bulletin, received="2024-08-03T20:01Z")
+        (fresh,) = record.reports(station, *span)
+        record.seal()
+        assert record.reports(station, *span) == [fresh]
+        assert record.reports(station, "2024-08-03T20:01Z", "2024-08-03T21:00Z") == []
+        # The texts are counted apart from the readings.
+        assert record.health().segments == 1
+    assert (fresh.header, fresh.text) == ("SACN31 CWAO 032000", "METAR CYYZ 032000Z 24012KT 29/17 A2991")
+    assert (fresh.timestamp.isoformat(), fresh.revision) == ("2024-08-03T20:00:00+00:00", 0)
+    with Record(tmp_path) as record, pytest.raises(MesonetError, match="no station has the id"):
+        record.reports(("METAR", "XXXX"), *span)

@@ -35,8 +35,24 @@ def segments():
     sys.path.remove(str(ROOT / "docs" / "engines"))
 
 
+def of_readings(folder):
+    """The segments of readings: those of texts of reports have one more column."""
+    paths = sorted((folder / "segments").glob("*.arrow"))
+    return [path for path in paths if "text" not in pa.ipc.open_file(path).schema.names]
+
+
+def test_texts_of_reports_are_in_segments_of_their_own(sealed):
+    paths = set((sealed / "segments").glob("*.arrow")) - set(of_readings(sealed))
+    (path,) = paths
+    opened = pa.ipc.open_file(path).read_all()
+    assert opened.schema.metadata[b"mesonet.text_dictionary"] == b"metar-1"
+    texts = [len(times) for times in opened["time"].to_pylist()]
+    assert sum(texts) == sum(opened["readings"].to_pylist()) > 2_000
+    assert path.stat().st_size / sum(texts) < 60
+
+
 def test_the_documented_reader_gives_what_the_record_gives(sealed, segments):
-    (path,) = (sealed / "segments").glob("*.arrow")
+    (path,) = of_readings(sealed)
     read = pl.from_arrow(segments.readings(path)).filter(pl.col("name") != "presentWeather")
     assert read.height > 50_000
     with Record(sealed) as record:
@@ -57,7 +73,7 @@ def codes(bulk):
 
 
 def test_other_programs_open_a_segment_as_a_table(sealed):
-    (path,) = (sealed / "segments").glob("*.arrow")
+    (path,) = of_readings(sealed)
     opened = pa.ipc.open_file(path).read_all()
     assert {"station", "time", "series", "verdict"} < set(opened.column_names)
     frame = pl.read_ipc(path)

@@ -51,7 +51,7 @@ whose message says what was given and what is allowed. An array of a wrong type 
 from ._mesonet import MesonetError, __version__
 from .access import capabilities, check_lookback
 from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
-from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
+from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
 from .check import (
     DEFAULT_LIMITS_TOML,
     NetworkStation,
@@ -170,6 +170,7 @@ __all__ = [
     "GribRefusal",
     "ISD",
     "IngestOutcome",
+    "KeptReport",
     "MADIS",
     "MesonetError",
     "MesonetWarning",

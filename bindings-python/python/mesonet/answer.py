@@ -10,7 +10,7 @@ from . import _mesonet
 from .table import Streamed
 from .time_grid import Coarsening
 
-__all__ = ["DamagedWarning", "IngestOutcome", "RecordHealth", "RecordTable"]
+__all__ = ["DamagedWarning", "IngestOutcome", "KeptReport", "RecordHealth", "RecordTable"]
 
 
 class DamagedWarning(MesonetWarning):
@@ -68,6 +68,25 @@ class IngestOutcome:
     """Reports left out because the place of their station is not known, by station."""
     in_the_future: dict[str, int]
     """Reports left out because their time is more than a day in the future, by station."""
+
+
+@dataclass(frozen=True)
+class KeptReport:
+    """A report as it came in; see :meth:`Record.reports`.
+
+    >>> import datetime, mesonet
+    >>> mesonet.KeptReport(datetime.datetime(2024, 8, 3, 20, tzinfo=datetime.UTC), 0, None, "METAR").text
+    'METAR'
+    """
+
+    timestamp: datetime.datetime
+    """Time of the report, UTC."""
+    revision: int
+    """0 for a first report, higher for each correction of it."""
+    header: str | None
+    """The heading of the bulletin that it came in, such as ``SACN31 CWAO 032000``."""
+    text: str
+    """The report, with white space as one space."""
 
 
 @dataclass(frozen=True)

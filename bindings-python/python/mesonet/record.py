@@ -24,7 +24,7 @@ from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, one_series, station_id
 from .alert import Zones, bundle_of
-from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
+from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
 from .client.summaries import Period, Summaries, date_text, standard_offset
 from .explanation import Explanation
 from .features import Features
@@ -285,6 +285,27 @@ class Record:
         else:
             periods = [(of["stationId"], one) for one in of["periods"]]
         return Summaries(of["period"], of["utcOffset"], periods, _said(damaged))
+
+    def reports(self, station: StationRef, start: Instant, end: Instant) -> list[KeptReport]:
+        """The reports of a station as they came in, ascending in time, in a window with both ends
+        included: each the one in force at its time. Readings whose feed gives no texts have none.
+
+        >>> import tempfile, mesonet
+        >>> bulletin = b"SACN31 CWAO 032000\\nMETAR CYYZ 032000Z 24012KT 29/17 A2991=\\n"
+        >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
+        ...     outcome = record.ingest(bulletin, received="2024-08-03T20:01Z")
+        ...     kept = record.reports(("METAR", "CYYZ"), "2024-08-03T19:00Z", "2024-08-03T21:00Z")
+        >>> kept[0].header, kept[0].text
+        ('SACN31 CWAO 032000', 'METAR CYYZ 032000Z 24012KT 29/17 A2991')
+        """
+        window = (instant_ms(start, "start"), instant_ms(end, "end"))
+        told, damaged = self._record.reports(station_id(station), window)
+        _said(damaged)
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+        return [
+            KeptReport(epoch + datetime.timedelta(milliseconds=ts_ms), revision, header, text)
+            for ts_ms, revision, header, text in told
+        ]
 
     def details(self, station: StationRef | None = None, *, at: Instant) -> dict[str, Any]:
         """What the service tells about a station (``/stations/{id}``), or about all stations by

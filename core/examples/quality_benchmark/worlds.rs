@@ -175,8 +175,14 @@ impl FoundReports {
             add(Variable::Precipitation, IntervalType::Cumulative, 60, fallen);
             add(Variable::Mslp, moment, 0, number(12));
             add(Variable::Visibility, moment, 0, number(13).map(statute_miles_to_km));
-            let report =
-                Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
+            let report = Report {
+                station: station.id,
+                ts_ms,
+                revision: 0,
+                present_weather: None,
+                text: None,
+                readings,
+            };
             self.take(&station, report);
         }
         Ok(())
@@ -216,8 +222,14 @@ impl FoundReports {
             add(Variable::AirTemperature, moment, 0, number(12));
             add(Variable::DewPointTemperature, moment, 0, number(13));
             add(Variable::Mslp, moment, 0, number(14));
-            let report =
-                Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
+            let report = Report {
+                station: station.id,
+                ts_ms,
+                revision: 0,
+                present_weather: None,
+                text: None,
+                readings,
+            };
             self.take(&station, report);
         }
         Ok(())

@@ -77,6 +77,7 @@ mod tests {
             ts_ms: 0,
             revision: 0,
             present_weather: None,
+            text: None,
             readings: variables.iter().map(reading).collect(),
         };
         derive_report(&mut report, &station);

@@ -71,6 +71,7 @@ const HUMIDEX_ABOVE: f64 = 1.0;
 ///     ts_ms: 0,
 ///     revision: 0,
 ///     present_weather: None,
+///     text: None,
 ///     readings: vec![
 ///         reading(Variable::AirTemperature, 25.0),
 ///         reading(Variable::RelativeHumidity, 85.0),

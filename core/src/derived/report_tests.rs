@@ -42,6 +42,7 @@ fn report(readings: &[Reading]) -> Report {
         ts_ms: 0,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: readings.to_vec(),
     }
 }

@@ -47,6 +47,7 @@ fn report(ts_ms: i64, readings: &[(SeriesKey, f64, Quality)]) -> Report {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: readings.iter().map(reading).collect(),
     }
 }

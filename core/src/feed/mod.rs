@@ -92,8 +92,8 @@ pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_n
 pub use self::nws::alerts::read_nws_alerts;
 pub use self::nws::observation::{NWS_NETWORK, read_nws_observations};
 pub use self::summary::{
-    FeedError, FilePlace, MAX_REFUSALS, MAX_TALLY_NAMES, MetarItem, RefusalReason, ReportRefusal,
-    Summary, Tally,
+    FeedError, FilePlace, MAX_REFUSALS, MAX_REFUSED_BYTES, MAX_TALLY_NAMES, MetarItem,
+    RefusalReason, ReportRefusal, Summary, Tally,
 };
 #[cfg(feature = "arrow")]
 pub use self::table::FeedTable;

@@ -17,6 +17,8 @@ pub struct MetarItem<'a> {
     pub ts_ms: i64,
     /// The report as received, its lines joined.
     pub raw_text: &'a str,
+    /// The heading of its bulletin, such as `SACN31 CWAO 032000`, if there is one.
+    pub header: Option<&'a str>,
     /// Place of the station, if the file gives it.
     pub place: Option<LonLat>,
     /// Altitude of the station above mean sea level, if the file gives it.
@@ -142,6 +144,8 @@ pub struct ReportRefusal {
     pub place: FilePlace,
     /// Its first characters.
     pub excerpt: String,
+    /// Its text, for who looks into it: at most [`MAX_REFUSED_BYTES`], and what is no text is replaced.
+    pub text: String,
     /// Why it was left out.
     pub reason: RefusalReason,
 }
@@ -261,6 +265,9 @@ impl Tally {
 /// Number of refusals that a summary keeps; further ones are only counted.
 pub const MAX_REFUSALS: usize = 100;
 
+/// Bytes of a refused report that a summary keeps.
+pub const MAX_REFUSED_BYTES: usize = 1_000;
+
 /// Length of the excerpt that a refusal keeps.
 const EXCERPT_BYTES: usize = 60;
 
@@ -277,9 +284,10 @@ impl Summary {
     pub(super) fn refuse(&mut self, place: FilePlace, text: &[u8], reason: RefusalReason) {
         self.refused += 1;
         if self.refusals.len() < MAX_REFUSALS {
-            let excerpt = &text[..text.len().min(EXCERPT_BYTES)];
-            let excerpt = String::from_utf8_lossy(excerpt).into_owned();
-            self.refusals.push(ReportRefusal { place, excerpt, reason });
+            let first =
+                |bytes: usize| String::from_utf8_lossy(&text[..text.len().min(bytes)]).into_owned();
+            let (excerpt, text) = (first(EXCERPT_BYTES), first(MAX_REFUSED_BYTES));
+            self.refusals.push(ReportRefusal { place, excerpt, text, reason });
         }
     }
 }

@@ -58,6 +58,7 @@ pub(super) fn report(
         ts_ms: NOON_MS + minute * MINUTE_MS,
         revision,
         present_weather: None,
+        text: None,
         readings: values.iter().map(reading).collect(),
     }
 }

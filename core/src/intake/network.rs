@@ -217,7 +217,7 @@ fn report(of: &NetworkStation<'_>, station: StationId, ts_ms: i64) -> Report {
         value.is_finite().then_some(reading)
     };
     let readings = of.series.iter().filter_map(reading).collect();
-    Report { station, ts_ms, revision: 0, present_weather: None, readings }
+    Report { station, ts_ms, revision: 0, present_weather: None, text: None, readings }
 }
 
 fn verdicts(

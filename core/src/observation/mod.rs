@@ -36,7 +36,7 @@ pub use self::quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_codes_worst_first,
     distinct_worst_first, worst, worst_code,
 };
-pub use self::report::{Batch, Reading, Report};
+pub use self::report::{Batch, Reading, Report, ReportText};
 pub use self::series::{
     IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesKeyError, SeriesParts,
     SeriesPreference,

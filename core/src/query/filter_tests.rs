@@ -41,6 +41,7 @@ fn store() -> MemoryStore {
         ts_ms: 0,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: SeriesKey::new(place.6, IntervalType::Instantaneous, 0),
             value: 1.0,

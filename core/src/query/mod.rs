@@ -10,6 +10,7 @@
 //! | Which stations: around a place, of a province, of a network | [`StationFilter`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
+//! | The reports of one station as they came in | [`station_reports`] |
 //! | What a batch has changed | [`ChangedReadings`] |
 //! | Summaries of one station, or of many for one period | [`station_summaries`], [`area_summaries`] |
 
@@ -19,6 +20,7 @@ mod filter;
 pub mod json;
 mod keyed;
 mod readings;
+mod reports;
 mod resample;
 pub(crate) mod rows;
 mod series;
@@ -35,6 +37,10 @@ pub use self::detail::{
 pub use self::filter::{Away, FoundStation, Near, StationFilter};
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
+pub use self::reports::{
+    MAX_REPORTS, ReportOfStation, StationReports, newest_report_texts, report_texts,
+    station_reports,
+};
 pub use self::resample::{
     CellReading, GridCells, Ragged, RaggedColumns, RaggedError, for_each_cell, resample,
 };

@@ -38,6 +38,7 @@ fn report(native_id: &str, minute: i64, readings: &[(SeriesKey, f64)]) -> Report
         ts_ms: minute * MINUTE_MS,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: readings.iter().map(reading).collect(),
     }
 }

@@ -75,6 +75,7 @@ fn store(readings: &[(i64, i32)]) -> MemoryStore {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: key(minutes),
             value: ts_ms as f64 + f64::from(minutes),

@@ -196,6 +196,10 @@ mod wire {
         #[serde(skip_serializing_if = "str::is_empty")]
         #[cfg_attr(feature = "openapi", schema(required = false))]
         group_bucket_name: &'a str,
+        /// The report that the reading came in, if it has a text; only with `reportText=true`.
+        // The writer of an answer adds it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        report_text: Option<&'a str>,
     }
 
     impl<'a> First<'a> {
@@ -222,6 +226,7 @@ mod wire {
                 qualifier: reading.qualifier,
                 calculated: key.calculated,
                 group_bucket_name: &key.bucket,
+                report_text: None,
             }
         }
     }

@@ -32,6 +32,7 @@ fn store(readings: &[(i64, SeriesKey)]) -> (MemoryStore, StationId) {
         ts_ms: *ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: series.clone(),
             value: 1.5,

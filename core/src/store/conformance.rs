@@ -13,6 +13,7 @@
 #![cfg_attr(not(test), allow(clippy::unwrap_used, reason = "a broken rule is a panic"))]
 
 mod places;
+mod texts;
 mod verdicts;
 mod weather;
 
@@ -29,13 +30,14 @@ use super::{
 use crate::geo::LonLat;
 use crate::observation::{
     Batch, EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode,
-    Reading, Report, Series, SeriesId, SeriesKey, Station, StationId, Variable,
+    Reading, Report, ReportText, Series, SeriesId, SeriesKey, Station, StationId, Variable,
 };
 use crate::time::ClosedWindow;
 use places::{
     a_description_moves_a_station_after_its_newest_report,
     no_description_takes_an_earlier_place_away,
 };
+use texts::the_text_of_every_report_is_kept;
 use verdicts::{
     a_judge_sees_the_batch_in_the_record,
     a_revised_verdict_leaves_the_value_and_the_source_verdict, a_verdict_is_kept_unchanged,
@@ -71,6 +73,7 @@ fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
         ts_ms,
         revision,
         present_weather: None,
+        text: None,
         readings: vec![reading],
     }
 }
@@ -265,6 +268,7 @@ fn data_already_on_record_changes_nothing(store: &dyn Store) {
     let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
     let rain = |revision, value| Report {
         present_weather: Some(vec![format!("Rain {value}")]),
+        text: ReportText::new(&format!("RAIN {value}"), None),
         ..report("A", 20, revision, value)
     };
     // For each station and each moment, the last entry in the batch counts.
@@ -420,6 +424,7 @@ macro_rules! with_rules {
             generations_show_what_changed,
             the_latest_are_the_last_of_a_scan,
             the_newer_ingest_wins,
+            the_text_of_every_report_is_kept,
             the_weather_of_every_report_is_kept,
             the_window_holds_both_its_ends,
             two_series_with_one_id_are_never_mixed,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{
     Damage, Directory, Reader, Selection, SeriesSlice, StationRecord, Store, StoreError,
-    VisitWeather,
+    VisitReports, VisitWeather,
 };
 use crate::observation::StationId;
 use crate::time::{ClosedWindow, DAY_MS};
@@ -152,6 +152,15 @@ impl Reader for Continued {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.store.scan_weather(stations, window, visit)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        self.store.scan_reports(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -36,6 +36,7 @@ fn store(readings: &[(usize, i64, usize)]) -> Arc<MemoryStore> {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: key(series),
             value: (ts_ms * 10) as f64 + series as f64,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
+use super::{Directory, Reader, Selection, SeriesSlice, StoreError, VisitReports, VisitWeather};
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
@@ -104,6 +104,17 @@ impl Reader for Watched<'_> {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         let damage = self.reader.scan_weather(stations, window, visit)?;
+        self.note(&damage);
+        Ok(damage)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        let damage = self.reader.scan_reports(stations, window, visit)?;
         self.note(&damage);
         Ok(damage)
     }

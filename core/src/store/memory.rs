@@ -2,17 +2,19 @@
 
 mod original;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationNames, StationRecord,
-    StationRecords, StationSeries, Store, StoreError, VerdictFn, Verdicts, VisitWeather, described,
+    Damage, Directory, KeptReport, Reader, Receipt, Selection, SeriesSlice, StationNames,
+    StationRecord, StationRecords, StationSeries, Store, StoreError, VerdictFn, Verdicts,
+    VisitReports, VisitWeather, described,
 };
 use crate::geo::StationIndex;
 use crate::observation::{
-    Batch, Qualifier, QualityCode, Reading, Report, Series, SeriesId, SeriesKey, Station, StationId,
+    Batch, Qualifier, QualityCode, Reading, Report, ReportText, Series, SeriesId, SeriesKey,
+    Station, StationId,
 };
 use crate::time::ClosedWindow;
 
@@ -41,7 +43,8 @@ use crate::time::ClosedWindow;
 ///     qualifier: None,
 /// };
 /// let report = Report {
-///     station: id, ts_ms: 0, revision: 0, present_weather: None, readings: vec![reading],
+///     station: id, ts_ms: 0, revision: 0, present_weather: None, text: None,
+///     readings: vec![reading],
 /// };
 /// let store = MemoryStore::default();
 /// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut no_verdicts)?;
@@ -80,6 +83,9 @@ struct MemoryReading {
 /// The revision of a report and its words of the weather.
 type Said = (u8, Vec<String>);
 
+/// The revision of a report and its text.
+type Text = (u8, ReportText);
+
 /// The previous state of what a batch changed.
 #[derive(Default)]
 struct Before {
@@ -89,6 +95,8 @@ struct Before {
     readings: HashMap<(usize, SeriesId, i64), (MemoryReading, usize)>,
     /// By index of the station and time: revision and words, if there were any.
     weather: HashMap<(usize, i64), Option<Said>>,
+    /// The same for texts.
+    texts: HashMap<(usize, i64), Option<Text>>,
 }
 
 #[derive(Debug)]
@@ -100,6 +108,8 @@ struct StationData {
     /// Time and revision of each report that mentions the weather, and its words; ascending in
     /// time.
     weather: Vec<(i64, u8, Vec<String>)>,
+    /// The revision and text of each report that has one, by time.
+    texts: BTreeMap<i64, Text>,
     /// Parallel to `record.series`.
     columns: Vec<Columns>,
 }
@@ -138,6 +148,15 @@ impl Reader for MemoryStore {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         MemoryView { store: self, record: &self.read() }.scan_weather(stations, window, visit)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        MemoryView { store: self, record: &self.read() }.scan_reports(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -190,6 +209,23 @@ impl Reader for MemoryView<'_> {
             let Some(&place) = self.record.places.get(station) else { continue };
             for (ts_ms, revision, words) in within(&self.record.stations[place].weather, window) {
                 visit(i, *ts_ms, *revision, words);
+            }
+        }
+        Ok(Damage::default())
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        for (i, station) in stations.iter().enumerate() {
+            let Some(&place) = self.record.places.get(station) else { continue };
+            let within = window.start_ms()..=window.end_ms();
+            for (&ts_ms, (revision, text)) in self.record.stations[place].texts.range(within) {
+                let (header, text) = (text.header(), text.text());
+                visit(i, &KeptReport { ts_ms, revision: *revision, header, text });
             }
         }
         Ok(Damage::default())
@@ -277,8 +313,13 @@ impl MemoryRecord {
             let is = at.map(|at| (weather[at].1, &weather[at].2));
             is != was.as_ref().map(|(revision, words)| (*revision, words))
         };
+        let is_other_text = |((place, ts_ms), was): ((usize, i64), Option<Text>)| {
+            let is = self.stations[place].texts.get(&ts_ms);
+            !matches!((&was, is), (Some(was), Some(is)) if is_copy(was, is))
+        };
         let changed = receipt.added + receipt.replaced > 0
             || before.weather.into_iter().any(is_other_weather)
+            || before.texts.into_iter().any(is_other_text)
             || self.stations.len() > known
             || before.stations.into_iter().any(is_other);
         self.generation += u64::from(changed);
@@ -300,6 +341,7 @@ impl MemoryRecord {
                 }),
                 weather_of: (i64::MIN, 0),
                 weather: Vec::new(),
+                texts: BTreeMap::new(),
                 columns: Vec::new(),
             });
             self.places_generation += 1;
@@ -339,6 +381,14 @@ impl MemoryRecord {
                 Some(known) if known.1 > revision => {}
                 Some(known) => (known.1, known.2) = (revision, weather.clone()),
                 None => data.weather.insert(at, (ts_ms, revision, weather.clone())),
+            }
+        }
+        if let Some(text) = &report.text {
+            let came = (revision, text.clone());
+            let known = data.texts.get(&ts_ms);
+            before.texts.entry((place, ts_ms)).or_insert_with(|| known.cloned());
+            if known.is_none_or(|known| known.0 <= revision && !is_copy(known, &came)) {
+                data.texts.insert(ts_ms, came);
             }
         }
         for Reading { series, value, quality, qualifier } in &report.readings {
@@ -410,6 +460,11 @@ impl MemoryRecord {
             names: StationNames::default(),
         }
     }
+}
+
+/// Whether two texts are copies of one revision of a report.
+fn is_copy(one: &Text, other: &Text) -> bool {
+    one.0 == other.0 && one.1.is_same_report(&other.1)
 }
 
 impl MemoryReading {

@@ -47,6 +47,22 @@ use crate::time::ClosedWindow;
 /// time, the revision and the words.
 pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
 
+/// A callback that takes the text of a report: the index of its station in the list, and the report.
+pub type VisitReports<'a> = dyn FnMut(usize, &KeptReport<'_>) + 'a;
+
+/// The text of a report on record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptReport<'a> {
+    /// Time of the report, milliseconds since 1970.
+    pub ts_ms: i64,
+    /// 0 for a first report, higher for each correction of it.
+    pub revision: u8,
+    /// The heading of the bulletin that the report was in, if it was in one.
+    pub header: Option<&'a str>,
+    /// The report.
+    pub text: &'a str,
+}
+
 /// The reading side of a record of stations and readings.
 pub trait Reader {
     /// Returns the current stations on record.
@@ -127,6 +143,39 @@ pub trait Reader {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError>;
 
+    /// Visits the texts of the reports of stations in a window, as
+    /// [`scan_weather`](Self::scan_weather) does. A report without a text is not visited.
+    ///
+    /// # Errors
+    /// The store cannot be read, or keeps no texts ([`StoreError::NoTexts`]), which is what this does
+    /// unless a store does more.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson.
+    /// use mesonet::store::KeptReport;
+    /// use mesonet::{ClosedWindow, Reader, StationId};
+    /// let (stations, day) = ([StationId::new("METAR", "CYYZ")], ClosedWindow::new(0, i64::MAX)?);
+    /// let mut texts = Vec::new();
+    /// store.scan_reports(&stations, day, &mut |_, report: &KeptReport<'_>| {
+    ///     texts.push((report.revision, report.text.to_owned()));
+    /// })?;
+    /// assert_eq!(texts, [(0, "CYYZ 032000Z 24012G20KT 15SM 29/17 A2991".to_owned())]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn scan_reports(
+        &self,
+        _stations: &[StationId],
+        _window: ClosedWindow,
+        _visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        Err(StoreError::NoTexts)
+    }
+
     /// Returns the instant before which readings are no longer held, because they were too old to
     /// keep; `i64::MIN` if none were dropped. It moves back only if a clock was wrong, or if the
     /// operator orders it.
@@ -151,6 +200,8 @@ pub trait Reader {
 /// - A reading that is already on record, with the same value, qualifier, source verdict and revision,
 ///   changes nothing, keeps its verdict, and is not written again.
 /// - The present weather of every report is kept by the same rules; receipts do not count it.
+/// - So is the text of every report, unless the store keeps none. A copy of
+///   [the same report](crate::observation::ReportText::is_same_report) changes nothing.
 /// - An appended batch is visible to every later call; no reader sees only a part of it.
 pub trait Store: Reader + Send + Sync {
     /// Adds stations and reports, and the verdicts of `judge` on them.
@@ -431,6 +482,9 @@ pub enum StoreError {
         /// What the folder holds.
         found: String,
     },
+    /// A store that keeps no texts of reports.
+    #[error("this store keeps no texts of reports")]
+    NoTexts,
     /// A file that was written by another version.
     #[error("{path} has schema version {got}; this version reads {allowed}")]
     SchemaVersion {

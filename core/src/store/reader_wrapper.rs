@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
+use super::{
+    Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitReports, VisitWeather,
+};
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
@@ -68,6 +70,15 @@ impl<T: ReaderWrapper> Reader for T {
         self.wrapped().scan_weather(stations, window, visit)
     }
 
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        self.wrapped().scan_reports(stations, window, visit)
+    }
+
     fn held_from_ms(&self) -> Result<i64, StoreError> {
         self.wrapped().held_from_ms()
     }
@@ -107,6 +118,15 @@ impl<R: Reader> Reader for ArcSwap<R> {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.load_full().scan_weather(stations, window, visit)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        self.load_full().scan_reports(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -3,7 +3,8 @@
 //! A child process takes in batches, seals and compacts, and reports what it did; it is killed
 //! (SIGKILL) at random moments, repeatedly on the same directory. After each kill the record is
 //! opened and compared with a store in memory that took in the same batches: every reading exactly
-//! once, with its value, its verdict and its source's verdict; a batch that was under way is there
+//! once, with its value, its verdict and its source's verdict, and the text of
+//! every report beside its readings; a batch that was under way is there
 //! completely or not at all.
 //!
 //! `MESONET_KILLS` sets the minimum number of kills; the default is 200. The test continues until
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::observation::{QualityCode, SeriesId};
+use mesonet::observation::{QualityCode, ReportText, SeriesId};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection};
 use mesonet::time::MINUTE_MS;
 use mesonet::{
@@ -71,6 +72,7 @@ fn batch(number: u64) -> Batch {
             present_weather: chance(seed ^ 1)
                 .is_multiple_of(3)
                 .then(|| vec![format!("rain {step}")]),
+            text: ReportText::new(&format!("METAR K{place:03} {step} {air_c} COR{revision}"), None),
             readings: vec![
                 reading(Variable::AirTemperature, air_c),
                 reading(Variable::DewPointTemperature, air_c - 4.0),
@@ -135,6 +137,15 @@ pub fn held(record: &dyn Reader) -> Vec<Held> {
             }
         })
         .unwrap();
+    // The text of a report stands as a reading of a series that there is not.
+    record
+        .scan_reports(&ids, window, &mut |i, kept| {
+            let bytes = kept.text.bytes().map(u64::from);
+            let text = bytes.fold(0, |sum: u64, byte| sum.wrapping_mul(257).wrapping_add(byte));
+            let of_text = SeriesId(i32::from(kept.revision) - 1000);
+            held.push((ids[i], of_text, kept.ts_ms, text, QualityCode(0), QualityCode(0)));
+        })
+        .unwrap();
     held
 }
 
@@ -174,7 +185,7 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
         let health = store.health();
         unfinished += usize::from(health.swept_files > 0);
         assert_eq!(health.faults, [], "kill {kill}");
-        assert_eq!(health.segments, known.len(), "kill {kill}");
+        assert_eq!(health.segments + health.text_segments, known.len(), "kill {kill}");
         for number in next..=last {
             intake.take_in(&expected, batch(number)).unwrap();
         }

@@ -37,6 +37,7 @@ fn report(index: usize, minute: i64) -> Report {
         ts_ms: minute * 60_000,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![
             reading(Variable::AirTemperature, 20.0 + (index % 7) as f64 * 0.1),
             reading(Variable::DewPointTemperature, 10.0 + (index % 5) as f64 * 0.1),

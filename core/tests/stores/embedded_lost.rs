@@ -37,6 +37,7 @@ fn batch(times_ms: std::ops::Range<i64>) -> Batch {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: key.clone(),
             value: ts_ms as f64,

@@ -40,6 +40,7 @@ fn reports(native_id: &str, times_ms: impl IntoIterator<Item = i64>, value: f64)
         ts_ms,
         revision: 0,
         present_weather: Some(vec![format!("weather of {ts_ms}")]),
+        text: None,
         readings: vec![Reading {
             series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
             value,

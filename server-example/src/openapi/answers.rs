@@ -28,12 +28,13 @@ pub enum Common {
     TooManyRequests,
     HeadTooLarge,
     InternalError,
+    NoTexts,
     Unavailable,
     InsufficientStorage,
 }
 
 impl Common {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::NotModified,
         Self::BadRequest,
         Self::RejectedToken,
@@ -47,6 +48,7 @@ impl Common {
         Self::TooManyRequests,
         Self::HeadTooLarge,
         Self::InternalError,
+        Self::NoTexts,
         Self::Unavailable,
         Self::InsufficientStorage,
     ];
@@ -66,6 +68,7 @@ impl Common {
             Self::TooManyRequests => "429",
             Self::HeadTooLarge => "431",
             Self::InternalError => "500",
+            Self::NoTexts => "501",
             Self::Unavailable => "503",
             Self::InsufficientStorage => "507",
         }
@@ -129,6 +132,10 @@ impl Common {
                     .content("application/problem+json", content.example(Some(example)).build())
                     .header_ref("X-Request-Id", Ref::new("#/components/headers/RequestId"))
             }
+            Self::NoTexts => text(
+                "The record of the server keeps no texts of reports, as one in ClickHouse.",
+                "the record of this server keeps no texts of reports",
+            ),
             Self::Unavailable => text(
                 "The data cannot be read at present, the body says why; or the answer took too \
                  long, then there is no body.",

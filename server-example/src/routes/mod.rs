@@ -17,6 +17,8 @@ mod products;
 pub mod push;
 mod quality;
 mod readings;
+mod refused;
+mod reports;
 mod series;
 mod stations;
 mod summary;
@@ -39,7 +41,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 16] = [
+pub const OBSERVATIONS: [&[Endpoint]; 18] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -48,6 +50,8 @@ pub const OBSERVATIONS: [&[Endpoint]; 16] = [
     explain::ENDPOINTS,
     series::ENDPOINTS,
     weather::ENDPOINTS,
+    reports::ENDPOINTS,
+    refused::ENDPOINTS,
     quality::ENDPOINTS,
     units::ENDPOINTS,
     products::ENDPOINTS,

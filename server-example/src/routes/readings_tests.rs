@@ -34,6 +34,7 @@ fn state() -> Arc<State> {
         ts_ms: 0,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![reading.clone()],
     };
     let reports = stations.iter().map(|station| report(station.id)).collect();

@@ -9,19 +9,21 @@ use axum::routing::post;
 use mesonet::access::check_lookback;
 use mesonet::observation::SeriesFilter;
 use mesonet::query::json::SeriesWriter;
-use mesonet::query::{ObservationSeries, SeriesReading, observation_series};
+use mesonet::query::{ObservationSeries, SeriesReading, observation_series, report_texts};
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
 use super::filter::station_named;
 use super::parameters::{END, START};
+use super::reports::no_texts;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::Accepted;
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
@@ -37,7 +39,7 @@ const MAX_RESERVED_BYTES: usize = 16 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/observations/series",
-    query: &[START.required(), END.required()],
+    query: &[START.required(), END.required(), REPORT_TEXT],
     body: &[
         Member::required("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
@@ -58,6 +60,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             }))
             .json::<ObservationSeries>("The readings, by time.")
             .with(Common::NotFound)
+            .with(Common::NoTexts)
             .cached("`no-cache`")
     },
 }];
@@ -70,6 +73,13 @@ struct SeriesRequest {
     #[serde(flatten)]
     filter: SeriesFilter,
 }
+
+/// Adds a member to each reading.
+const REPORT_TEXT: Parameter = Parameter::new(
+    "reportText",
+    Form::Truth,
+    "Whether a reading has the text of the report that it came in, as `reportText`.",
+);
 
 async fn series(
     Shared(state): Shared<Arc<State>>,
@@ -88,6 +98,7 @@ async fn series(
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
     // For an unknown variable, the error names the known ones.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
+    let with_texts = query.truth("reportText")?;
     let encoding = accepted.fastest();
     // Even for an answer without readings.
     let damaged = Arc::new(AtomicU64::new(0));
@@ -100,7 +111,13 @@ async fn series(
         let (found, damaged) = services.read(read)?;
         noted.store(damaged, Ordering::Relaxed);
         let Some(found) = found else { return Err(none(&*services.store, station, &name)?) };
-        let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
+        let mut writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
+        if with_texts {
+            let read = |store: &dyn Reader| report_texts(store, station, window);
+            let (texts, damaged) = services.read(read).map_err(no_texts)?;
+            noted.fetch_add(damaged, Ordering::Relaxed);
+            writer = writer.with_report_texts(texts).map_err(ApiError::internal)?;
+        }
         Ok(((), Pieces::new(writer, encoding)?))
     };
     let answer = stream::body(workers, client_addr, cost, begin).await;

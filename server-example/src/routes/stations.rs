@@ -6,13 +6,17 @@ use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::StationId;
-use mesonet::query::{DetailFieldError, DetailFields, StationDetail, StationMarkers, detail};
+use mesonet::query::{
+    DetailFieldError, DetailFields, FoundStation, QUALITIES_SPAN_MS, StationDetail, StationMarkers,
+    detail, newest_report_texts,
+};
 use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
+use mesonet::{ClosedWindow, StationId};
 
 use super::filter::{FILTER, station_filter, station_named};
 use super::parameters::STATION;
+use super::reports::no_texts;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query};
@@ -43,7 +47,8 @@ const DETAILS: [Parameter; 19] = join(
             "fields",
             Form::List(FIELD, 1, DetailFields::NAMES.len()),
             "Only these members of each station, so none but these is required in the answer. \
-         `typeCount`, how many types there are, is there only if it is named.",
+             `typeCount`, how many types there are, and `reportText`, the newest report of the last \
+             12 hours, are there only if they are named.",
         ),
     ],
     FILTER,
@@ -131,7 +136,8 @@ async fn map_details(
     let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty();
     let known = match fields {
         None => Some(details.snapshot.clone()),
-        Some(fields) => details.known_fields(fields),
+        Some(fields) if !fields.has_report_text() => details.known_fields(fields),
+        Some(_) => None,
     };
     if let Some(snapshot) = known.filter(|_| is_whole) {
         return Ok(with_header(Ok(snapshot.answer(&headers)), damaged));
@@ -139,7 +145,8 @@ async fn map_details(
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
     let answer = move |state: &State| {
-        if let (true, Some(fields)) = (is_whole, fields) {
+        let with_texts = fields.is_some_and(DetailFields::has_report_text);
+        if let (true, Some(fields), false) = (is_whole, fields, with_texts) {
             let snapshot = details.fields(fields).map_err(ApiError::internal)?;
             return Ok(snapshot.answer(&headers));
         }
@@ -148,14 +155,25 @@ async fn map_details(
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         };
         let found = filter.select(&*state.services.store.directory()?, &is_in);
-        json_tagged(&headers, details.of(fields, &found).map_err(ApiError::internal)?)
+        let texts = if with_texts { newest_texts(state, &found)? } else { Vec::new() };
+        json_tagged(&headers, details.of(fields, &found, &texts).map_err(ApiError::internal)?)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
 
+/// The texts of the newest reports of stations.
+fn newest_texts(state: &State, found: &[FoundStation]) -> Result<Vec<Option<String>>, ApiError> {
+    let ids: Vec<StationId> = found.iter().map(|found| found.id).collect();
+    let now_ms = state.clock.now_ms();
+    let window = ClosedWindow::new(now_ms.saturating_sub(QUALITIES_SPAN_MS), now_ms)?;
+    let (texts, _) =
+        state.services.read(|store| newest_report_texts(store, &ids, window)).map_err(no_texts)?;
+    Ok(texts)
+}
+
 /// The names of [`DetailFields`].
 const FIELD: &str = "^(network|name|stationType|presentWeather|coordinates|elevation|updateTime|types\
-     |qualities|identifiers|earlierPlaces|typeCount)$";
+     |qualities|identifiers|earlierPlaces|typeCount|reportText)$";
 
 fn fields(names: &str) -> Result<DetailFields, ApiError> {
     names.parse().map_err(|unknown: DetailFieldError| ApiError::BadRequest(unknown.to_string()))

@@ -57,7 +57,7 @@ mod tests {
 
     fn report(station: &Station, ts_ms: i64, revision: u8) -> Report {
         let (station, readings) = (station.id, Vec::new());
-        Report { station, ts_ms, revision, present_weather: None, readings }
+        Report { station, ts_ms, revision, present_weather: None, text: None, readings }
     }
 
     #[test]

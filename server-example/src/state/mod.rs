@@ -7,6 +7,7 @@ pub mod lanes;
 pub mod live;
 pub mod model_runs;
 pub mod receive;
+pub mod refused;
 pub mod run_detail;
 pub mod services;
 pub mod snapshots;

@@ -13,6 +13,7 @@ use super::StateError;
 use super::lanes::Lanes;
 use super::live::{Live, LiveLimits};
 use super::receive::Reception;
+use super::refused::RefusedReports;
 use crate::config::Config;
 use crate::observe::metrics::Metrics;
 use crate::sample::models::take_in_model_sample;
@@ -58,6 +59,8 @@ pub struct Services {
     pub(crate) reception: Reception,
     /// The metrics.
     pub(crate) metrics: Arc<Metrics>,
+    /// The reports that could not be read lately.
+    pub(crate) refused: RefusedReports,
     /// Notified when an alert, a model run or a raster product may have come in.
     pub(crate) items_came: Arc<Notify>,
     /// Made when first needed.
@@ -120,6 +123,7 @@ impl Services {
             lanes: Lanes::default(),
             reception: Reception::default(),
             metrics: Arc::default(),
+            refused: RefusedReports::default(),
             items_came: Arc::default(),
             retention: OnceLock::new(),
             sampled: Sampled { product: Once::new(), models: Once::new() },
@@ -344,6 +348,7 @@ impl Services {
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         self.items_came.notify_one();
         self.metrics.ingested(&done.1);
+        self.refused.note(&done.1, system_ms());
         if let Some(record) = self.record()
             && done.1.total(|kind| kind.receipt.added as u64) > 0
         {

@@ -245,7 +245,8 @@ impl Details {
         Some((body, content))
     }
 
-    /// Returns the object with some of the stations, and all or some of their fields.
+    /// Returns the object with some of the stations, and all or some of their fields; `texts` are
+    /// their newest reports, if they are wanted.
     ///
     /// # Errors
     /// A value cannot be serialized.
@@ -253,11 +254,15 @@ impl Details {
         &self,
         fields: Option<DetailFields>,
         stations: &[FoundStation],
+        texts: &[Option<String>],
     ) -> Result<Vec<u8>, SnapshotError> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
-        let known = stations.iter().filter_map(|found| Some((self.member(found.id)?, found.away)));
-        for (StationInDetails { detail, place, .. }, away) in known {
+        for (at, found) in stations.iter().enumerate() {
+            let Some(StationInDetails { detail, place, .. }) = self.member(found.id) else {
+                continue;
+            };
+            let (away, text) = (found.away, texts.get(at).and_then(Option::as_deref));
             if body.len() > 1 {
                 body.push(b',');
             }
@@ -266,7 +271,10 @@ impl Details {
                 None => body.extend_from_slice(&whole[place.clone()]),
                 Some(fields) => {
                     body.extend_from_slice(&whole[place.start..place.start + KEY_BYTES]);
-                    serde_json::to_writer(&mut body, &detail.with_fields(fields))?;
+                    serde_json::to_writer(
+                        &mut body,
+                        &detail.with_fields(fields).with_report_text(text),
+                    )?;
                 }
             }
             if let Some(away) = away {
@@ -297,7 +305,7 @@ impl Details {
         if let Some(snapshot) = self.known_fields(fields) {
             return Ok(snapshot);
         }
-        let body = self.of(Some(fields), &self.all())?;
+        let body = self.of(Some(fields), &self.all(), &[])?;
         let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
         let mut selections = self.selections();
         // Another caller may have made it meanwhile.

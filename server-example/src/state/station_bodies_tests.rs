@@ -19,6 +19,7 @@ fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
         ts_ms: minute * MINUTE_MS,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading { series, value, quality, qualifier: None }],
     }
 }
@@ -52,11 +53,11 @@ proptest! {
             if minutes > 0 {
                 let anew = Details::new(&store, now_ms).unwrap();
                 prop_assert_eq!(details.snapshot.identity(), anew.snapshot.identity());
-                prop_assert_eq!(details.of(None, &details.all()).unwrap(), anew.of(None, &anew.all()).unwrap());
+                prop_assert_eq!(details.of(None, &details.all(), &[]).unwrap(), anew.of(None, &anew.all(), &[]).unwrap());
                 // A selection that was kept is that of the present.
                 let fields = "name,updateTime,qualities".parse().unwrap();
                 let selected = details.fields(fields).unwrap();
-                let anew_selected = anew.of(Some(fields), &anew.all()).unwrap();
+                let anew_selected = anew.of(Some(fields), &anew.all(), &[]).unwrap();
                 prop_assert_eq!(&selected.identity()[..], &anew_selected);
                 // A station alone has the bytes that it would have by itself.
                 for StationInDetails { detail, .. } in &anew.members {

@@ -179,8 +179,14 @@ mod tests {
                 };
                 let readings = VARIABLES.map(reading).into();
                 let (ts_ms, station) = (i64::from(hour) * HOUR_MS, station.id);
-                let report =
-                    Report { station, ts_ms, revision: 0, present_weather: None, readings };
+                let report = Report {
+                    station,
+                    ts_ms,
+                    revision: 0,
+                    present_weather: None,
+                    text: None,
+                    readings,
+                };
                 batch.reports.push(report);
             }
             batch.stations.push(station);

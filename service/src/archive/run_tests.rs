@@ -81,6 +81,7 @@ fn report(name: &str, ts_ms: i64) -> Report {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading {
             series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
             value: ((ts_ms - instant(JUNE)) / HOUR_MS) as f64,

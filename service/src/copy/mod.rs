@@ -260,6 +260,10 @@ impl Copied {
         }
         writeln!(out, "{from}: {} stations, {}", comparison.stations, comparison.original)?;
         writeln!(out, "{to}: {}", comparison.copy)?;
+        if comparison.texts_left_out > 0 {
+            let texts = comparison.texts_left_out;
+            writeln!(out, "{to} keeps no texts of reports: {texts} are not in it")?;
+        }
         for difference in &comparison.differences {
             writeln!(out, "different: {difference}")?;
         }
@@ -288,6 +292,7 @@ impl Copied {
             json!({
                 "readings": digest.readings,
                 "weatherReports": digest.weather,
+                "reportTexts": digest.texts,
                 "checksum": format!("{:016x}", digest.checksum),
             })
         };

@@ -41,7 +41,7 @@ pub use packing::SourceError;
 pub use push_key::{KeyHash, PushKey, Scope};
 pub use source::{ByteSource, Label};
 pub use source::{FileWalker, SourceFile, Visitor};
-pub use summary::{IngestSummary, KindSummary, Outcome};
+pub use summary::{IngestSummary, KindSummary, Outcome, RefusedReport};
 
 pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};
 use crate::products;

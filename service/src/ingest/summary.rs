@@ -91,6 +91,9 @@ pub struct KindSummary {
     /// Reports that could not be read.
     #[schema(value_type = Faults)]
     pub refused: FirstFew<FileFault>,
+    /// The texts of the first of them.
+    #[serde(skip)]
+    pub refused_reports: Vec<RefusedReport>,
     /// Readings kept in their reported unit, by variable and unit.
     #[serde(serialize_with = "tally")]
     #[schema(value_type = BTreeMap<String, u64>)]
@@ -104,6 +107,20 @@ pub struct KindSummary {
     #[schema(value_type = BTreeMap<String, u64>)]
     pub unread_values: Tally,
 }
+
+/// A report that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedReport {
+    /// The file, as it is shown.
+    pub file: String,
+    /// Where it is in the file, and why it was left out.
+    pub reason: String,
+    /// Its text, at most [`feed::MAX_REFUSED_BYTES`] of it.
+    pub text: String,
+}
+
+/// How many refused reports of a kind are kept with their texts.
+const MAX_REFUSED: usize = 200;
 
 /// The result of reading files, as it is written.
 #[derive(Serialize, utoipa::ToSchema)]
@@ -121,6 +138,11 @@ impl KindSummary {
     pub fn add_file(&mut self, file: &str, of_file: &feed::Summary) {
         for refusal in &of_file.refusals {
             self.refused.add(|| FileFault { file: file.to_owned(), error: refusal.to_string() });
+            if self.refused_reports.len() < MAX_REFUSED {
+                let reason = format!("{}: {}", refusal.place, refusal.reason);
+                let (file, text) = (file.to_owned(), refusal.text.clone());
+                self.refused_reports.push(RefusedReport { file, reason, text });
+            }
         }
         self.refused.count += of_file.refused - of_file.refusals.len() as u64;
         self.kept_as_reported.merge(&of_file.kept_as_reported);

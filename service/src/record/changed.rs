@@ -84,6 +84,7 @@ mod tests {
             ts_ms: 0,
             revision: 0,
             present_weather: None,
+            text: None,
             readings: vec![],
         };
         let batch = Batch { stations: vec![a.clone(), b.clone()], reports: vec![report] };

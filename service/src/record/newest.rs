@@ -63,6 +63,7 @@ mod tests {
                     ts_ms: now_ms - age_h * HOUR_MS,
                     revision: 0,
                     present_weather: None,
+                    text: None,
                     readings: vec![Reading::unchecked(key, 20.0)],
                 }];
                 let batch = Batch { stations: vec![station], reports };

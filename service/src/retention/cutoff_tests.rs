@@ -164,6 +164,7 @@ fn report(id: &str, ts_ms: i64) -> Batch {
         ts_ms,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![reading],
     }];
     Batch { stations: vec![station], reports }

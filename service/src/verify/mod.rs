@@ -82,6 +82,10 @@ pub struct Verified {
     sealed_bytes: u64,
     journal_batches: usize,
     journal_readings: u64,
+    /// Texts of reports, sealed and in the journal, and the segments that hold the sealed ones.
+    reports: u64,
+    report_segments: usize,
+    report_bytes: u64,
     alerts: usize,
     /// Zones that alerts name but whose outlines are not known. This is not damage.
     pub zones_without_outline: BTreeSet<String>,
@@ -145,6 +149,7 @@ pub fn rebuild_record(data: &Path) -> Result<bool, VerifyError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} stations", report.stations)?;
     writeln!(out, "{} segments with {} readings", report.segments, report.readings)?;
+    writeln!(out, "{} segments with {} texts of reports", report.text_segments, report.reports)?;
     writeln!(out, "{} batches of the old journal", report.journal_batches)?;
     if report.catalogue_kept {
         writeln!(out, "the old catalogue is in damaged/")?;
@@ -165,6 +170,9 @@ impl Verified {
         self.sealed_bytes = report.sealed_bytes;
         self.journal_batches = report.journal_batches;
         self.journal_readings = report.journal_readings;
+        self.reports = report.reports;
+        self.report_segments = report.text_segments;
+        self.report_bytes = report.text_bytes;
         self.alerts = report.alerts;
         for fault in report.faults {
             let set_aside = report.set_aside.contains(&fault);
@@ -327,7 +335,13 @@ impl Verified {
             writeln!(out, "zones of alerts without a known outline: {}", codes.join(", "))?;
         }
         let Self { journal_batches, journal_readings, .. } = self;
-        writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")
+        writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")?;
+        let Self { reports, report_segments, report_bytes, .. } = self;
+        writeln!(
+            out,
+            "{reports} texts of reports, in {report_segments} segments of {report_bytes} bytes and \
+             in the journal"
+        )
     }
 
     /// Writes it as text.

@@ -24,6 +24,7 @@ fn original() -> MemoryStore {
             1 => Some(vec![]),
             _ => None,
         },
+        text: None,
         readings: vec![Reading {
             quality: if at % 4 == 0 { Quality::GOOD } else { Quality::UNCHECKED },
             ..Reading::unchecked(temperature(), at as f64 / 8.0 - f64::from(revision))
@@ -81,6 +82,7 @@ pub fn a_record_is_copied_here_and_on(url: &str) {
         ts_ms: START_MS + 48 * HOUR_MS + 5,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading::unchecked(temperature(), 99.0)],
     };
     let batch = Batch { stations: vec![], reports: vec![late] };

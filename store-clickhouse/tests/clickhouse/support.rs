@@ -120,6 +120,7 @@ pub fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
         ts_ms,
         revision,
         present_weather: None,
+        text: None,
         readings: vec![Reading::unchecked(temperature(), value)],
     }
 }

@@ -53,6 +53,7 @@ fn report(numbers: &mut Numbers) -> Report {
         ts_ms: numbers.below(DAYS as u64) as i64 * DAY_MS + numbers.below(3) as i64,
         revision: numbers.below(2) as u8,
         present_weather: None,
+        text: None,
         readings: readings.into_iter().map(|series| reading(numbers, series)).collect(),
     }
 }

@@ -80,6 +80,7 @@ pub fn batch(number: u64) -> Batch {
         ts_ms: ts_ms(at),
         revision,
         present_weather: (number.is_multiple_of(3)).then(|| vec![format!("rain {number}")]),
+        text: None,
         readings: keys()
             .into_iter()
             .map(|series| Reading {

@@ -24,6 +24,7 @@ Span: TypeAlias = str | Duration
 """A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
 
 _MOST_STATION_IDS = 5_000
+_MOST_REPORTS = 10_000
 
 _BASE = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
 _REASON = {name: code for code, name in enumerate(REASON_QUALITY_NAMES)}
@@ -250,6 +251,43 @@ class Observations:
         columns = {
             "timestamp": utc([one["timestamp"] for one in of]),
             "present_weather": texts([one["presentWeather"] for one in of]),
+        }
+        return _table(answer, columns)
+
+    @call
+    def reports(
+        self, station_id: str, start: Instant, end: Instant, *, limit: int | None = None
+    ) -> Program[ServiceTable]:
+        """The reports of a station as they came in, ascending in time, in the columns ``timestamp``,
+        ``revision``, ``header`` (of the bulletin, or nothing) and ``text``.
+
+        Long windows are read in several requests, unless ``limit`` bounds the number of reports. A
+        server whose record keeps no texts answers 501.
+
+        >>> reports = client.reports("700f7e18-e84e-51b2-90bd-f054766d1ec5",
+        ...                          "2024-08-03T00:00Z", "2024-08-04T00:00Z")
+        >>> len(reports)
+        4
+        """
+        most = None if limit is None else int(limit)
+        if most is not None and most < 1:
+            raise ValueError(f"limit must be at least 1; got {limit}")
+        begin: str | None = _instant(start, "start")
+        of: list[dict[str, Any]] = []
+        answer = None
+        while begin is not None and (most is None or len(of) < most):
+            wanted = _MOST_REPORTS if most is None else min(_MOST_REPORTS, most - len(of))
+            query = _given(start=begin, end=_instant(end, "end"), limit=str(wanted))
+            answer = yield Request(f"/stations/{segment(station_id)}/reports", query)
+            page = answer.json()
+            of.extend(page["reports"])
+            begin = page.get("next")
+        assert answer is not None
+        columns = {
+            "timestamp": utc([one["timestamp"] for one in of]),
+            "revision": np.array([one["revision"] for one in of], np.uint8),
+            "header": texts([one.get("header") for one in of]),
+            "text": texts([one["text"] for one in of]),
         }
         return _table(answer, columns)
 

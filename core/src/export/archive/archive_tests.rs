@@ -52,6 +52,7 @@ fn store(stations: usize, readings: &[(usize, i64, usize)]) -> MemoryStore {
             ts_ms: hour * HOUR_MS,
             revision: number as u8,
             present_weather: None,
+            text: None,
             readings: vec![reading],
         }
     };

@@ -124,6 +124,7 @@ pub fn read_eccc_hourly(
             ts_ms,
             revision: 0,
             present_weather,
+            text: None,
             readings: readings.into_readings(),
         };
         summary.read += 1;

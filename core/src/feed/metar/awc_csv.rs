@@ -122,6 +122,7 @@ impl AwcColumns {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
             ts_ms,
             raw_text,
+            header: None,
             place,
             altitude_m: coordinate(self.elevation_m).and_then(awc_altitude_m),
             kind: metar.kind.or_named(row.field(self.metar_type)),

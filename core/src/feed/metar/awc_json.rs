@@ -73,6 +73,7 @@ fn visit_report(
         native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
         ts_ms,
         raw_text,
+        header: None,
         place,
         altitude_m: number("elev").and_then(awc_altitude_m),
         kind: metar.kind.or_named(text(members, "metarType").as_bytes()),

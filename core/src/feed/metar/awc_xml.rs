@@ -157,6 +157,7 @@ impl MetarElement {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
             ts_ms,
             raw_text,
+            header: None,
             place,
             altitude_m: coordinate(Field::Elevation).and_then(awc_altitude_m),
             kind: metar.kind.or_named(self.text(Field::MetarType).as_bytes()),

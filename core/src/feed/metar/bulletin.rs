@@ -57,6 +57,7 @@ pub fn read_bulletins(
     let mut reading = BulletinReader {
         reference_ms,
         heading: Heading::default(),
+        header: String::new(),
         after_heading: false,
         line_time_ms: None,
         report: Vec::new(),
@@ -103,6 +104,8 @@ struct Heading {
 struct BulletinReader<V> {
     reference_ms: i64,
     heading: Heading,
+    /// The heading as it came in, its groups divided by one space.
+    header: String,
     /// Whether the line before was a heading: a product identifier may follow it.
     after_heading: bool,
     line_time_ms: Option<i64>,
@@ -128,6 +131,7 @@ impl<V: FnMut(MetarItem<'_>)> BulletinReader<V> {
             }
             if matches!(mark, Some(SOH | ETX)) {
                 self.heading = Heading::default();
+                self.header.clear();
                 self.line_time_ms = None;
             }
             match end {
@@ -146,6 +150,11 @@ impl<V: FnMut(MetarItem<'_>)> BulletinReader<V> {
         if !more && let Some(heading) = heading(first) {
             self.end_of_report();
             self.heading = heading;
+            self.header.clear();
+            for group in first.into_iter().flatten() {
+                self.header.push_str(if self.header.is_empty() { "" } else { " " });
+                self.header.push_str(&String::from_utf8_lossy(group));
+            }
             self.after_heading = true;
             if let Some(foreign) = heading.foreign {
                 let got = String::from_utf8_lossy(&foreign).into_owned();
@@ -243,6 +252,7 @@ impl<V: FnMut(MetarItem<'_>)> BulletinReader<V> {
             native_id: metar.station.as_str(),
             ts_ms: metar.time_ms(reference_ms),
             raw_text,
+            header: Some(&*self.header).filter(|header| !header.is_empty()),
             place: None,
             altitude_m: None,
             kind: if metar.kind == MetarKind::Unknown { self.heading.kind } else { metar.kind },

@@ -315,7 +315,16 @@ impl IemColumns {
         let (report, earlier) = if let Some(metar) = metar {
             let FeedStation { place, altitude_m, .. } = station;
             let kind = metar.kind;
-            let item = MetarItem { native_id, ts_ms, raw_text, place, altitude_m, kind, metar };
+            let item = MetarItem {
+                native_id,
+                ts_ms,
+                raw_text,
+                header: None,
+                place,
+                altitude_m,
+                kind,
+                metar,
+            };
             let of_station = |report| Report { station: station.id(), ..report };
             (of_station(metar_report(&item)), metar_peak_wind(&item).map(of_station))
         } else {
@@ -379,7 +388,14 @@ impl IemColumns {
             quality: Quality::UNCHECKED,
             qualifier: None,
         }));
-        Ok(Report { station: station.id(), ts_ms, revision: 0, present_weather, readings })
+        Ok(Report {
+            station: station.id(),
+            ts_ms,
+            revision: 0,
+            present_weather,
+            text: None,
+            readings,
+        })
     }
 
     fn present_weather(&self, row: &CsvRow) -> Result<Option<Vec<String>>, RefusalReason> {

@@ -12,8 +12,8 @@ use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Reading, Report, SeriesKey,
-    Station, StationId, StationType, Variable,
+    EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Reading, Report, ReportText,
+    SeriesKey, Station, StationId, StationType, Variable,
 };
 use crate::time::MINUTE_MS;
 use crate::unit::{Conversion, Unit, feet_to_m, knots_to_kmh};
@@ -159,6 +159,7 @@ fn report_of(item: &MetarItem<'_>, station: StationId) -> Report {
         ts_ms: item.ts_ms,
         revision: metar.revision,
         present_weather: present_weather(metar),
+        text: ReportText::new(item.raw_text, item.header),
         readings: readings.0,
     }
 }
@@ -221,7 +222,14 @@ pub(super) fn peak_wind_report(
     let direction = direction.filter(|&degrees| degrees > 0.0);
     readings.add(Variable::PeakWindDirection, Instantaneous, 0, direction);
     let ts_ms = ts_ms.saturating_sub(minutes_ago * MINUTE_MS);
-    Some(Report { station, ts_ms, revision: 0, present_weather: None, readings: readings.0 })
+    Some(Report {
+        station,
+        ts_ms,
+        revision: 0,
+        present_weather: None,
+        text: None,
+        readings: readings.0,
+    })
 }
 
 /// A decoded METAR with its station, as [`Kind::read`](crate::feed::Kind::read) gives it: the

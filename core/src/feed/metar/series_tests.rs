@@ -10,6 +10,7 @@ fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
         native_id: metar.station.as_str(),
         ts_ms: metar.time_ms(reference_ms),
         raw_text: text,
+        header: None,
         place: None,
         altitude_m,
         kind,
@@ -175,8 +176,16 @@ fn a_peak_wind_is_read_at_its_own_time() {
         let metar = Metar::parse(text).unwrap();
         let ts_ms = metar.time_ms(parse_instant("2020-01-01T00:00:00Z").unwrap());
         let (place, altitude_m, kind) = (None, None, metar.kind);
-        let item =
-            MetarItem { native_id: "KXYZ", ts_ms, raw_text: text, place, altitude_m, kind, metar };
+        let item = MetarItem {
+            native_id: "KXYZ",
+            ts_ms,
+            raw_text: text,
+            header: None,
+            place,
+            altitude_m,
+            kind,
+            metar,
+        };
         metar_peak_wind(&item).map(|report| {
             let values: Vec<_> = report.readings.iter().map(|reading| reading.value).collect();
             (crate::time::Iso8601(report.ts_ms).to_string(), values)

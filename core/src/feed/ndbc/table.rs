@@ -196,6 +196,7 @@ impl Table {
             ts_ms: row.ts_ms + self.family.lag_ms(),
             revision: 0,
             present_weather: None,
+            text: None,
             readings: readings.into_readings(),
         };
         FeedReport::new(station, report)

@@ -17,8 +17,8 @@ use crate::feed::text::features::read_features;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Reading, Report, SeriesKey,
-    StationType, Variable,
+    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Reading, Report, ReportText,
+    SeriesKey, StationType, Variable,
 };
 use crate::unit::Vocabulary;
 
@@ -213,14 +213,16 @@ fn report(
             value,
         )
     }));
-    if let Some(of_metar) = text("rawMessage").and_then(|raw| metar_readings(raw, id, ts_ms)) {
-        qualify(&mut readings, &of_metar);
+    let raw = text("rawMessage").and_then(|raw| Some((raw, metar_readings(raw, id, ts_ms)?)));
+    if let Some((_, of_metar)) = &raw {
+        qualify(&mut readings, of_metar);
     }
     let report = Report {
         station: station.id(),
         ts_ms,
         revision: 0,
         present_weather: properties.get("presentWeather").and_then(present_weather),
+        text: raw.and_then(|(raw, _)| ReportText::new(raw, None)),
         readings,
     };
     Ok(FeedReport::new(station, report))
@@ -230,7 +232,8 @@ fn report(
 fn metar_readings(raw_text: &str, id: &str, ts_ms: i64) -> Option<Vec<Reading>> {
     let metar = Metar::parse(raw_text).ok()?;
     let (place, altitude_m, kind) = (None, None, metar.kind);
-    let item = MetarItem { native_id: id, ts_ms, raw_text, place, altitude_m, kind, metar };
+    let item =
+        MetarItem { native_id: id, ts_ms, raw_text, header: None, place, altitude_m, kind, metar };
     Some(metar_report(&item).readings)
 }
 

@@ -25,11 +25,12 @@ enum Field {
     Identifiers,
     EarlierPlaces,
     TypeCount,
+    ReportText,
 }
 
 impl Field {
     /// In the order in which they are written.
-    const ALL: [(Self, &str); 12] = [
+    const ALL: [(Self, &str); 13] = [
         (Self::Network, "network"),
         (Self::Name, "name"),
         (Self::StationType, "stationType"),
@@ -42,14 +43,16 @@ impl Field {
         (Self::Identifiers, "identifiers"),
         (Self::EarlierPlaces, "earlierPlaces"),
         (Self::TypeCount, "typeCount"),
+        (Self::ReportText, "reportText"),
     ];
 }
 
 /// Some of the members of station details, for callers who do not need all of them. A list of names
 /// with commas names them, in any order.
 ///
-/// The names are those of a [`StationDetail`] in JSON, and `typeCount`: how many `types` the station
-/// has.
+/// The names are those of a [`StationDetail`] in JSON, and two more. `typeCount` is how many `types`
+/// the station has. `reportText` is the text of its newest report, if that is
+/// [given](SelectedDetail::with_report_text).
 ///
 /// ```
 /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
@@ -82,6 +85,12 @@ impl DetailFields {
         names
     };
 
+    /// Whether the text of the newest report is one of them. It is not in the details of a station,
+    /// so it must be read for them.
+    pub fn has_report_text(self) -> bool {
+        self.has(Field::ReportText)
+    }
+
     fn has(self, field: Field) -> bool {
         self.0 & (1 << field as u16) != 0
     }
@@ -107,7 +116,7 @@ pub struct DetailFieldError(String);
 impl StationDetail {
     /// The details with some of their fields, to be serialized.
     pub fn with_fields(&self, fields: DetailFields) -> SelectedDetail<'_> {
-        SelectedDetail { detail: self, fields }
+        SelectedDetail { detail: self, fields, report_text: None }
     }
 }
 
@@ -116,6 +125,15 @@ impl StationDetail {
 pub struct SelectedDetail<'a> {
     detail: &'a StationDetail,
     fields: DetailFields,
+    report_text: Option<&'a str>,
+}
+
+impl<'a> SelectedDetail<'a> {
+    /// The same with the text of the newest report, which is written if the fields have it.
+    #[must_use]
+    pub fn with_report_text(self, text: Option<&'a str>) -> Self {
+        Self { report_text: text, ..self }
+    }
 }
 
 impl Serialize for SelectedDetail<'_> {
@@ -149,6 +167,7 @@ impl Serialize for SelectedDetail<'_> {
                     present(&mut members, name, (!places.is_empty()).then_some(places))?;
                 }
                 Field::TypeCount => members.serialize_entry(name, &series.len())?,
+                Field::ReportText => present(&mut members, name, self.report_text)?,
             }
         }
         members.end()

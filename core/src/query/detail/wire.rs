@@ -52,6 +52,9 @@ struct Detail<'a> {
     /// Readings before `until` are from there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     earlier_places: Vec<Earlier>,
+    /// Its newest report as it came in, of the last 12 hours; only if `fields` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report_text: Option<&'a str>,
 }
 
 /// A place where a station was before it moved.
@@ -161,6 +164,7 @@ impl Serialize for StationDetail {
             qualities: &self.qualities,
             identifiers: Ids(station.all_identifiers()),
             earlier_places: earlier(station.earlier_places.as_slice()),
+            report_text: None,
         };
         detail.serialize(serializer)
     }

@@ -1,5 +1,6 @@
 //! Writes the readings of one series.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::verdict::VerdictMembers;
@@ -31,6 +32,8 @@ pub struct SeriesWriter {
     /// From there to the end of the reading, by series.
     series: Vec<String>,
     instants: InstantWriter,
+    /// By time: the member for the text of the report, with a comma before it.
+    texts: BTreeMap<i64, String>,
     next: usize,
 }
 
@@ -59,15 +62,30 @@ impl SeriesWriter {
             series: series.collect::<io::Result<_>>()?,
             verdicts: VerdictMembers::of_all(),
             instants: InstantWriter::default(),
+            texts: BTreeMap::new(),
             readings,
             head,
             next: 0,
         })
     }
 
+    /// Gives each reading the text of the report of its time, as its last member, `reportText`; a
+    /// reading without one has none.
+    ///
+    /// # Errors
+    /// `serde_json` cannot write a text.
+    pub fn with_report_texts(mut self, texts: BTreeMap<i64, String>) -> io::Result<Self> {
+        let member = |(ts_ms, text): (i64, String)| {
+            Ok((ts_ms, format!(",\"reportText\":{}", serde_json::to_string(&text)?)))
+        };
+        self.texts = texts.into_iter().map(member).collect::<io::Result<_>>()?;
+        Ok(self)
+    }
+
     /// Returns how many bytes of memory the answer takes.
     pub fn held_bytes(&self) -> usize {
-        self.readings.capacity() * size_of::<SeriesReading>()
+        let texts: usize = self.texts.values().map(|text| text.len() + 64).sum();
+        self.readings.capacity() * size_of::<SeriesReading>() + texts
     }
 
     /// Continues writing until the text is at least `until_bytes` long or the answer ends; returns
@@ -85,6 +103,11 @@ impl SeriesWriter {
             text.extend_from_slice(zmij::Buffer::new().format(reading.value).as_bytes());
             self.verdicts.write(reading.quality, reading.qualifier, text);
             text.extend_from_slice(self.series[reading.series as usize].as_bytes());
+            if let Some(member) = self.texts.get(&reading.ts_ms) {
+                text.pop(); // the brace that ends the reading
+                text.extend_from_slice(member.as_bytes());
+                text.push(b'}');
+            }
             self.next += 1;
             if text.len() >= until_bytes {
                 return false;
@@ -103,6 +126,31 @@ mod tests {
         Variable,
     };
     use crate::store::StationSeries;
+
+    #[test]
+    fn a_reading_has_the_text_of_the_report_of_its_time() {
+        let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+        let known = StationSeries { series: Series::from(key).into(), first_appearance_ms: 0 };
+        let reading = |ts_ms| SeriesReading {
+            ts_ms,
+            value: 1.0,
+            series: 0,
+            quality: Quality::UNCHECKED,
+            qualifier: None,
+        };
+        let answer = ObservationSeries {
+            station: StationId::new("TEST", "A"),
+            series: vec![known],
+            readings: vec![reading(0), reading(60_000)],
+        };
+        let without = serde_json::to_string(&answer).unwrap();
+        let texts = BTreeMap::from([(60_000, "A \"q\" \\ é".to_owned()), (90_000, "B".to_owned())]);
+        let mut writer = SeriesWriter::new(answer).unwrap().with_report_texts(texts).unwrap();
+        let mut text = Vec::new();
+        assert!(writer.write(&mut text, usize::MAX));
+        let expected = without.replace("}]}", ",\"reportText\":\"A \\\"q\\\" \\\\ é\"}]}");
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
 
     #[test]
     fn the_bytes_are_those_of_the_library_in_pieces_of_any_length() {

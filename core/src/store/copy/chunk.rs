@@ -1,14 +1,14 @@
 //! A chunk of a copy: a batch and its verdicts.
 
-use crate::observation::{Batch, Qualifier, Reading, Report, StationId};
-use crate::store::{SeriesSlice, Verdicts};
+use crate::observation::{Batch, Qualifier, Reading, Report, ReportText, StationId};
+use crate::store::{KeptReport, SeriesSlice, Verdicts};
 
 /// Readings on their way into the copy.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub batch: Batch,
     pub verdicts: Vec<Verdicts>,
-    /// Number of readings, and of reports of the weather.
+    /// Number of readings, of reports of the weather, and of texts of reports.
     pub content: u64,
 }
 
@@ -85,7 +85,8 @@ impl Chunk {
             report.readings.push(reading);
         } else {
             let readings = vec![reading];
-            let report = Report { station, ts_ms, revision, present_weather: None, readings };
+            let report =
+                Report { station, ts_ms, revision, present_weather: None, text: None, readings };
             self.batch.reports.push(report);
         }
         self.content += 1;
@@ -112,7 +113,18 @@ impl Chunk {
         words: &[String],
     ) {
         let present_weather = Some(words.to_vec());
-        let report = Report { station, ts_ms, revision, present_weather, readings: Vec::new() };
+        let (text, readings) = (None, Vec::new());
+        let report = Report { station, ts_ms, revision, present_weather, text, readings };
+        self.batch.reports.push(report);
+        self.content += 1;
+    }
+
+    /// Adds the text of a report.
+    pub(super) fn add_text(&mut self, station: StationId, kept: &KeptReport<'_>) {
+        let KeptReport { ts_ms, revision, header, text } = *kept;
+        let text = ReportText::new(text, header);
+        let (present_weather, readings) = (None, Vec::new());
+        let report = Report { station, ts_ms, revision, present_weather, text, readings };
         self.batch.reports.push(report);
         self.content += 1;
     }

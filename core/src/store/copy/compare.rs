@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::digest::Digest;
 use super::locate::locate;
-use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::walk::{WindowWalk, is_too_long, keeps_texts, span_ms};
 use super::{CopyError, Original, ReferenceData};
 use crate::observation::{StationId, Variable};
 use crate::store::Selection;
@@ -30,6 +30,9 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// The number of differences.
     pub count: usize,
+    /// Number of texts of reports that the copy lacks because its store keeps none. They are no
+    /// difference.
+    pub texts_left_out: u64,
 }
 
 /// A difference between a copy and its original.
@@ -79,14 +82,18 @@ pub fn compare(
         Comparison { stations: reference.directory.stations.len(), ..Comparison::default() };
     compare_reference_data(&reference, &of_copy, &mut comparison);
     let mut looked = 0;
+    let with_texts = keeps_texts(original)? && keeps_texts(copy)?;
     let mut digests = |side, reader, reference| {
-        digests(side, reader, reference, &mut |more| {
+        digests(side, with_texts, reader, reference, &mut |more| {
             looked += more;
             progress(looked);
         })
     };
     let expected = digests("original", original, &reference)?;
     let found = digests("copy", copy, &of_copy)?;
+    if !with_texts {
+        comparison.texts_left_out = count_texts(original, &reference)?;
+    }
     for (station, expected) in &expected {
         comparison.original.join(expected);
         let found = found.get(station).copied().unwrap_or_default();
@@ -164,6 +171,7 @@ fn compare_reference_data(
 /// Reads all of a record, and digests it by station.
 fn digests(
     side: &'static str,
+    with_texts: bool,
     reader: &dyn Original,
     reference: &ReferenceData,
     progress: &mut dyn FnMut(u64),
@@ -172,15 +180,33 @@ fn digests(
         reference.directory.stations.iter().map(|record| record.station.id).collect();
     let mut digests = vec![Digest::default(); ids.len()];
     WindowWalk::new(span_ms(reference), CONTENT).each(&mut |window| {
-        let found = digest_window(side, reader, &ids, window, &mut digests)?;
+        let found = digest_window((side, with_texts), reader, &ids, window, &mut digests)?;
         progress(found.unwrap_or(0));
         Ok(found)
     })?;
     Ok(ids.into_iter().zip(digests).collect())
 }
 
+/// Counts the texts of a record; a store that keeps none has none.
+fn count_texts(reader: &dyn Original, reference: &ReferenceData) -> Result<u64, CopyError> {
+    if !keeps_texts(reader)? {
+        return Ok(0);
+    }
+    let ids: Vec<StationId> =
+        reference.directory.stations.iter().map(|record| record.station.id).collect();
+    let mut texts = 0;
+    WindowWalk::new(span_ms(reference), CONTENT).each(&mut |window| {
+        let mut found = 0;
+        reader.scan_reports(&ids, window, &mut |_, _| found += 1)?;
+        let is_counted = found == 0 || !is_too_long(window);
+        texts += if is_counted { found } else { 0 };
+        Ok(is_counted.then_some(found))
+    })?;
+    Ok(texts)
+}
+
 fn digest_window(
-    side: &'static str,
+    (side, with_texts): (&'static str, bool),
     reader: &dyn Original,
     ids: &[StationId],
     window: ClosedWindow,
@@ -202,6 +228,14 @@ fn digest_window(
             digests[i].add_weather(ts_ms, revision, words);
         }
     })?);
+    if with_texts {
+        damage.join(reader.scan_reports(ids, window, &mut |i, kept| {
+            found += 1;
+            if !is_too_long(window) {
+                digests[i].add_text(kept);
+            }
+        })?);
+    }
     match damage.blocks() {
         0 => Ok(Some(found).filter(|&found| found == 0 || !is_too_long(window))),
         blocks => Err(CopyError::Damaged { side, blocks }),

@@ -7,7 +7,7 @@ use super::chunk::Chunk;
 use super::compare::Comparison;
 use super::mark::{CopyPosition, Mark, NOTE, Unfinished};
 use super::sums::Fnv;
-use super::walk::{WindowWalk, is_too_long, span_ms};
+use super::walk::{WindowWalk, is_too_long, keeps_texts, span_ms};
 use super::{CopyError, Duplicate, Original, ReferenceData};
 use crate::observation::{Batch, Report, StationId, Variable};
 use crate::store::{Damage, Selection, no_verdicts};
@@ -32,6 +32,8 @@ pub struct Copying<'a> {
     /// A number that identifies this state of the original.
     state: u64,
     has_changed: bool,
+    /// Whether both keep texts of reports.
+    with_texts: bool,
     at: CopyPosition,
     chunk: Chunk,
     chunk_content: u64,
@@ -67,8 +69,19 @@ impl<'a> Copying<'a> {
         };
         let (of, chunk) = (of.to_owned(), Chunk::default());
         let chunk_content = CHUNK;
-        let copying =
-            Self { from, to, of, reference, state, has_changed, at, chunk, chunk_content };
+        let with_texts = keeps_texts(from)? && keeps_texts(to)?;
+        let copying = Self {
+            from,
+            to,
+            of,
+            reference,
+            state,
+            has_changed,
+            with_texts,
+            at,
+            chunk,
+            chunk_content,
+        };
         copying.note()?;
         Ok(copying)
     }
@@ -161,6 +174,7 @@ impl<'a> Copying<'a> {
                         ts_ms,
                         revision,
                         present_weather,
+                        text: None,
                         readings,
                     });
                 };
@@ -228,6 +242,17 @@ impl<'a> Copying<'a> {
             }
         })?;
         intact(&damage)?;
+        failed.take().map_or(Ok(()), Err)?;
+        if self.with_texts {
+            let damage = from.scan_reports(ids, window, &mut |i, kept| {
+                found += 1;
+                if failed.is_none() && !is_too_long(window) {
+                    self.chunk.add_text(ids[i], kept);
+                    failed = self.flush_if_full(progress).err();
+                }
+            })?;
+            intact(&damage)?;
+        }
         failed.map_or(Ok(()), Err)?;
         Ok(Some(found).filter(|&found| found == 0 || !is_too_long(window)))
     }

@@ -3,6 +3,8 @@
 use std::hash::Hasher;
 use std::ops::AddAssign;
 
+use crate::store::KeptReport;
+
 /// The sum of the checksums of some readings; it does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum(pub u64);
@@ -31,6 +33,18 @@ pub(super) fn weather(ts_ms: i64, revision: u8, words: &[String]) -> u64 {
         hasher.write(word.as_bytes());
     }
     mixed(hasher.finish())
+}
+
+/// The checksum of the text of a report.
+pub(super) fn text(kept: &KeptReport<'_>) -> u64 {
+    let mut hasher = Fnv::default();
+    hasher.write_i64(kept.ts_ms);
+    hasher.write_u8(kept.revision);
+    for text in [kept.header.unwrap_or_default(), kept.text] {
+        hasher.write_u64(text.len() as u64);
+        hasher.write(text.as_bytes());
+    }
+    mixed(!hasher.finish())
 }
 
 /// Every bit of the result depends on every bit of the number: the last step of SplitMix64 (Steele,

@@ -7,7 +7,7 @@ use crate::geo::LonLat;
 use crate::observation::StationId;
 use crate::observation::{
     BaseQuality, Batch, EarlierPlaces, IdScheme, Identifiers, IntervalType, Qualifier, Quality,
-    Reading, ReasonQuality, Report, SeriesKey, Station, Variable,
+    Reading, ReasonQuality, Report, ReportText, SeriesKey, Station, Variable,
 };
 use crate::store::embedded::testing::{SMALL, Temporary, seal};
 use crate::store::{
@@ -79,12 +79,17 @@ fn report() -> impl Strategy<Value = Report> {
         },
     );
     let words = prop::option::weighted(0.4, prop::collection::vec("[a-c]{0,3}", 0..3));
-    (0..3_usize, time(), 0..3_u8, words, prop::collection::vec(reading, 0..5)).prop_map(
-        |(at, ts_ms, revision, present_weather, readings)| Report {
+    let text = prop::option::weighted(0.4, ("[A-C ]{0,9}", prop::option::of("S[A-C]")));
+    let text = text
+        .prop_map(|text| text.and_then(|(text, header)| ReportText::new(&text, header.as_deref())));
+    let readings = prop::collection::vec(reading, 0..5);
+    (0..3_usize, time(), 0..3_u8, words, text, readings).prop_map(
+        |(at, ts_ms, revision, present_weather, text, readings)| Report {
             station: StationId::new("TEST", NAMES[at]),
             ts_ms,
             revision,
             present_weather,
+            text,
             readings,
         },
     )
@@ -255,6 +260,7 @@ fn the_last_weather_of_a_station_is_no_report_of_its_copy() {
         ts_ms: 1_700_151_200_000,
         revision: 0,
         present_weather: Some(Vec::new()),
+        text: None,
         readings: Vec::new(),
     };
     let original = on_disk(&[
@@ -333,6 +339,7 @@ fn reports(values: &[(i64, f64)]) -> Vec<Report> {
         ts_ms,
         revision: 0,
         present_weather: Some(vec!["Rain".to_owned()]),
+        text: None,
         readings: vec![Reading::unchecked(series(0), value)],
     };
     values.iter().map(report).collect()

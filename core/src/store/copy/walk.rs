@@ -1,6 +1,7 @@
 //! A walk through the whole time of a record, in windows of about equal content.
 
-use super::{CopyError, ReferenceData};
+use super::{CopyError, Original, ReferenceData};
+use crate::store::StoreError;
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
 
 /// The longest window that may have readings: a store may hold those of one station in a window in
@@ -94,6 +95,16 @@ pub(super) fn span_ms(reference: &ReferenceData) -> Option<(i64, i64)> {
 /// Whether a window is too long to hold anything.
 pub(super) fn is_too_long(window: ClosedWindow) -> bool {
     window.end_ms().saturating_sub(window.start_ms()) >= MOST_MS
+}
+
+/// Whether a store keeps texts of reports.
+pub(super) fn keeps_texts(reader: &dyn Original) -> Result<bool, StoreError> {
+    let all = ClosedWindow::new(i64::MIN, i64::MAX);
+    let Ok(all) = all else { return Ok(true) };
+    match reader.scan_reports(&[], all, &mut |_, _| {}) {
+        Err(StoreError::NoTexts) => Ok(false),
+        scanned => scanned.map(|_| true),
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::EmbeddedStore;
 use super::catalogue::{JournalEntry, RecordCatalogue};
 use super::open::decode_batch;
 use super::reader::EmbeddedReader;
+use super::report_texts::TEXTS;
 use super::run::SortedRun;
 use super::series_table::SeriesList;
 use super::weather_table::WEATHER;
@@ -79,7 +80,7 @@ fn changed_batch(
         for row in &run.rows[run.rows_at(place)] {
             let first = position;
             position += row.len;
-            if row.series == WEATHER {
+            if row.series == WEATHER || row.series == TEXTS {
                 continue;
             }
             let series = *slots.entry(row.slot).or_insert_with(|| {

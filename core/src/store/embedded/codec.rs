@@ -1,5 +1,6 @@
 //! The byte encoding used in the database: little-endian numbers and texts, followed by a checksum.
 
+use super::report_texts::TextColumn;
 use super::run::{NONE, RunColumns, RunRow, SortedRun};
 use super::series_table::SeriesList;
 use crate::observation::{SeriesId, StationId};
@@ -131,10 +132,12 @@ const OWN_SOURCE: u8 = 1;
 const OWN_REVISION: u8 = 2;
 /// Before version 5 there were no qualifiers.
 const OWN_QUALIFIER: u8 = 4;
+/// Before version 8 there were no texts.
+const OWN_TEXT: u8 = 8;
 
 /// Writes a run that lies in one set of columns, like the runs of the journal.
 pub(super) fn put_run(run: &SortedRun, out: &mut ByteWriter) {
-    let Some(columns) = run.columns.first().filter(|_| run.readings > 0) else {
+    let Some(columns) = run.columns.first().filter(|_| !run.is_empty()) else {
         out.u32(0);
         return;
     };
@@ -151,7 +154,8 @@ pub(super) fn put_run(run: &SortedRun, out: &mut ByteWriter) {
         let source = if row.source == NONE { 0 } else { OWN_SOURCE };
         let revision = if row.revision == NONE { 0 } else { OWN_REVISION };
         let qualifier = if row.qualifier == NONE { 0 } else { OWN_QUALIFIER };
-        out.u8(source | revision | qualifier);
+        let text = if row.text == NONE { 0 } else { OWN_TEXT };
+        out.u8(source | revision | qualifier | text);
     }
     out.0.extend(columns.ts_ms.iter().flat_map(|ts_ms| ts_ms.to_le_bytes()));
     out.0.extend(columns.value.iter().flat_map(|value| value.to_le_bytes()));
@@ -159,6 +163,9 @@ pub(super) fn put_run(run: &SortedRun, out: &mut ByteWriter) {
     out.0.extend_from_slice(&columns.source);
     out.0.extend_from_slice(&columns.revision);
     out.0.extend_from_slice(&columns.qualifier);
+    for text in columns.text.part(0..columns.text.len()).iter() {
+        out.text(text);
+    }
 }
 
 /// Reads a run and checks that it is valid: in order, with known series.
@@ -174,6 +181,7 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesList) -> Result<Sor
     let count = bytes.count(9)?;
     let mut rows = Vec::with_capacity(count);
     let (mut readings, mut sources, mut revisions, mut qualifiers) = (0_u32, 0_u32, 0_u32, 0_u32);
+    let mut texts = 0_u32;
     let advance = |total: &mut u32, len: u32| {
         let start = *total;
         *total = total.checked_add(len).ok_or("rows with more than 4 billion readings")?;
@@ -189,7 +197,18 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesList) -> Result<Sor
         let source = own_start(OWN_SOURCE, &mut sources)?;
         let revision = own_start(OWN_REVISION, &mut revisions)?;
         let qualifier = own_start(OWN_QUALIFIER, &mut qualifiers)?;
-        rows.push(RunRow { series: id, slot, columns: 0, start, len, source, revision, qualifier });
+        let text = own_start(OWN_TEXT, &mut texts)?;
+        rows.push(RunRow {
+            series: id,
+            slot,
+            columns: 0,
+            start,
+            len,
+            source,
+            revision,
+            qualifier,
+            text,
+        });
     }
     let eights = readings as usize * 8;
     let ts_ms: Vec<i64> = le_eights(bytes.take(eights)?, i64::from_le_bytes);
@@ -201,6 +220,7 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesList) -> Result<Sor
         source: bytes.take(sources as usize)?.to_vec().into(),
         revision: bytes.take(revisions as usize)?.to_vec().into(),
         qualifier: bytes.take(qualifiers as usize)?.to_vec().into(),
+        text: take_texts(bytes, texts)?.into(),
     };
     let span = (
         columns.ts_ms.iter().copied().min().unwrap_or(i64::MAX),
@@ -209,6 +229,14 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesList) -> Result<Sor
     let run = SortedRun::new(stations, rows, vec![columns], span, None);
     run.check_order()?;
     Ok(run)
+}
+
+fn take_texts(bytes: &mut Bytes<'_>, count: u32) -> Result<TextColumn, Wrong> {
+    let mut texts = TextColumn::default();
+    for _ in 0..count {
+        texts.push(&bytes.text()?);
+    }
+    Ok(texts)
 }
 
 fn le_eights<T>(bytes: &[u8], from: fn([u8; 8]) -> T) -> Vec<T> {

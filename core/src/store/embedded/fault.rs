@@ -46,6 +46,13 @@ pub struct StoreHealth {
     pub fresh_readings: u64,
     /// Total size of the segment files.
     pub sealed_bytes: u64,
+    /// Number of texts of reports, sealed or in the journal; they count in nothing else. A corrected
+    /// one counts once per segment that holds it.
+    pub reports: u64,
+    /// Number of sealed segments of texts.
+    pub text_segments: usize,
+    /// Total size of their files.
+    pub text_bytes: u64,
     /// Number of unfinished files of sealing and merging that were deleted when the store was
     /// opened; nothing is lost by that.
     pub swept_files: usize,

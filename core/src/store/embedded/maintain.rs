@@ -1,5 +1,6 @@
 //! Maintenance alongside appends and reads: sealing, merging and dropping what is too old.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::catalogue::{
@@ -9,16 +10,22 @@ use super::catalogue::{
 };
 use super::fault::Fault;
 use super::names::DAMAGED;
+use super::report_texts::Content;
 use super::run::SortedRun;
 use super::segment::Segment;
-use super::segment_file::{LostSpan, WrittenSegment, write_segment};
+use super::segment_file::{LostSpan, NewSegment, WrittenSegment, write_segment};
+use super::segment_note::StoreState;
 use super::walk::RunRef;
+use super::write::WriterState;
 use super::{EmbeddedStore, Maintained, Maintenance};
 use crate::store::StoreError;
 use crate::time::Iso8601;
 
 /// How many segments of similar size are merged at once.
 const MERGE_AT_ONCE: usize = 4;
+
+/// About how many readings a report has.
+const READINGS_OF_REPORT: u64 = 10;
 
 /// Number of journal batches that triggers sealing, however few readings they hold: all batches are
 /// read when the store is opened.
@@ -93,25 +100,47 @@ impl EmbeddedStore {
         let Some(&(_, last)) = state.fresh.last().filter(|_| due || all) else { return Ok(()) };
         let runs: Vec<Arc<SortedRun>> =
             state.fresh.iter().map(|(run, _)| Arc::clone(run)).collect();
-        let (id, series) = (state.take_id(), Arc::clone(&state.series));
+        let has_texts = runs.iter().any(|run| run.texts > 0);
+        let contents = [Content::Readings, Content::Texts];
+        let contents = &contents[..if has_texts { 2 } else { 1 }];
+        let new: Vec<NewSegment> = contents
+            .iter()
+            .map(|&content| {
+                let id = state.take_id();
+                NewSegment { id, sequence: id, content }
+            })
+            .collect();
+        let series = Arc::clone(&state.series);
         let about = state.about(Vec::new(), last);
-        state.catalogue.transaction(|transaction| begin_segment(transaction, id, &[]))?;
+        state.catalogue.transaction(|transaction| {
+            new.iter().try_for_each(|new| begin_segment(transaction, new.id, &[]))
+        })?;
         state.frozen = state.fresh.len();
+        let holds_readings = state.holds_readings();
         drop(state);
 
         let runs: Vec<RunRef<'_>> = runs.iter().map(|run| RunRef::Rows(run)).collect();
-        let written = write_segment(&self.folder.path, id, id, &runs, &series, &about);
+        // Runs in memory have no file that can be damaged.
+        let mut written: Result<Vec<SegmentEntry>, StoreError> = Ok(Vec::new());
+        for &new in &new {
+            written = written.and_then(|mut entries: Vec<SegmentEntry>| {
+                let is_described = entries.iter().any(is_of_readings) || holds_readings;
+                let about = about_of(new.content, is_described, &about);
+                let made = write_segment(&self.folder.path, new, &runs, &series, &about)?;
+                entries.extend(made.entry);
+                Ok(entries)
+            });
+        }
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
-        // Runs in memory have no file that can be damaged.
-        let WrittenSegment { entry, lost: _ } = written?;
+        let entries = written?;
         let state = &mut *state;
         let stations = &state.stations;
         let deleted = state.catalogue.transaction(|transaction| {
-            if let Some(entry) = &entry {
+            for entry in &entries {
                 add_segment(transaction, entry)?;
             }
-            end_segment(transaction, id)?;
+            new.iter().try_for_each(|new| end_segment(transaction, new.id))?;
             for station in stations.unsealed() {
                 put_state(transaction, station)?;
             }
@@ -122,8 +151,10 @@ impl EmbeddedStore {
         state.stations.all_sealed();
         state.journal_batches -= deleted.min(state.journal_batches);
         state.fresh.drain(..frozen);
-        if let Some(entry) = entry {
-            maintained.sealed_readings += entry.readings;
+        for entry in entries {
+            if entry.content == Content::Readings {
+                maintained.sealed_readings += entry.readings;
+            }
             state.segments.push(self.segment(entry));
         }
         self.publish(state);
@@ -160,9 +191,13 @@ impl EmbeddedStore {
         })?;
         let given_up = Replacement { old: &expired, made: None, new: None, lost: Vec::new() };
         self.replace(&mut state, given_up)?;
-        maintained.expired_segments += expired.len();
-        maintained.expired_readings +=
-            expired.iter().map(|segment| segment.entry.readings).sum::<u64>();
+        // Texts go with the readings of their time, and are not counted.
+        let of_readings =
+            expired.iter().filter(|segment| segment.entry.content == Content::Readings);
+        for segment in of_readings {
+            maintained.expired_segments += 1;
+            maintained.expired_readings += segment.entry.readings;
+        }
         Ok(())
     }
 
@@ -170,7 +205,7 @@ impl EmbeddedStore {
     /// their faults.
     fn replace(
         &self,
-        state: &mut super::write::WriterState,
+        state: &mut WriterState,
         replacement: Replacement<'_>,
     ) -> Result<Vec<Fault>, StoreError> {
         let Replacement { old, made, new, lost } = replacement;
@@ -218,25 +253,36 @@ impl EmbeddedStore {
 
     /// Returns consecutive segments of similar size.
     fn mergeable(&self) -> Option<Vec<Arc<Segment>>> {
+        let of = |content| self.mergeable_of(content);
+        of(Content::Readings).or_else(|| of(Content::Texts))
+    }
+
+    fn mergeable_of(&self, content: Content) -> Option<Vec<Arc<Segment>>> {
         let state = self.state();
         let most = self.options.segment_readings as u64;
         // Small segments count as the same size.
         let least = (self.options.seal_readings as u64 / 2).max(1);
-        let size = |segment: &Arc<Segment>| segment.entry.readings.max(least);
-        let segments = &state.segments;
+        // A text takes about as many bytes as the readings of its report.
+        let weight = if content == Content::Texts { READINGS_OF_REPORT } else { 1 };
+        let readings = |segment: &Arc<Segment>| segment.entry.readings * weight;
+        let size = |segment: &Arc<Segment>| readings(segment).max(least);
+        let is_of = |segment: &&Arc<Segment>| segment.entry.content == content;
+        let segments: Vec<_> = state.segments.iter().filter(is_of).collect();
         for start in 0..segments.len() {
             let (mut small, mut large) = (u64::MAX, 0);
             let (mut total, mut end) = (0, start);
-            while let Some(segment) = segments.get(end).filter(|segment| !segment.is_refused()) {
+            while let Some(&segment) = segments.get(end).filter(|segment| !segment.is_refused()) {
                 (small, large) = (small.min(size(segment)), large.max(size(segment)));
                 if large > 2 * small || large >= most || total >= most {
                     break;
                 }
-                total += segment.entry.readings;
+                total += readings(segment);
                 end += 1;
             }
             if end - start >= MERGE_AT_ONCE {
-                return Some(segments[start..end].to_vec());
+                return Some(
+                    segments[start..end].iter().map(|&segment| Arc::clone(segment)).collect(),
+                );
             }
         }
         None
@@ -248,7 +294,10 @@ impl EmbeddedStore {
             let state = self.state();
             (state.segments.clone(), Arc::clone(&state.series))
         };
-        let is_old = |segment: &Arc<Segment>| !segment.is_refused() && segment.is_old(&series);
+        // Texts have had one form so far.
+        let is_old = |segment: &Arc<Segment>| {
+            is_of_readings(&segment.entry) && !segment.is_refused() && segment.is_old(&series)
+        };
         segments.into_iter().find(is_old)
     }
 
@@ -274,15 +323,17 @@ impl EmbeddedStore {
         let made_from: Vec<i64> = segments.iter().map(|segment| segment.entry.id).collect();
         state.catalogue.transaction(|transaction| begin_segment(transaction, id, &made_from))?;
         let sealed_to = state.catalogue.sealed_to()?;
+        let content = segments[0].entry.content;
         let about = state.about(made_from, sealed_to);
+        let about = about_of(content, state.holds_readings(), &about).into_owned();
         drop(state);
         let sequence = segments.iter().map(|segment| segment.entry.sequence).max().unwrap_or(id);
         let dir = &self.folder.path;
-        let WrittenSegment { entry, lost } =
-            write_segment(dir, id, sequence, &runs, &series, &about)?;
+        let new = NewSegment { id, sequence, content };
+        let WrittenSegment { entry, lost } = write_segment(dir, new, &runs, &series, &about)?;
         let lost = lost
             .into_iter()
-            .map(|((run, block), span)| lost_block(segments[run].entry.id, block, span))
+            .map(|((run, block), span)| lost_block(&segments[run].entry, block, span))
             .collect();
         let merged = Replacement { old: segments, made: Some(id), new: entry, lost };
         let kept = self.replace(&mut self.state(), merged)?;
@@ -309,6 +360,27 @@ impl EmbeddedStore {
     }
 }
 
+impl WriterState {
+    /// Whether a segment of readings is in service.
+    fn holds_readings(&self) -> bool {
+        self.segments.iter().any(|segment| is_of_readings(&segment.entry))
+    }
+}
+
+fn is_of_readings(entry: &SegmentEntry) -> bool {
+    entry.content == Content::Readings
+}
+
+/// What a segment says about its store: one of texts leaves the stations to a segment of readings,
+/// if there is one.
+fn about_of(content: Content, is_described: bool, about: &StoreState) -> Cow<'_, StoreState> {
+    if content == Content::Texts && is_described {
+        Cow::Owned(StoreState { stations: Vec::new(), ..about.clone() })
+    } else {
+        Cow::Borrowed(about)
+    }
+}
+
 /// The replacement of several segments with one or none.
 struct Replacement<'a> {
     old: &'a [Arc<Segment>],
@@ -332,12 +404,18 @@ fn dropped(retain_from_ms: i64, dropped_to_ms: i64) -> (Lost, String) {
 
 /// Describes a damaged block whose readings are in no segment any more, for the catalogue and in
 /// words.
-pub(super) fn lost_block(segment: i64, block: u32, span: LostSpan) -> (Lost, String) {
+pub(super) fn lost_block(of: &SegmentEntry, block: u32, span: LostSpan) -> (Lost, String) {
+    let SegmentEntry { id: segment, content, .. } = *of;
+    let what = match content {
+        Content::Readings => "readings",
+        Content::Texts => "texts of reports",
+    };
     let LostSpan { first_ms, last_ms, first, last } = span;
     let cause = format!(
-        "block {block} is damaged: readings from {} to {} are lost; the file is kept in {DAMAGED}/",
+        "block {block} is damaged: {what} from {} to {} are lost; the file is kept in {DAMAGED}/",
         Iso8601(first_ms),
         Iso8601(last_ms)
     );
-    (Lost { segment, blocks: block..block + 1, first_ms, last_ms, first, last }, cause)
+    let (blocks, content) = (block..block + 1, Some(content));
+    (Lost { segment, blocks, first_ms, last_ms, first, last, content }, cause)
 }

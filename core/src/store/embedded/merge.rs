@@ -6,6 +6,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 use super::packed::Decoder;
+use super::report_texts::Content;
 use super::run::{LostPart, SeriesPart, SortedRun};
 use super::run_builder::RunBuilder;
 use super::walk::{RunCursor, RunRef};
@@ -60,10 +61,11 @@ pub(super) fn merge_parts(parts: &[(usize, SeriesPart<'_>)], put: &mut dyn FnMut
 
 /// Merges runs, oldest first, station by station. After each station `sink` gets the builder and may
 /// take its content; a station with many more than `at_once` readings comes in several spans of
-/// time. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called for
+/// time. Only what belongs to a content is merged, if one is given. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called for
 /// the latter with the index of the run and the station.
 pub(super) fn merge(
     runs: &[RunRef<'_>],
+    content: Option<Content>,
     from_ms: i64,
     at_once: u64,
     builder: &mut RunBuilder,
@@ -86,7 +88,7 @@ pub(super) fn merge(
         );
         for span in parts_of(span, readings.div_ceil(at_once.max(1))) {
             bump.reset();
-            merge_station(&mut cursors, &of, station, span, &bump, builder, lost);
+            merge_station(&mut cursors, &of, content, (station, span), &bump, builder, lost);
             sink(builder)?;
         }
         for (i, _) in of {
@@ -112,8 +114,8 @@ fn parts_of((first_ms, last_ms): (i64, i64), count: u64) -> impl Iterator<Item =
 fn merge_station(
     cursors: &mut [RunCursor<'_>],
     of: &[(usize, usize)],
-    station: StationId,
-    span: (i64, i64),
+    content: Option<Content>,
+    (station, span): (StationId, (i64, i64)),
     bump: &Bump,
     builder: &mut RunBuilder,
     lost: &mut dyn FnMut(usize, StationId, LostPart),
@@ -129,13 +131,16 @@ fn merge_station(
         heads.retain(|(_, left)| left.start < left.end);
         let first = |(i, left): &(usize, Range<usize>)| cursors[*i].series(left.start);
         let Some((series, slot)) = heads.iter().map(first).min() else { return };
+        let is_wanted = content.is_none_or(|content| Content::of(series) == content);
         parts.clear();
         for (i, left) in &mut heads {
             let i = *i;
             while left.start < left.end && cursors[i].series(left.start).0 == series {
-                let (found, lost) =
-                    (&mut |part| parts.push((i, part)), &mut |part| lost(i, station, part));
-                cursors[i].find(left.start, span, &mut decoder, found, lost);
+                if is_wanted {
+                    let (found, lost) =
+                        (&mut |part| parts.push((i, part)), &mut |part| lost(i, station, part));
+                    cursors[i].find(left.start, span, &mut decoder, found, lost);
+                }
                 left.start += 1;
             }
         }
@@ -158,6 +163,7 @@ pub(super) fn merge_fresh(runs: &[&SortedRun]) -> SortedRun {
     let mut builder = RunBuilder::with_capacity(readings as usize);
     let runs: Vec<RunRef<'_>> = runs.iter().map(|&run| RunRef::Rows(run)).collect();
     // Runs in memory have no file that can be damaged, and the sink accepts everything.
-    let _ = merge(&runs, i64::MIN, u64::MAX, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
+    let _ =
+        merge(&runs, None, i64::MIN, u64::MAX, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
     builder.finish()
 }

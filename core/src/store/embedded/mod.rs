@@ -39,6 +39,7 @@ mod open;
 mod packed;
 mod reader;
 mod rebuild;
+mod report_texts;
 mod run;
 mod run_builder;
 mod segment;
@@ -176,6 +177,12 @@ pub struct VerifyReport {
     pub journal_batches: usize,
     /// Number of readings in them.
     pub journal_readings: u64,
+    /// Number of texts of reports, sealed or in the journal.
+    pub reports: u64,
+    /// Number of sealed segments of texts that were checked.
+    pub text_segments: usize,
+    /// Total size of their files.
+    pub text_bytes: u64,
     /// Number of alerts that were checked.
     pub alerts: usize,
     /// The faults found; empty for an intact store.
@@ -216,6 +223,10 @@ pub struct RebuildReport {
     /// Number of readable readings in them; a corrected reading counts once per segment that holds
     /// it.
     pub readings: u64,
+    /// Number of segments of texts of reports.
+    pub text_segments: usize,
+    /// Number of texts in them.
+    pub reports: u64,
     /// Number of fresh batches taken over from the old catalogue.
     pub journal_batches: usize,
     /// Whether there was an old catalogue, which is now in `damaged/`.
@@ -486,6 +497,8 @@ mod start_tests;
 pub(in crate::store) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
 #[cfg(test)]
 mod unwritten_tests;
 #[cfg(test)]

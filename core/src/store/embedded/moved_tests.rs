@@ -131,7 +131,7 @@ fn stations_of_version_5_keep_their_places_from_then_on() {
     assert_eq!(tracks(&store), vec![1; NAMES.len()]);
     store.store = None;
     // A newer version is refused, and named.
-    change("PRAGMA user_version = 8", store.dir.path());
+    change("PRAGMA user_version = 9", store.dir.path());
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
     assert!(matches!(refused, StoreError::SchemaVersion { .. }), "{refused}");
 }

@@ -15,6 +15,7 @@ use super::fault::{Fault, Faults, storage};
 use super::folder::{Folder, orphaned, sync_folder};
 use super::names::{DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use super::open::decode_batch;
+use super::report_texts::Content;
 use super::segment::Segment;
 use super::segment_note::{Footer, read_footer};
 use super::series_table::SeriesList;
@@ -197,6 +198,11 @@ fn fill(
     let faults = Arc::new(Faults::default());
     for footer in footers {
         let segment = Segment::new(&folder.path, footer.entry.clone(), &faults);
+        if footer.entry.content == Content::Texts {
+            report.text_segments += 1;
+            report.reports += footer.entry.readings;
+            continue;
+        }
         report.segments += 1;
         let Some(run) = segment.run(&series) else { continue };
         run.parts((i64::MIN, i64::MAX), |place, (_, slot), part| {

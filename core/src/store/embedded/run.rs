@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_buffer::ScalarBuffer;
 
 use super::mapped::{Mapped, codes};
+use super::report_texts::{SharedTexts, TEXTS, TextPart};
 use crate::observation::{Quality, QualityCode, SeriesId, StationId};
 use crate::time::ClosedWindow;
 
@@ -34,6 +35,8 @@ pub(super) struct RunRow {
     pub source: u32,
     pub revision: u32,
     pub qualifier: u32,
+    /// Where their texts start; [`NONE`] if they have none.
+    pub text: u32,
 }
 
 /// Columns that hold rows one after another. `source`, `revision` and `qualifier` hold only the rows
@@ -46,6 +49,8 @@ pub(super) struct RunColumns {
     pub source: ScalarBuffer<u8>,
     pub revision: ScalarBuffer<u8>,
     pub qualifier: ScalarBuffer<u8>,
+    /// Only of rows with texts.
+    pub text: SharedTexts,
 }
 
 /// Immutable columns of readings, sorted by station, series and time.
@@ -56,6 +61,8 @@ pub(super) struct SortedRun {
     pub rows: Vec<RunRow>,
     pub columns: Vec<RunColumns>,
     pub readings: u64,
+    /// Number of texts of reports, which do not count as readings.
+    pub texts: u64,
     /// The span of all readings; the first is after the last if there are none.
     pub first_ms: i64,
     pub last_ms: i64,
@@ -113,6 +120,8 @@ pub(super) struct SeriesPart<'a> {
     pub source: &'a [u8],
     pub revision: &'a [u8],
     pub qualifier: &'a [u8],
+    /// Mostly none.
+    pub text: TextPart<'a>,
 }
 
 impl<'a> SeriesPart<'a> {
@@ -131,7 +140,8 @@ impl<'a> SeriesPart<'a> {
             quality: &self.quality[range.clone()],
             source: &self.source[range.clone()],
             revision: &self.revision[range.clone()],
-            qualifier: &self.qualifier[range],
+            qualifier: &self.qualifier[range.clone()],
+            text: self.text.range(range),
         }
     }
 
@@ -185,13 +195,18 @@ impl SortedRun {
         };
         let unchecked = vec![UNCHECKED; longest(|row| row.source == NONE)];
         let zeros = vec![0; longest(|row| row.revision == NONE || row.qualifier == NONE)];
-        let readings = rows.iter().map(|row| u64::from(row.len)).sum();
+        let of = |texts: bool| {
+            let rows = rows.iter().filter(|row| (row.series == TEXTS) == texts);
+            rows.map(|row| u64::from(row.len)).sum()
+        };
+        let (readings, texts) = (of(false), of(true));
         let lost = Vec::new();
         Self {
             stations,
             rows,
             columns,
             readings,
+            texts,
             first_ms,
             last_ms,
             mapped,
@@ -233,6 +248,11 @@ impl SortedRun {
             }
         }
         ranges
+    }
+
+    /// Whether it has neither readings nor texts.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Whether any reading may lie in a window.
@@ -289,6 +309,12 @@ impl SortedRun {
             qualifier: match rest(&columns.qualifier, row.qualifier) {
                 Some(at) => &columns.qualifier[at],
                 None => &self.zeros[..range.len()],
+            },
+            text: if row.text == NONE {
+                TextPart::default()
+            } else {
+                let at = row.text as usize;
+                columns.text.part(at + range.start..at + range.end)
             },
         }
     }

@@ -1,5 +1,6 @@
 //! Builds a run row by row.
 
+use super::report_texts::TextColumn;
 use super::run::{NONE, RunColumns, RunRow, SeriesPart, SortedRun, StoredReading, UNCHECKED};
 use crate::observation::{SeriesId, StationId};
 
@@ -14,6 +15,7 @@ pub(super) struct RunBuilder {
     source: Vec<u8>,
     revision: Vec<u8>,
     qualifier: Vec<u8>,
+    text: TextColumn,
     first_ms: i64,
     last_ms: i64,
 }
@@ -35,6 +37,7 @@ impl RunBuilder {
             source: Vec::new(),
             revision: Vec::new(),
             qualifier: Vec::new(),
+            text: TextColumn::default(),
             first_ms: i64::MAX,
             last_ms: i64::MIN,
         }
@@ -54,6 +57,7 @@ impl RunBuilder {
             source: self.source.len() as u32,
             revision: self.revision.len() as u32,
             qualifier: self.qualifier.len() as u32,
+            text: self.text.len() as u32,
         });
     }
 
@@ -65,6 +69,7 @@ impl RunBuilder {
         self.source.extend_from_slice(part.source);
         self.revision.extend_from_slice(part.revision);
         self.qualifier.extend_from_slice(part.qualifier);
+        self.text.extend(&part.text);
     }
 
     /// Adds one reading.
@@ -76,6 +81,11 @@ impl RunBuilder {
         self.source.push(source);
         self.revision.push(revision);
         self.qualifier.push(qualifier);
+    }
+
+    /// Adds the text of the reading that was added last.
+    pub(super) fn push_text(&mut self, text: &str) {
+        self.text.push(text);
     }
 
     /// Ends the current row; a row without readings is dropped.
@@ -103,6 +113,9 @@ impl RunBuilder {
             self.qualifier.truncate(row.qualifier as usize);
             row.qualifier = NONE;
         }
+        if self.text.len() == row.text as usize {
+            row.text = NONE;
+        }
     }
 
     pub(super) fn finish(self) -> SortedRun {
@@ -113,6 +126,7 @@ impl RunBuilder {
             source: self.source.into(),
             revision: self.revision.into(),
             qualifier: self.qualifier.into(),
+            text: self.text.into(),
         };
         SortedRun::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
     }

@@ -14,6 +14,7 @@ fn run_of(ts_ms: &[i64]) -> SortedRun {
         source: NONE,
         revision: NONE,
         qualifier: NONE,
+        text: NONE,
     };
     let columns = RunColumns {
         ts_ms: ts_ms.to_vec().into(),
@@ -22,6 +23,7 @@ fn run_of(ts_ms: &[i64]) -> SortedRun {
         source: Vec::new().into(),
         revision: Vec::new().into(),
         qualifier: Vec::new().into(),
+        text: Arc::default(),
     };
     let stations = vec![(StationId::new("TEST", "A"), 0)];
     SortedRun::new(stations, vec![row], vec![columns], (ts_ms[0], ts_ms[len - 1]), None)

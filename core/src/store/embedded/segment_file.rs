@@ -14,7 +14,8 @@ use super::catalogue::{SegmentEntry, segment_file};
 use super::fault::storage;
 use super::mapped::BLOCK_BYTES;
 use super::merge::merge;
-use super::packed::{PackedColumns, WEATHER_NUMBER, packed_batch, packed_schema};
+use super::packed::{PackedColumns, TEXTS_NUMBER, WEATHER_NUMBER, packed_batch, packed_schema};
+use super::report_texts::{Content, TEXTS_SLOT};
 use super::run::LostPart;
 use super::run_builder::RunBuilder;
 use super::segment_batches::ALIGNMENT;
@@ -27,6 +28,9 @@ use crate::store::StoreError;
 /// Number of readings in a record batch. All of them are lost if the columns that identify them are
 /// damaged.
 const BATCH_READINGS: u64 = 1 << 16;
+
+/// Number of texts in a record batch, which take about as many bytes as its readings.
+const BATCH_TEXTS: u64 = 1 << 13;
 
 /// Number of readings of one station that are held in memory at once.
 const STATION_READINGS: u64 = 1 << 19;
@@ -57,19 +61,26 @@ impl LostSpan {
     }
 }
 
-/// Merges runs, oldest first, into the file of a new segment. The file is on disk under its final
+/// A segment to be written.
+#[derive(Clone, Copy)]
+pub(super) struct NewSegment {
+    pub id: i64,
+    pub sequence: i64,
+    pub content: Content,
+}
+
+/// Merges what runs, oldest first, have of a content into the file of a new segment. The file is on disk under its final
 /// name when this returns.
 pub(super) fn write_segment(
     dir: &Path,
-    id: i64,
-    sequence: i64,
+    new: NewSegment,
     runs: &[RunRef<'_>],
     series: &SeriesList,
     about: &StoreState,
 ) -> Result<WrittenSegment, StoreError> {
-    let path = dir.join(segment_file(id));
+    let path = dir.join(segment_file(new.id));
     let temporary = path.with_extension("tmp");
-    let written = write_file(&temporary, id, sequence, runs, series, about).and_then(|written| {
+    let written = write_file(&temporary, new, runs, series, about).and_then(|written| {
         if written.entry.is_some() {
             let renamed = fs::rename(&temporary, &path).and_then(|()| {
                 // The name is on disk once the folder is.
@@ -88,12 +99,15 @@ pub(super) fn write_segment(
 
 fn write_file(
     path: &Path,
-    id: i64,
-    sequence: i64,
+    new: NewSegment,
     runs: &[RunRef<'_>],
     series: &SeriesList,
     about: &StoreState,
 ) -> Result<WrittenSegment, StoreError> {
+    let NewSegment { id, sequence, content } = new;
+    // Texts have no series.
+    let of_texts = SeriesList::default();
+    let series = if content == Content::Texts { &of_texts } else { series };
     let failed = |error: &io::Error| storage(path, error);
     let failed_arrow = |error: ArrowError| match error {
         ArrowError::IoError(_, error) => failed(&error),
@@ -102,13 +116,16 @@ fn write_file(
     let file = File::create(path).map_err(|error| failed(&error))?;
     let version = MetadataVersion::V5;
     let options = IpcWriteOptions::try_new(ALIGNMENT, false, version).map_err(failed_arrow)?;
-    if series.list.len() >= usize::from(WEATHER_NUMBER) {
-        let cause = format!("{} series; {} are allowed", series.list.len(), WEATHER_NUMBER - 1);
+    if series.list.len() >= usize::from(TEXTS_NUMBER) {
+        let cause = format!("{} series; {} are allowed", series.list.len(), TEXTS_NUMBER - 1);
         return Err(failed(&io::Error::other(cause)));
     }
-    let number = |slot: u32| u16::try_from(slot).unwrap_or(WEATHER_NUMBER);
+    let number = |slot: u32| match slot {
+        TEXTS_SLOT => TEXTS_NUMBER,
+        slot => u16::try_from(slot).unwrap_or(WEATHER_NUMBER),
+    };
     let names = series_text(series).map_err(|error| failed(&error.into()))?;
-    let schema = Arc::new(packed_schema(names));
+    let schema = Arc::new(packed_schema(content, names));
     let out = Checksummed::new(BufWriter::with_capacity(1 << 20, file));
     let mut writer =
         FileWriter::try_new_with_options(out, &schema, options).map_err(failed_arrow)?;
@@ -129,20 +146,22 @@ fn write_file(
             rows.blocks.iter().for_each(|&block| lose(at, block, span));
         }
     }
+    let full = if content == Content::Texts { BATCH_TEXTS } else { BATCH_READINGS };
     let mut columns = PackedColumns::default();
     merge(
         runs,
+        Some(content),
         about.retain_from_ms,
         STATION_READINGS,
         &mut RunBuilder::default(),
         &mut |builder| {
             let run = std::mem::take(builder).finish();
-            if run.readings == 0 {
+            if run.is_empty() {
                 return Ok(());
             }
             (first_ms, last_ms) = (first_ms.min(run.first_ms), last_ms.max(run.last_ms));
-            columns.add_station(&run, 0, number);
-            if columns.readings() < BATCH_READINGS {
+            columns.add_station(&run, 0, content, number).map_err(|error| failed(&error))?;
+            if columns.readings() < full {
                 return Ok(());
             }
             put(std::mem::take(&mut columns))
@@ -158,7 +177,8 @@ fn write_file(
         return Ok(WrittenSegment { entry: None, lost });
     }
     let (length, checksums) = writer.get_ref().so_far();
-    let mut entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
+    let mut entry =
+        SegmentEntry { content, id, sequence, readings, first_ms, last_ms, length, checksums };
     let texts = footer_texts(&entry, about, series);
     for (name, text) in texts.map_err(|error| failed(&error.into()))? {
         writer.write_metadata(name, text);

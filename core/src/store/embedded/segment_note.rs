@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::catalogue::SegmentEntry;
 use super::codec::Wrong;
 use super::mapped::{BLOCK_BYTES, Mapped};
+use super::report_texts::Content;
 use super::segment_batches::FileSchema;
 use super::series_table::SeriesList;
 use super::stations::StationState;
@@ -57,6 +58,9 @@ pub(super) struct StoreState {
 /// A segment's description of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SegmentNote {
+    /// Whether it holds texts of reports; absent from segments of readings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    texts: bool,
     pub id: i64,
     pub sequence: i64,
     pub readings: u64,
@@ -123,6 +127,7 @@ pub(super) fn footer_texts(
     series: &SeriesList,
 ) -> serde_json::Result<Vec<(&'static str, String)>> {
     let note = SegmentNote {
+        texts: entry.content == Content::Texts,
         id: entry.id,
         sequence: entry.sequence,
         readings: entry.readings,
@@ -259,6 +264,7 @@ impl SegmentNote {
             }
         });
         SegmentEntry {
+            content: if self.texts { Content::Texts } else { Content::Readings },
             id: self.id,
             sequence: self.sequence,
             readings: self.readings,

@@ -8,6 +8,7 @@ use arrow_buffer::ScalarBuffer;
 use super::catalogue::SegmentEntry;
 use super::fault::Fault;
 use super::mapped::Mapped;
+use super::report_texts::SharedTexts;
 use super::run::{LostRows, NONE, RunColumns, RunRow, SortedRun};
 use super::segment_batches::{Batch, BatchReader, Cause, schema_of, walk, without_readings};
 use super::series_table::SeriesList;
@@ -119,8 +120,9 @@ impl BatchReader for SegmentRows<'_> {
                 Some(column) => batch.column(list(column) + 3)?,
                 None => ScalarBuffer::from(Vec::new()),
             },
+            text: SharedTexts::default(),
         };
-        let RunColumns { ts_ms, value, quality, source, revision, qualifier } = &own_columns;
+        let RunColumns { ts_ms, value, quality, source, revision, qualifier, .. } = &own_columns;
         // Times, values and verdicts have the same offsets: any intact one will do.
         let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
         let same = [layout.time, layout.value, layout.quality];
@@ -164,6 +166,7 @@ impl BatchReader for SegmentRows<'_> {
                 source,
                 revision,
                 qualifier,
+                text: NONE,
             });
         }
         let first = (batch.rows > 0).then(|| station(0));

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::report_texts::{TEXTS, TEXTS_SLOT};
 use super::weather_table::{WEATHER, WEATHER_SLOT, WeatherTable};
 use crate::observation::{Series, SeriesId, SeriesKey};
 
@@ -18,9 +19,14 @@ pub(super) struct SeriesList {
 }
 
 impl SeriesList {
-    /// Returns the index of a series; the index of present weather is [`WEATHER_SLOT`].
+    /// Returns the index of a series; the index of present weather is [`WEATHER_SLOT`], that of
+    /// texts of reports [`TEXTS_SLOT`].
     pub(super) fn slot(&self, id: SeriesId) -> Option<u32> {
-        if id == WEATHER { Some(WEATHER_SLOT) } else { self.by_id.get(&id).copied() }
+        match id {
+            WEATHER => Some(WEATHER_SLOT),
+            TEXTS => Some(TEXTS_SLOT),
+            id => self.by_id.get(&id).copied(),
+        }
     }
 
     pub(super) fn slot_of(&self, key: &SeriesKey) -> Option<u32> {

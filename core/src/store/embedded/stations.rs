@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::codec::{ByteWriter, Bytes, Wrong};
+use super::report_texts::TEXTS;
 use super::run::SortedRun;
 use super::series_table::SeriesList;
 use super::station_codec::{Weather, put_state, put_station, take_state, take_station};
@@ -75,9 +76,9 @@ impl Delta {
 
 impl StationState {
     /// Returns an upper bound of the times of a series; `None` if there is no reading. Present
-    /// weather is always looked up.
+    /// weather and texts are always looked up.
     pub(super) fn newest_ms(&self, series: SeriesId) -> Option<i64> {
-        if series == WEATHER {
+        if series == WEATHER || series == TEXTS {
             return Some(i64::MAX);
         }
         let at = self.record.series.binary_search_by_key(&series, |known| known.series.id).ok()?;

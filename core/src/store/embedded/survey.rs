@@ -7,6 +7,7 @@ use super::catalogue::{RETAIN_FROM, RecordCatalogue, SegmentEntry};
 use super::fault::Faults;
 use super::names::DATABASE;
 use super::open::decode_batch;
+use super::report_texts::{Content, TEXTS};
 use super::run::SortedRun;
 use super::segment::Segment;
 use super::series_table::SeriesList;
@@ -76,6 +77,7 @@ impl Survey {
         survey.retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
         survey.series = catalogue.series()?.0;
         survey.segments = catalogue.segments()?.0;
+        survey.segments.retain(|entry| entry.content == Content::Readings);
         for entry in catalogue.journal()? {
             // Damaged batches are not served, so they cannot be removed.
             survey.fresh.extend(decode_batch(&entry.batch, &survey.series).ok().map(|read| read.1));
@@ -121,7 +123,9 @@ impl Survey {
             return 0;
         }
         let mut readings = 0;
-        run.parts(span, |_, _, part| readings += part.len() as u64);
+        run.parts(span, |_, (series, _), part| {
+            readings += if series == TEXTS { 0 } else { part.len() as u64 };
+        });
         readings
     }
 }

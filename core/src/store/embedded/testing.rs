@@ -6,7 +6,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::observation::StationId;
-use crate::store::{Damage, Directory, ReaderWrapper, Selection, SeriesSlice, VisitWeather};
+use crate::store::{
+    Damage, Directory, ReaderWrapper, Selection, SeriesSlice, VisitReports, VisitWeather,
+};
 use crate::time::ClosedWindow;
 
 /// A store in its own folder, which is deleted with it.
@@ -98,6 +100,15 @@ impl Reader for After {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.store.lock().unwrap().scan_weather(stations, window, visit)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().scan_reports(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

@@ -58,6 +58,7 @@ pub(super) fn report(
         ts_ms,
         revision,
         present_weather: (ts_ms % 3 == 0).then(|| vec![format!("Weather {revision}")]),
+        text: None,
         readings: readings
             .map(|(series, &value)| Reading { series, value, quality, qualifier })
             .collect(),
@@ -256,7 +257,7 @@ fn another_schema_version_is_refused() {
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        format!("{} has schema version 99; this version reads 7", path.display())
+        format!("{} has schema version 99; this version reads 8", path.display())
     );
 }
 

@@ -32,8 +32,14 @@ fn one(ts_ms: i64) -> Batch {
     let series = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let readings =
         vec![Reading { series, value: 1.0, quality: Quality::UNCHECKED, qualifier: None }];
-    let report =
-        Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
+    let report = Report {
+        station: station.id,
+        ts_ms,
+        revision: 0,
+        present_weather: None,
+        text: None,
+        readings,
+    };
     Batch { stations: vec![station], reports: vec![report] }
 }
 

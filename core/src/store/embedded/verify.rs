@@ -20,8 +20,9 @@ use super::maintain::lost_block;
 use super::mapped::missing;
 use super::names::{ALERTS, DAMAGED, DATABASE};
 use super::open::decode_batch;
+use super::report_texts::Content;
 use super::segment::Segment;
-use super::segment_file::write_segment;
+use super::segment_file::{NewSegment, write_segment};
 use super::series_table::SeriesList;
 use super::sweep::next_segment;
 use super::unwritten;
@@ -203,6 +204,7 @@ fn read_readings(
                 let described = deltas.iter().filter(|(_, delta)| delta.describes());
                 stations.extend(described.map(|&(id, _)| id));
                 report.journal_readings += run.readings;
+                report.reports += run.texts;
                 if let Some(fault) = entry.fault.take() {
                     let note = BatchNote::of(entry.generation, entry.places_generation, &run);
                     damaged.push(RecordDamage::Note(entry.id, note, fault));
@@ -220,11 +222,15 @@ fn read_readings(
     damaged
         .extend(faults.into_iter().map(|(id, fault)| RecordDamage::Segment(id, None, vec![fault])));
     for entry in entries {
-        report.segments += 1;
+        let is_of_texts = entry.content == Content::Texts;
+        *(if is_of_texts { &mut report.text_segments } else { &mut report.segments }) += 1;
         let id = entry.id;
         let segment = Segment::new(dir, entry, &Arc::new(Faults::default()));
         let faults = segment.verify(&series);
-        if faults.is_empty() {
+        if faults.is_empty() && is_of_texts {
+            report.reports += segment.entry.readings;
+            report.text_bytes += segment.entry.length;
+        } else if faults.is_empty() {
             report.sealed_readings += segment.entry.readings;
             report.sealed_bytes += segment.entry.length;
         } else {
@@ -276,12 +282,13 @@ fn rescue(
     catalogue.transaction(|transaction| begin_segment(transaction, id, &[old]))?;
     let sequence = segment.entry.sequence;
     let about = catalogue.about(vec![old], series)?;
-    let written = write_segment(&folder.path, id, sequence, &[run], series, &about)?;
+    let new = NewSegment { id, sequence, content: segment.entry.content };
+    let written = write_segment(&folder.path, new, &[run], series, &about)?;
     catalogue.transaction(|transaction| {
         let replaced_by = written.entry.as_ref().map(|entry| entry.id);
         retire_segment(transaction, Retired { id: old, replaced_by, damaged: true })?;
         for (&(_, block), &span) in &written.lost {
-            let (lost, cause) = lost_block(old, block, span);
+            let (lost, cause) = lost_block(&segment.entry, block, span);
             add_lost(transaction, &lost, &cause)?;
         }
         end_segment(transaction, id)?;

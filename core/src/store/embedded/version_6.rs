@@ -94,6 +94,7 @@ fn write(
     // A batch ends with a station; then it ended with any series.
     merge(
         &[run],
+        None,
         i64::MIN,
         u64::MAX,
         &mut builder,

@@ -5,17 +5,21 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-use super::catalogue::Lost;
+use super::catalogue::{Lost, SegmentEntry};
 use super::fault::{Fault, StoreHealth};
 use super::merge::{OverlappingParts, groups, merge_parts};
 use super::packed::Decoder;
+use super::report_texts::{Content, TEXTS, TextPart, parts as text_parts};
 use super::run::{SeriesPart, SortedRun, StoredReading};
 use super::segment::Segment;
 use super::series_table::SeriesList;
 use super::walk::{RunCursor, RunRef, StationWalk};
 use super::weather_table::WEATHER;
 use crate::observation::{Series, SeriesId, StationId};
-use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError, VisitWeather};
+use crate::store::{
+    Damage, Directory, KeptReport, Reader, Selection, SeriesSlice, StoreError, VisitReports,
+    VisitWeather,
+};
 use crate::time::ClosedWindow;
 
 /// A snapshot of the record.
@@ -43,6 +47,7 @@ struct Merged<'s> {
     qualifier: BumpVec<'s, u8>,
 }
 
+// Texts are never merged here: they are visited one by one.
 impl<'s> Merged<'s> {
     /// Merges parts of a series, each with the age of its run.
     fn of(parts: &[(usize, SeriesPart<'_>)], bump: &'s Bump) -> SeriesPart<'s> {
@@ -64,6 +69,7 @@ impl<'s> Merged<'s> {
             source: merged.source.into_bump_slice(),
             revision: merged.revision.into_bump_slice(),
             qualifier: merged.qualifier.into_bump_slice(),
+            text: TextPart::default(),
         }
     }
 
@@ -78,11 +84,18 @@ impl<'s> Merged<'s> {
 }
 
 impl View {
-    /// Returns the runs that may have readings in a window, oldest first. Every block of an
+    /// Returns the runs that may have some content in a window, oldest first. Every block of an
     /// unreadable segment counts as missing.
-    fn sources(&self, window: ClosedWindow, damage: &mut Damage) -> Vec<RunCursor<'_>> {
+    fn sources(
+        &self,
+        content: Content,
+        window: ClosedWindow,
+        damage: &mut Damage,
+    ) -> Vec<RunCursor<'_>> {
         let mut sources = Vec::new();
-        for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
+        let is_source =
+            |segment: &&Arc<Segment>| segment.entry.content == content && segment.overlaps(window);
+        for segment in self.segments.iter().filter(is_source) {
             match segment.run(&self.series) {
                 Some(run) => sources.push(RunCursor::new(run, segment.entry.id)),
                 None => (0..segment.entry.blocks())
@@ -101,14 +114,15 @@ impl View {
         let mut damage = Damage::default();
         let list = &self.series.list;
         let slots = list.iter().map(|series| variables.contains(&series.key.variable)).collect();
-        let sources = self.sources(window, &mut damage);
-        self.damage_of_lost(stations, window, &sources, &mut damage);
+        let sources = self.sources(Content::Readings, window, &mut damage);
+        self.damage_of_lost(Content::Readings, stations, window, &sources, &mut damage);
         Some(Scan { walk: StationWalk::new(sources, window), slots, damage })
     }
 
     /// Adds the damage of a selection because rows or whole segments are lost.
     fn damage_of_lost(
         &self,
+        content: Content,
         stations: &[StationId],
         window: ClosedWindow,
         sources: &[RunCursor<'_>],
@@ -118,6 +132,9 @@ impl View {
             stations.iter().any(|station| (first..=last).contains(station))
         };
         for lost in self.lost.iter() {
+            if lost.content.is_some_and(|lost| lost != content) {
+                continue;
+            }
             let overlaps = lost.first_ms <= window.end_ms() && lost.last_ms >= window.start_ms();
             if overlaps && asks_for(lost.first, lost.last) {
                 lost.blocks.clone().for_each(|block| damage.add(lost.segment, block));
@@ -130,20 +147,30 @@ impl View {
         }
     }
 
+    fn entries(&self, content: Content) -> impl Iterator<Item = &SegmentEntry> {
+        let entries = self.segments.iter().map(|segment| &segment.entry);
+        entries.filter(move |entry| entry.content == content)
+    }
+
     /// The time of the newest reading.
     pub(super) fn newest_ms(&self) -> Option<i64> {
-        let sealed = self.segments.iter().map(|segment| segment.entry.last_ms);
+        let sealed = self.entries(Content::Readings).map(|entry| entry.last_ms);
         let fresh = self.fresh.iter().filter(|run| run.readings > 0).map(|run| run.last_ms);
         sealed.chain(fresh).max()
     }
 
     /// The state of the store, as far as readers see it.
     pub(super) fn health(&self, faults: Vec<Fault>) -> StoreHealth {
-        let entries = || self.segments.iter().map(|segment| &segment.entry);
+        let entries = || self.entries(Content::Readings);
+        let texts = || self.entries(Content::Texts);
         StoreHealth {
             faults,
             newest_ms: self.newest_ms(),
-            segments: self.segments.len(),
+            reports: texts().map(|entry| entry.readings).sum::<u64>()
+                + self.fresh.iter().map(|run| run.texts).sum::<u64>(),
+            text_segments: texts().count(),
+            text_bytes: texts().map(|entry| entry.length).sum(),
+            segments: entries().count(),
             sealed_readings: entries().map(|entry| entry.readings).sum(),
             fresh_readings: self.fresh.iter().map(|run| run.readings).sum(),
             sealed_bytes: entries().map(|entry| entry.length).sum(),
@@ -160,8 +187,8 @@ impl View {
     ) -> Damage {
         let mut damage = Damage::default();
         let Some(window) = window.since(self.retain_from_ms) else { return damage };
-        let sources = self.sources(window, &mut damage);
-        self.damage_of_lost(stations, window, &sources, &mut damage);
+        let sources = self.sources(Content::Readings, window, &mut damage);
+        self.damage_of_lost(Content::Readings, stations, window, &sources, &mut damage);
         let wanted = |series: SeriesId, _| series == WEATHER;
         let (mut walk, mut bump) = (StationWalk::new(sources, window), Bump::new());
         for (i, &station) in stations.iter().enumerate() {
@@ -180,6 +207,38 @@ impl View {
                     }
                 }
             }
+        }
+        damage
+    }
+
+    /// Visits the texts of the reports of stations.
+    fn texts(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Damage {
+        let mut damage = Damage::default();
+        let Some(window) = window.since(self.retain_from_ms) else { return damage };
+        let sources = self.sources(Content::Texts, window, &mut damage);
+        self.damage_of_lost(Content::Texts, stations, window, &sources, &mut damage);
+        let wanted = |series: SeriesId, _| series == TEXTS;
+        let (mut walk, mut bump) = (StationWalk::new(sources, window), Bump::new());
+        for (i, &station) in stations.iter().enumerate() {
+            bump.reset();
+            walk.station(station, &bump, wanted, &mut damage, |_, parts| {
+                let mut found = Vec::new();
+                groups(parts, &mut found);
+                for group in &found {
+                    merge_parts(&parts[group.0.clone()], &mut |part| {
+                        let of = part.ts_ms.iter().zip(part.revision).zip(part.text.iter());
+                        for ((&ts_ms, &revision), text) in of {
+                            let (header, text) = text_parts(text);
+                            visit(i, &KeptReport { ts_ms, revision, header, text });
+                        }
+                    });
+                }
+            });
         }
         damage
     }
@@ -246,6 +305,15 @@ impl Reader for View {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         Ok(self.weather(stations, window, visit))
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        Ok(self.texts(stations, window, visit))
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {
@@ -357,7 +425,9 @@ impl Lookup<'_> {
             }
         }
         for (segment, cursor) in segments.iter_mut().rev() {
-            if !covers((segment.entry.first_ms, segment.entry.last_ms)) {
+            if segment.entry.content != Content::of(series)
+                || !covers((segment.entry.first_ms, segment.entry.last_ms))
+            {
                 continue;
             }
             if cursor.is_none() {
@@ -390,6 +460,6 @@ fn find_in(
         let (source, revision, qualifier) = (part.source[0], part.revision[0], part.qualifier[0]);
         stored = Some(StoredReading { value, quality, source, revision, qualifier });
     };
-    cursor.find(row, span, &mut Decoder::new(bump), found, &mut |_| {});
+    cursor.find(row, span, &mut Decoder::new(bump).without_texts(), found, &mut |_| {});
     stored
 }

@@ -12,6 +12,7 @@ use crate::time::ClosedWindow;
 fn weather_report(ts_ms: i64, words: &[&str]) -> Report {
     Report {
         present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
+        text: None,
         readings: vec![],
         ..report("A", ts_ms, 0, &[], Quality::UNCHECKED)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::catalogue::{BatchNote, Lost, RecordCatalogue, add_batch, add_series, add_weather};
 use super::codec::{ByteWriter as Out, put_run};
 use super::merge::merge_fresh;
+use super::report_texts::{TEXTS, TEXTS_SLOT, held as held_text};
 use super::run::{SortedRun, StoredReading, UNCHECKED};
 use super::run_builder::RunBuilder;
 use super::segment::Segment;
@@ -56,6 +57,8 @@ struct Incoming {
     slot: u32,
     ts_ms: i64,
     stored: StoredReading,
+    /// The report, by its index in the batch.
+    report: u32,
 }
 
 impl WriterState {
@@ -118,14 +121,14 @@ impl WriterState {
         let before = Arc::clone(&self.view);
         let mut receipt = Receipt::default();
         let incoming = self.incoming(batch, &series);
-        let run = self.resolve(&incoming, &mut before.lookup(), &mut receipt);
+        let run = self.resolve(batch, &incoming, &mut before.lookup(), &mut receipt);
         self.stations.note(&run, &series);
-        let changed = !deltas.is_empty() || run.readings > 0;
+        let changed = !deltas.is_empty() || !run.is_empty();
         self.stations.generation += u64::from(changed);
 
         let mut fresh: Vec<Arc<SortedRun>> = before.fresh.clone();
         let run = Arc::new(run);
-        if run.readings > 0 {
+        if !run.is_empty() {
             fresh.push(Arc::clone(&run));
         }
         let directory = Arc::new(self.stations.directory());
@@ -135,7 +138,7 @@ impl WriterState {
         // The judge has already seen a directory of this generation, made before its verdicts.
         self.stations.generation += u64::from(!changed && receipt.revised > 0);
 
-        if !deltas.is_empty() || run.readings > 0 {
+        if !deltas.is_empty() || !run.is_empty() {
             let mut out = Out::default();
             put_deltas(&deltas, &mut out);
             put_run(&run, &mut out);
@@ -166,7 +169,7 @@ impl WriterState {
         let count = batch.reports.iter().map(|report| report.readings.len()).sum();
         let mut incoming = Vec::with_capacity(count);
         let mut slots = Slots { series, last: Vec::new() };
-        for report in &batch.reports {
+        for (number, report) in (0..).zip(&batch.reports) {
             let Some(place) = self.stations.place(report.station) else { continue };
             let rank = self.stations.rank(place);
             for (at, reading) in report.readings.iter().enumerate() {
@@ -180,18 +183,19 @@ impl WriterState {
                     qualifier: Qualifier::code(reading.qualifier),
                 };
                 let (series, ts_ms) = (series.list[slot as usize].id, report.ts_ms);
-                incoming.push(Incoming { rank, series, slot, ts_ms, stored });
+                incoming.push(Incoming { rank, series, slot, ts_ms, stored, report: number });
             }
+            let mut put = |series, slot, value| {
+                let (revision, ts_ms) = (report.revision, report.ts_ms);
+                let (quality, source) = (UNCHECKED, UNCHECKED);
+                let stored = StoredReading { value, quality, source, revision, qualifier: 0 };
+                incoming.push(Incoming { rank, series, slot, ts_ms, stored, report: number });
+            };
             if let Some(words) = &report.present_weather {
-                let stored = StoredReading {
-                    value: Words::new(words).value(),
-                    quality: UNCHECKED,
-                    source: UNCHECKED,
-                    revision: report.revision,
-                    qualifier: 0,
-                };
-                let (series, slot, ts_ms) = (WEATHER, WEATHER_SLOT, report.ts_ms);
-                incoming.push(Incoming { rank, series, slot, ts_ms, stored });
+                put(WEATHER, WEATHER_SLOT, Words::new(words).value());
+            }
+            if let Some(text) = &report.text {
+                put(TEXTS, TEXTS_SLOT, f64::from(text.code()));
             }
         }
         // The sort is stable: readings with the same series and time keep their order in the batch.
@@ -203,6 +207,7 @@ impl WriterState {
     /// higher revision, unless it is already stored.
     fn resolve(
         &self,
+        batch: &Batch,
         incoming: &[Incoming],
         lookup: &mut Lookup<'_>,
         receipt: &mut Receipt,
@@ -214,7 +219,8 @@ impl WriterState {
             let (id, newest_ms) = (state.record.station.id, state.newest_ms(series));
             // Receipts count readings.
             let mut uncounted = Receipt::default();
-            let receipt = if series == WEATHER { &mut uncounted } else { &mut *receipt };
+            let is_reading = series != WEATHER && series != TEXTS;
+            let receipt = if is_reading { &mut *receipt } else { &mut uncounted };
             builder.row(id, series, slot);
             for same in row.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
                 let ts_ms = same[0].ts_ms;
@@ -224,8 +230,8 @@ impl WriterState {
                 }
                 let stored = newest_ms.filter(|&newest_ms| ts_ms <= newest_ms);
                 let stored = stored.and_then(|_| lookup.find(id, series, ts_ms));
-                let (mut first, mut held, mut replaced) = (stored, stored, 0);
-                for Incoming { stored: came, .. } in same {
+                let (mut first, mut held, mut replaced, mut of) = (stored, stored, 0, None);
+                for Incoming { stored: came, report, .. } in same {
                     match held {
                         Some(higher) if higher.revision > came.revision => {
                             receipt.overtaken += 1;
@@ -235,6 +241,9 @@ impl WriterState {
                         Some(_) => replaced += 1,
                         None => receipt.added += 1,
                     }
+                    if held.is_none_or(|held| held.came() != came.came()) {
+                        of = Some(*report as usize);
+                    }
                     held = Some(*came);
                     first = first.or(held);
                 }
@@ -243,6 +252,10 @@ impl WriterState {
                 *(if again { &mut receipt.unchanged } else { &mut receipt.replaced }) += replaced;
                 if let Some(held) = held.filter(|_| came(held) != came(stored)) {
                     builder.push(ts_ms, held);
+                    let text = of.filter(|_| series == TEXTS);
+                    if let Some(text) = text.and_then(|of| batch.reports[of].text.as_ref()) {
+                        builder.push_text(&held_text(text));
+                    }
                 }
             }
             builder.end_row();

@@ -65,6 +65,7 @@ fn append(
         ts_ms: NOW_MS + minute * 60_000,
         revision: 0,
         present_weather: None,
+        text: None,
         readings: vec![Reading::unchecked(key(), minute as f64 + at as f64 / 1000.0)],
     };
     let batch = Batch {

@@ -53,6 +53,10 @@ export interface StationWeather {
   readonly reports: readonly { readonly timestamp: string; readonly presentWeather: readonly string[] }[];
 }
 
+export interface StationReports {
+  readonly reports: readonly { readonly timestamp: string; readonly revision: number; readonly header?: string; readonly text: string }[];
+}
+
 export interface Reading {
   readonly timestamp: string;
   readonly type: string;

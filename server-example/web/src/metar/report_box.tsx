@@ -1,13 +1,15 @@
-// A box for the text of a METAR or SPECI, and beside each of its groups what it says. The service gives no texts of
-// reports: they are pasted.
-import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+// A box for the text of a METAR or SPECI, and beside each of its groups what it says. A report of the station is put
+// into it by a button; any other can be pasted.
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
 import type { Line } from "./decode";
 
-export function ReportBox() {
+/** The box; `given` is the report to show, in an object of its own each time. */
+export function ReportBox({ given }: { given: Signal<{ readonly text: string } | undefined> }) {
+  const box = useRef<HTMLDetailsElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const state = useSignal<{ lines?: () => readonly Line[]; trouble?: string }>({});
   const read = async () => {
@@ -23,9 +25,17 @@ export function ReportBox() {
       state.value = { trouble: (error as Error).message };
     }
   };
+  const chosen = given.value;
+  useEffect(() => {
+    if (!chosen || !field.current || !box.current) return;
+    field.current.value = chosen.text;
+    box.current.open = true;
+    box.current.scrollIntoView({ block: "nearest" });
+    void read();
+  }, [chosen]);
   const { lines, trouble } = state.value;
   return (
-    <details class="report">
+    <details class="report" ref={box}>
       <summary>{word("readReport")}</summary>
       <form
         onSubmit={(event) => {

@@ -1,9 +1,9 @@
 // A station: what it reports, how that was judged and why, its plots, and its data to take away.
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { askBytes, askJson, askNamed, observations } from "../api/client";
-import type { Reading, Readings, SeriesType, StationDetail, StationWeather } from "../api/types";
+import type { Reading, Readings, SeriesType, StationDetail, StationReports, StationWeather } from "../api/types";
 import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
 import { variableName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
@@ -41,6 +41,7 @@ export function NamedStation({ name }: { name: string }) {
 
 export function StationPanel({ id }: { id: string }) {
   const explained = useSignal<{ typeId: number; timestamp: string } | undefined>(undefined);
+  const decoded = useSignal<{ readonly text: string } | undefined>(undefined);
   const { answer: detail, trouble, again } = useAsked(
     (signal) => askJson<StationDetail>(observations(`/stations/${id}`), { signal }),
     [id],
@@ -72,8 +73,9 @@ export function StationPanel({ id }: { id: string }) {
         <h3>{word("series")}</h3>
         <Plots id={id} detail={detail} onExplain={explain} />
       </section>
-      <Reports id={id} />
-      <ReportBox />
+      <Weather id={id} />
+      <Reports id={id} decoded={decoded} />
+      <ReportBox given={decoded} />
       <Bulk id={id} name={detail.name} />
     </article>
   );
@@ -154,8 +156,39 @@ function detailOf({ groupBucketName, intervalType, intervalMinutes }: SeriesType
   return [layer === undefined ? groupBucketName : word("cloudLayer", layer), intervalMinutes > 0 && `${kind}${intervalMinutes}\u202fmin`].filter(Boolean).join(", ");
 }
 
+/** The newest reports of the station as they came in. */
+function Reports({ id, decoded }: { id: string; decoded: Signal<{ readonly text: string } | undefined> }) {
+  const until_ms = end_ms.value;
+  const { answer } = useAsked(
+    (signal) => {
+      const query = new URLSearchParams({ start: iso(until_ms - 6 * HOUR_MS), end: iso(until_ms) });
+      return askJson<StationReports>(observations(`/stations/${id}/reports?${query}`), { signal });
+    },
+    [id, until_ms],
+  );
+  // Some records keep no texts, and most networks have none.
+  if (!answer || answer.reports.length === 0) return null;
+  return (
+    <section>
+      <h3>{word("reports")}</h3>
+      <ol class="texts">
+        {answer.reports.toReversed().map(({ timestamp, header, text }) => (
+          <li key={timestamp}>
+            <code lang="en" title={header}>
+              {text}
+            </code>{" "}
+            <button type="button" class="link" aria-label={`${word("decode")} ${utcShort(Date.parse(timestamp), locale.value)}`} onClick={() => (decoded.value = { text })}>
+              {word("decode")}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 /** What the reports of the station said of the weather. */
-function Reports({ id }: { id: string }) {
+function Weather({ id }: { id: string }) {
   const until_ms = end_ms.value;
   const { answer } = useAsked(
     (signal) => {

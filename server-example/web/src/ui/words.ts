@@ -60,6 +60,7 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   bulkNeeds: ["Needs the plan {0}.", "Exige le forfait {0}."],
   weather: ["Present weather", "Temps présent"],
   noWeather: ["no weather reported", "aucun phénomène"],
+  reports: ["Reports as they came in", "Messages reçus"],
   readReport: ["Read a METAR or SPECI", "Lire un METAR ou un SPECI"],
   reportText: ["Text of the report", "Texte du message"],
   decode: ["Decode", "Décoder"],

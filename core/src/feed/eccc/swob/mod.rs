@@ -160,6 +160,7 @@ pub(super) fn report(
         ts_ms,
         revision: observation.identification("cor").map_or(0, |cor| revision(cor.value)),
         present_weather: None,
+        text: None,
         readings: readings.into_readings(),
     };
     let earlier = peak_wind::peak_wind(observation, &report, summary);

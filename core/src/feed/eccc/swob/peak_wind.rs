@@ -51,6 +51,7 @@ pub(super) fn peak_wind(
         ts_ms: peak_ms,
         revision: report.revision,
         present_weather: None,
+        text: None,
         readings: readings.into_readings(),
     })
 }

@@ -218,6 +218,7 @@ impl Header {
             ts_ms,
             revision: 0,
             present_weather: weather.into_iter().flatten().next(),
+            text: None,
             readings: readings.into_readings(),
         };
         Ok(FeedReport::new(station, report))

@@ -144,7 +144,14 @@ impl IsdColumns {
         let present_weather = sections.into_weather();
         let readings = readings.into_readings();
         let revision = kind.rank();
-        let report = Report { station: station.id(), ts_ms, revision, present_weather, readings };
+        let report = Report {
+            station: station.id(),
+            ts_ms,
+            revision,
+            present_weather,
+            text: None,
+            readings,
+        };
         Ok(FeedReport::new(station, report))
     }
 

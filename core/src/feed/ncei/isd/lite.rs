@@ -132,7 +132,14 @@ fn report(
     if value(sky).is_some() {
         summary.without_variable.add("sky condition");
     }
-    Ok(Report { station: station.id(), ts_ms, revision: 0, present_weather: None, readings })
+    Ok(Report {
+        station: station.id(),
+        ts_ms,
+        revision: 0,
+        present_weather: None,
+        text: None,
+        readings,
+    })
 }
 
 /// The station in a file name: `725090-14739-2020`.

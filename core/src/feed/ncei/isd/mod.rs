@@ -172,8 +172,14 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     sections.read(record.variable)?;
     let present_weather = sections.into_weather();
     let readings = readings.into_readings();
-    let report =
-        Report { station: station.id(), ts_ms, revision: kind.rank(), present_weather, readings };
+    let report = Report {
+        station: station.id(),
+        ts_ms,
+        revision: kind.rank(),
+        present_weather,
+        text: None,
+        readings,
+    };
     Ok(FeedReport::new(station, report))
 }
 

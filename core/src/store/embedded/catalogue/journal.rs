@@ -115,7 +115,8 @@ impl JournalEntry {
             (i64::MIN, i64::MAX, StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
         let of_note = |note: BatchNote| (note.first_ms, note.last_ms, note.first, note.last);
         let (first_ms, last_ms, first, last) = self.note.map_or(any, of_note);
-        let lost = Lost { segment: -self.id, blocks: 0..1, first_ms, last_ms, first, last };
+        let (segment, blocks, content) = (-self.id, 0..1, None);
+        let lost = Lost { segment, blocks, first_ms, last_ms, first, last, content };
         (first_ms <= last_ms).then_some(lost)
     }
 }

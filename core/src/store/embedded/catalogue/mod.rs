@@ -34,7 +34,7 @@ use crate::store::StoreError;
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
 /// Increases with every change of the format of a store's files.
-pub(super) const SCHEMA_VERSION: u32 = 7;
+pub(super) const SCHEMA_VERSION: u32 = 8;
 
 const SCHEMA: &str = "
     CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -101,6 +101,12 @@ const SCHEMA_3: &str = "
 /// Version 5 adds the words of present weather.
 const SCHEMA_5: &str = "
     CREATE TABLE weather (code INTEGER PRIMARY KEY, words TEXT NOT NULL);
+";
+
+/// Version 8 adds segments that hold texts of reports, and lists all that ever were: what is lost of
+/// them is no reading.
+const SCHEMA_8: &str = "
+    CREATE TABLE IF NOT EXISTS of_texts (segment INTEGER PRIMARY KEY);
 ";
 
 /// The value of `auto_vacuum` with which pages can be given back a few at a time.
@@ -217,7 +223,7 @@ impl RecordCatalogue {
                 let dir = self.path.parent().unwrap_or(Path::new(""));
                 return Err(no_catalogue(dir, "has no tables"));
             }
-            (1..=6, _) => {}
+            (1..=7, _) => {}
             _ => {
                 return Err(StoreError::SchemaVersion {
                     path: self.path.display().to_string(),
@@ -243,6 +249,9 @@ impl RecordCatalogue {
             }
             // Nor do version 6, where stations may have earlier places, and version 7, where segments
             // are packed.
+            if version < 8 {
+                transaction.execute_batch(SCHEMA_8)?;
+            }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }

@@ -10,6 +10,7 @@ use super::super::codec::{ByteWriter, Bytes, Wrong};
 use super::super::fault::Fault;
 use super::super::folder::Folder;
 use super::super::names::{DAMAGED, DATABASE};
+use super::super::report_texts::Content;
 use super::super::segment_note::StoreState;
 use super::super::series_table::SeriesList;
 use super::journal::journal_batch;
@@ -21,6 +22,8 @@ use crate::store::StoreError;
 /// The catalogue entry of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct SegmentEntry {
+    /// Texts count as readings of it.
+    pub content: Content,
     pub id: i64,
     /// Order of the segments: later segments hold newer ingests.
     pub sequence: i64,
@@ -43,11 +46,17 @@ impl SegmentEntry {
         self.checksums.len() as u32
     }
 
+    /// What the checksums are kept with.
+    fn numbers(&self) -> impl Iterator<Item = i64> + use<> {
+        let numbers = [self.sequence, self.readings as i64, self.first_ms, self.last_ms];
+        // Segments of readings are noted as before there were others.
+        let content = (self.content == Content::Texts).then_some(1);
+        numbers.into_iter().chain(content)
+    }
+
     fn encode_checksums(&self) -> Vec<u8> {
         let mut out = ByteWriter::default();
-        for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
-            out.i64(number);
-        }
+        self.numbers().for_each(|number| out.i64(number));
         self.checksums.iter().for_each(|&checksum| out.u32(checksum));
         out.close()
     }
@@ -55,7 +64,7 @@ impl SegmentEntry {
     /// Decodes the checksums of the blocks and checks the rest of the entry.
     fn decode_checksums(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
         let mut bytes = Bytes::open(bytes)?;
-        for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
+        for number in self.numbers() {
             if bytes.i64()? != number {
                 return Err("its entry is corrupt".to_owned());
             }
@@ -75,10 +84,14 @@ pub(in super::super) fn segment_file(id: i64) -> String {
 impl RecordCatalogue {
     /// Returns the segments in order, and the segments whose entries are damaged.
     pub(crate) fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
-        let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
-                   FROM segment WHERE damaged IS NULL ORDER BY sequence";
-        let rows = self.rows(sql, |row| {
+        let texts = self.is_of_texts("id");
+        let sql = format!(
+            "SELECT id, sequence, readings, first_ms, last_ms, length, checksums, {texts} \
+             FROM segment WHERE damaged IS NULL ORDER BY sequence"
+        );
+        let rows = self.rows(&sql, |row| {
             let entry = SegmentEntry {
+                content: content(row.get(7)?),
                 id: row.get(0)?,
                 sequence: row.get(1)?,
                 readings: row.get(2)?,
@@ -100,6 +113,15 @@ impl RecordCatalogue {
             }
         }
         Ok((entries, faults))
+    }
+
+    /// The expression that says whether a segment holds texts.
+    fn is_of_texts(&self, column: &str) -> String {
+        // Before version 8 none did.
+        match self.version {
+            ..8 => "0".to_owned(),
+            _ => format!("{column} IN (SELECT segment FROM of_texts)"),
+        }
     }
 
     /// Returns an id that no segment of the catalogue has ever had.
@@ -223,18 +245,22 @@ impl RecordCatalogue {
     /// Returns the sealed readings that are lost, except those from before the retention cutoff.
     pub(crate) fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         let retain_from_ms = self.retain_from_ms();
+        let texts = self.is_of_texts("segment");
         let sql = format!(
             "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
-             last_station FROM lost WHERE last_ms >= {retain_from_ms}"
+             last_station, {texts} FROM lost WHERE last_ms >= {retain_from_ms}"
         );
         self.rows(&sql, |row| {
+            let segment = row.get(0)?;
+            let is_segment = segment > DROPPED;
             Ok(Lost {
-                segment: row.get(0)?,
+                segment,
                 blocks: row.get(1)?..row.get(2)?,
                 first_ms: row.get(3)?,
                 last_ms: row.get(4)?,
                 first: StationId::from_bytes(row.get(5)?),
                 last: StationId::from_bytes(row.get(6)?),
+                content: is_segment.then_some(content(row.get(7)?)),
             })
         })
     }
@@ -273,6 +299,13 @@ pub(in super::super) struct Lost {
     pub last_ms: i64,
     pub first: StationId,
     pub last: StationId,
+    /// What is lost, which the catalogue knows of each segment: `None` for both.
+    pub content: Option<Content>,
+}
+
+/// What a segment holds, as its row says.
+fn content(texts: bool) -> Content {
+    if texts { Content::Texts } else { Content::Readings }
 }
 
 impl Lost {
@@ -280,7 +313,7 @@ impl Lost {
     pub(crate) fn of_segment(segment: i64) -> Self {
         let (first, last) = (StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
         let (first_ms, last_ms) = (i64::MIN, i64::MAX);
-        Self { segment, blocks: 0..1, first_ms, last_ms, first, last }
+        Self { segment, blocks: 0..1, first_ms, last_ms, first, last, content: None }
     }
 }
 
@@ -298,6 +331,10 @@ pub(in super::super) fn add_segment(
     transaction: &Transaction<'_>,
     entry: &SegmentEntry,
 ) -> rusqlite::Result<()> {
+    if entry.content == Content::Texts {
+        let sql = "INSERT OR IGNORE INTO of_texts (segment) VALUES (?)";
+        transaction.prepare_cached(sql)?.execute([entry.id])?;
+    }
     let sql = "INSERT INTO segment (id, sequence, readings, first_ms, last_ms, length, checksums) \
                VALUES (?, ?, ?, ?, ?, ?, ?)";
     let row = params![
@@ -359,6 +396,7 @@ fn mark_segment(
         last_ms: entry.map_or(i64::MAX, |entry| entry.last_ms),
         first: StationId::from_bytes([0; 16]),
         last: StationId::from_bytes([0xff; 16]),
+        content: entry.map(|entry| entry.content),
     };
     add_lost(transaction, &lost, cause)
 }

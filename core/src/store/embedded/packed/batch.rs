@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, TimestampMillisecondType};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array, ListArray,
-    PrimitiveArray, RecordBatch, StructArray, UInt8Array, UInt16Array,
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array,
+    ListArray, PrimitiveArray, RecordBatch, StructArray, UInt8Array, UInt16Array,
 };
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
@@ -19,6 +19,7 @@ use super::row::{Chunk, PackedRow};
 use super::scale::scales_text;
 use crate::observation::StationId;
 use crate::store::embedded::mapped::Mapped;
+use crate::store::embedded::report_texts::{Content, DICTIONARY_NAME};
 use crate::store::embedded::segment_batches::{Batch, Cause, FileSchema};
 
 /// The meaning of the columns, for programs that open the file elsewhere.
@@ -55,11 +56,19 @@ const NOTES: [(&str, &str); 5] = [
     ),
 ];
 
-/// Returns the schema of a file with these series, a text in JSON.
-pub(in crate::store::embedded) fn packed_schema(series: String) -> Schema {
+/// The meaning of the columns of a file of texts.
+const TEXT_NOTES: [(&str, &str); 1] = [(
+    "mesonet.text",
+    "text: the texts of the reports, in the order of their times, divided by newlines, compressed \
+     with zstd and the dictionary in mesonet.text_dictionary. A heading comes before its report, \
+     with a tabulator between. Series number 65534: each value is a code of a text",
+)];
+
+/// Returns the schema of a file with some content and these series, a text in JSON.
+pub(in crate::store::embedded) fn packed_schema(content: Content, series: String) -> Schema {
     let utc = || DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
     let list = |name: &str, of: DataType| Field::new(name, DataType::List(item(of)), false);
-    let fields = vec![
+    let mut fields = vec![
         Field::new("station", DataType::FixedSizeBinary(16), false),
         Field::new("first", utc(), false),
         Field::new("last", utc(), false),
@@ -77,6 +86,11 @@ pub(in crate::store::embedded) fn packed_schema(series: String) -> Schema {
     ];
     let mut notes: HashMap<String, String> =
         NOTES.into_iter().map(|(name, note)| (name.to_owned(), note.to_owned())).collect();
+    if content == Content::Texts {
+        fields.push(Field::new("text", DataType::Binary, false));
+        let of_texts = TEXT_NOTES.into_iter().chain([("mesonet.text_dictionary", DICTIONARY_NAME)]);
+        notes.extend(of_texts.map(|(name, note)| (name.to_owned(), note.to_owned())));
+    }
     notes.insert("mesonet.scales".to_owned(), scales_text());
     notes.insert("mesonet.series".to_owned(), series);
     Schema::new_with_metadata(fields, notes)
@@ -112,7 +126,7 @@ pub(in crate::store::embedded) fn packed_batch(
     schema: &Arc<Schema>,
 ) -> Result<RecordBatch, ArrowError> {
     let PackedColumns { station, first_ms, last_ms, step_ms, readings, time, series, .. } = columns;
-    let PackedColumns { present, base, byte, short, int, double, verdict, .. } = columns;
+    let PackedColumns { present, base, byte, short, int, double, verdict, text, .. } = columns;
     let utc = |times: Vec<i64>| {
         Arc::new(primitive::<TimestampMillisecondType>(times).with_timezone("UTC")) as ArrayRef
     };
@@ -128,7 +142,7 @@ pub(in crate::store::embedded) fn packed_batch(
     let codes: UInt8Array = verdict.items.iter().map(|&(_, code)| code).collect();
     let verdict_items =
         StructArray::try_new(verdict_fields(), vec![Arc::new(counts), Arc::new(codes)], None)?;
-    let arrays: Vec<ArrayRef> = vec![
+    let mut arrays: Vec<ArrayRef> = vec![
         Arc::new(FixedSizeBinaryArray::try_new(16, Buffer::from_vec(station), None)?),
         utc(first_ms),
         utc(last_ms),
@@ -144,6 +158,10 @@ pub(in crate::store::embedded) fn packed_batch(
         list(double.offsets, Arc::new(Float64Array::from(double.items)))?,
         list(verdict.offsets, Arc::new(verdict_items))?,
     ];
+    if arrays.len() < schema.fields().len() {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(text.offsets));
+        arrays.push(Arc::new(BinaryArray::try_new(offsets, Buffer::from_vec(text.items), None)?));
+    }
     RecordBatch::try_new(Arc::clone(schema), arrays)
 }
 
@@ -202,6 +220,8 @@ pub(super) struct PackedBatch {
     pub double: MappedLists<f64>,
     pub verdict: MappedLists<u8>,
     pub count: ScalarBuffer<u16>,
+    /// Only in a file of texts.
+    pub text: Option<MappedLists<u8>>,
 }
 
 /// The places of the columns' buffers in a batch. Each column, list, struct and item has a buffer of
@@ -227,6 +247,8 @@ mod place {
     pub(super) const VERDICT: usize = 48;
     pub(super) const COUNT: usize = 51;
     pub(super) const CODE: usize = 53;
+    /// The offsets of the texts; their bytes are one later.
+    pub(super) const TEXT: usize = 55;
 }
 
 impl PackedBatch {
@@ -273,6 +295,10 @@ impl PackedBatch {
             double: lists(batch, place::DOUBLE, place::DOUBLE + 2)?,
             verdict: lists(batch, place::VERDICT, place::CODE)?,
             count: batch.column(place::COUNT)?,
+            text: match batch.buffers.len() {
+                ..=place::TEXT => None,
+                _ => Some(lists(batch, place::TEXT, place::TEXT + 1)?),
+            },
             first_ms,
             last_ms,
             step_ms,

@@ -1,8 +1,11 @@
 //! The columns of a record batch, built station by station.
 
+use std::io;
+
 use super::form::{FEWEST_TABLE, MOST_TIMES, Presence, Width, form};
 use super::scale::find_scale;
 use crate::observation::StationId;
+use crate::store::embedded::report_texts::{Content, compress};
 use crate::store::embedded::run::{SeriesPart, SortedRun};
 
 /// Lists one after another, one for each row.
@@ -49,6 +52,7 @@ pub(in crate::store::embedded) struct PackedColumns {
     pub(super) int: Lists<i32>,
     pub(super) double: Lists<f64>,
     pub(super) verdict: Lists<(u16, u8)>,
+    pub(super) text: Lists<u8>,
     total: u64,
     scratch: Scratch,
 }
@@ -67,26 +71,33 @@ impl PackedColumns {
         self.total
     }
 
-    /// Adds the readings of a station of a run; `number` gives the number of a series by its slot.
+    /// Adds what a station of a run has of a content; `number` gives the number of a series by its
+    /// slot.
+    ///
+    /// # Errors
+    /// Texts cannot be compressed.
     pub(in crate::store::embedded) fn add_station(
         &mut self,
         run: &SortedRun,
         place: usize,
+        content: Content,
         number: impl Fn(u32) -> u16,
-    ) {
+    ) -> io::Result<()> {
         let (id, rows) = (run.stations[place].0, &run.rows[run.rows_at(place)]);
+        let rows = rows.iter().filter(|row| Content::of(row.series) == content);
         let parts: Vec<(u16, SeriesPart<'_>)> =
-            rows.iter().map(|row| (number(row.slot), run.part(row, 0..row.len as usize))).collect();
+            rows.map(|row| (number(row.slot), run.part(row, 0..row.len as usize))).collect();
         self.scratch.find_axis(&parts);
         let axis = std::mem::take(&mut self.scratch.axis);
         let mut taken = vec![0; parts.len()];
         let mut rest = &axis[..];
         while !rest.is_empty() {
             let (count, step_ms) = chunk(rest);
-            self.add_row(id, &rest[..count], step_ms, &parts, &mut taken);
+            self.add_row(id, &rest[..count], step_ms, &parts, &mut taken)?;
             rest = &rest[count..];
         }
         self.scratch.axis = axis;
+        Ok(())
     }
 
     /// Adds the readings of a station at some times. `taken` counts the readings of each series
@@ -98,7 +109,7 @@ impl PackedColumns {
         step_ms: i32,
         parts: &[(u16, SeriesPart<'_>)],
         taken: &mut [usize],
-    ) {
+    ) -> io::Result<()> {
         let (first_ms, last_ms) = (axis[0], axis[axis.len() - 1]);
         let offset = |ts_ms: &i64| ((ts_ms - first_ms) / i64::from(step_ms)) as i32;
         self.station.extend_from_slice(station.as_bytes());
@@ -124,6 +135,9 @@ impl PackedColumns {
             for (runs, codes) in verdicts.iter_mut().zip(codes) {
                 runs.extend(codes);
             }
+            if part.text.iter().next().is_some() {
+                self.text.items.extend(compress(&part.text)?);
+            }
         }
         for runs in &verdicts {
             self.verdict.items.extend(&runs.0);
@@ -139,6 +153,8 @@ impl PackedColumns {
         self.int.end_row();
         self.double.end_row();
         self.verdict.end_row();
+        self.text.end_row();
+        Ok(())
     }
 
     /// Adds which times of the row a series has.

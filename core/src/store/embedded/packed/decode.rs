@@ -11,11 +11,14 @@ use super::form::{Presence, Width};
 use super::row::{Chunk, PackedRow};
 use super::run::PackedRun;
 use super::scale::SCALES;
+use crate::store::embedded::report_texts::{TEXTS, TextPart, decompress};
 use crate::store::embedded::run::{LostPart, SeriesPart};
 
 /// Where readings are made, and the times made so far: series of a station mostly share theirs.
 pub(in crate::store::embedded) struct Decoder<'s> {
     bump: &'s Bump,
+    /// Whether texts of reports are wanted with their codes.
+    with_texts: bool,
     axes: BumpVec<'s, Axis<'s>>,
 }
 
@@ -32,7 +35,12 @@ struct Axis<'s> {
 
 impl<'s> Decoder<'s> {
     pub(in crate::store::embedded) fn new(bump: &'s Bump) -> Self {
-        Self { bump, axes: BumpVec::new_in(bump) }
+        Self { bump, with_texts: true, axes: BumpVec::new_in(bump) }
+    }
+
+    /// Makes texts without their content: all texts of a row are compressed together.
+    pub(in crate::store::embedded) fn without_texts(self) -> Self {
+        Self { with_texts: false, ..self }
     }
 }
 
@@ -49,7 +57,7 @@ impl PackedRun {
         if range.is_empty() {
             return Some(SeriesPart::default());
         }
-        self.made(self.batch_of(row), row, range, ts_ms, decoder.bump)
+        self.made(self.batch_of(row), row, range, ts_ms, decoder)
     }
 
     /// Returns which readings of a row lie between two times, and their times.
@@ -101,7 +109,7 @@ impl PackedRun {
         let Some((range, ts_ms)) = self.times(row, span, decoder) else {
             return self.lose_row(row, span, lost);
         };
-        let (batch, bump) = (self.batch_of(row), decoder.bump);
+        let batch = self.batch_of(row);
         let values = value_bytes(batch, row, range.clone());
         let Some(width) = (!values.is_empty()).then(|| values.len() / range.len()) else {
             return self.lose_row(row, span, lost);
@@ -114,7 +122,9 @@ impl PackedRun {
             .collect();
         for piece in pieces {
             let places = range.start + piece.start..range.start + piece.end;
-            if let Some(part) = self.made(batch, row, places.clone(), &ts_ms[piece.clone()], bump) {
+            if let Some(part) =
+                self.made(batch, row, places.clone(), &ts_ms[piece.clone()], decoder)
+            {
                 found(part);
             } else {
                 let of_piece = (ts_ms[piece.start], ts_ms[piece.end - 1]);
@@ -154,7 +164,7 @@ impl PackedRun {
             return Some(SeriesPart::default());
         }
         let bump = decoder.bump;
-        self.made(batch, row, last..range.end, bump.alloc_slice_copy(&[ts_ms]), bump)
+        self.made(batch, row, last..range.end, bump.alloc_slice_copy(&[ts_ms]), decoder)
     }
 
     /// Reports the damaged blocks that all readings of a row are made of.
@@ -187,6 +197,7 @@ impl PackedRun {
             batch.bytes_of(batch.verdict.of(of)),
             batch.bytes_of(&batch.count[batch.verdict.at(of)]),
             value_bytes(batch, row, range),
+            batch.bytes_of(self.text_bytes(batch, row)),
         ];
         bytes.extend(other_bytes(batch, row));
         let mut blocks: Vec<u32> =
@@ -287,8 +298,9 @@ impl PackedRun {
         row: &PackedRow,
         range: Range<usize>,
         ts_ms: &'s [i64],
-        bump: &'s Bump,
+        decoder: &Decoder<'s>,
     ) -> Option<SeriesPart<'s>> {
+        let bump = decoder.bump;
         let bytes = value_bytes(batch, row, range.clone());
         if !batch.bytes_are_whole(bytes) {
             return None;
@@ -297,6 +309,11 @@ impl PackedRun {
         let before = row.before as usize;
         let [quality, source, revision, qualifier] =
             self.codes(batch, row, before + range.start..before + range.end, bump)?;
+        let text = if row.series == TEXTS && decoder.with_texts {
+            self.texts(batch, row, range, bump)?
+        } else {
+            TextPart::default()
+        };
         (ts_ms.len() == value.len()).then_some(SeriesPart {
             ts_ms,
             value,
@@ -304,7 +321,31 @@ impl PackedRun {
             source,
             revision,
             qualifier,
+            text,
         })
+    }
+
+    /// Returns the bytes of the texts of a row of the file.
+    fn text_bytes<'b>(&self, batch: &'b PackedBatch, row: &PackedRow) -> &'b [u8] {
+        let of = self.chunks[row.chunk as usize].row as usize;
+        match &batch.text {
+            Some(text) if row.series == TEXTS => text.of(of),
+            _ => &[],
+        }
+    }
+
+    fn texts<'s>(
+        &'s self,
+        batch: &'s PackedBatch,
+        row: &PackedRow,
+        range: Range<usize>,
+        bump: &'s Bump,
+    ) -> Option<TextPart<'s>> {
+        let bytes = self.text_bytes(batch, row);
+        let (ends, texts) =
+            batch.is_whole(bytes).then(|| decompress(bytes, row.len as usize))??;
+        let all = TextPart::new(bump.alloc_slice_copy(&ends), bump.alloc_str(&texts));
+        Some(all.range(range))
     }
 
     /// Returns the verdicts, sources, revisions and qualifiers of some readings of the row of the

@@ -9,6 +9,9 @@ pub(super) const FEWEST_TABLE: usize = 4;
 /// The number of present weather among the series of a file.
 pub(in crate::store::embedded) const WEATHER_NUMBER: u16 = u16::MAX;
 
+/// The number of the texts of reports.
+pub(in crate::store::embedded) const TEXTS_NUMBER: u16 = u16::MAX - 1;
+
 /// Which times of its row a series has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {

@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::batch::PackedBatch;
-use super::form::{WEATHER_NUMBER, read_form};
+use super::form::{TEXTS_NUMBER, WEATHER_NUMBER, read_form};
 use super::row::{Chunk, PackedRow};
 use crate::observation::{SeriesId, StationId};
 use crate::store::embedded::catalogue::SegmentEntry;
 use crate::store::embedded::fault::Fault;
 use crate::store::embedded::mapped::Mapped;
+use crate::store::embedded::report_texts::{TEXTS, TEXTS_SLOT};
 use crate::store::embedded::run::{LostPart, LostRows};
 use crate::store::embedded::segment_batches::{Batch, BatchReader, Cause, walk, without_readings};
 use crate::store::embedded::weather_table::{WEATHER, WEATHER_SLOT};
@@ -188,6 +189,7 @@ impl PackedRun {
             let number = batch.number[entry];
             let (series, slot) = match self.series.get(usize::from(number)) {
                 _ if number == WEATHER_NUMBER => (WEATHER, WEATHER_SLOT),
+                _ if number == TEXTS_NUMBER => (TEXTS, TEXTS_SLOT),
                 Some(&known) => known,
                 None => return Err(Some(format!("unknown series {number}"))),
             };
