@@ -3,10 +3,14 @@
 //! In slices an instant is an `i64` called `ts_ms`: milliseconds since 1970-01-01T00:00:00Z. Text
 //! is ISO 8601 with `Z` or an explicit offset.
 
+mod local;
+
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDate};
+
+pub use local::LocalClock;
 
 /// Milliseconds in a minute.
 pub const MINUTE_MS: i64 = 60_000;
