@@ -26,8 +26,8 @@ pub enum UnitSystem {
     /// The units of the record: °C, km/h, hPa, mm, cm of snow, km, m.
     #[default]
     Metric,
-    /// Those in which the public products of the National Weather Service are written: °F, mph,
-    /// inHg, in, mi, ft (NWS Directives 10-502 and 10-1004).
+    /// Those of the public products of the National Weather Service: °F, mph, inHg, in, mi, ft (NWS
+    /// Instruction 10-503; inHg as in its tables of observations).
     Us,
     /// Those of the SI without prefixes: K, m/s, Pa, m, J/m².
     Si,
@@ -218,7 +218,7 @@ enum Rounding {
 const SIGNIFICANT: i32 = 6;
 
 impl Rounding {
-    /// At least as fine as reports are: 0.1 °C, 0.1 m/s, 0.1 hPa, 0.1 mm (WMO-No. 8, volume I, annex
+    /// At least as fine as reports are: 0.1 °C, 0.5 m/s, 0.1 hPa, 0.1 mm (WMO-No. 8, volume I, annex
     /// 1.A), and a quarter of a mile. So whole knots and hundredths of an inch come back whole.
     const fn between(from: Unit, to: Unit) -> Self {
         use Unit::{

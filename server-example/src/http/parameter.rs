@@ -1,6 +1,7 @@
 //! The parameters of addresses: the name, the allowed values, and the purpose of each.
 
 use mesonet::Variable;
+use mesonet::unit::MAX_UNIT_BYTES;
 use serde_json::Value;
 use utoipa::openapi::path::{
     Parameter as Described, ParameterBuilder, ParameterIn, ParameterStyle,
@@ -43,7 +44,12 @@ pub enum Form {
     List(&'static str, usize, usize),
     /// Names of variables, repeated or comma-separated.
     Variables,
+    /// A unit for each variable that is named: one parameter each, [`UNIT_PREFIX`] and its name.
+    Units,
 }
+
+/// Before the name of a variable in the name of a parameter for its unit.
+pub const UNIT_PREFIX: &str = "unit.";
 
 impl Parameter {
     /// A parameter that may be left out.
@@ -72,7 +78,7 @@ impl Parameter {
         let explode = match self.form {
             // With commas.
             Form::List(..) => Some(false),
-            Form::Variables => Some(true),
+            Form::Variables | Form::Units => Some(true),
             _ => None,
         };
         described.style(explode.map(|_| ParameterStyle::Form)).explode(explode).build()
@@ -118,6 +124,16 @@ impl Parameter {
                 return ArrayBuilder::new()
                     .items(text().enum_values(Some(names)))
                     .min_items(Some(1))
+                    .into();
+            }
+            Form::Units => {
+                let names: Vec<&str> =
+                    Variable::ALL.iter().map(|variable| variable.name()).collect();
+                let pattern = format!("^unit\\.({})$", names.join("|"));
+                let text = text().min_length(Some(1)).max_length(Some(MAX_UNIT_BYTES));
+                return of(Type::Object)
+                    .property_names(Some(ObjectBuilder::new().pattern(Some(pattern))))
+                    .additional_properties(Some(text))
                     .into();
             }
         };

@@ -15,6 +15,7 @@ use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
 use super::filter::station_named;
+use super::form::{AskedForm, TZ, UNIT_OF, UNITS};
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -37,7 +38,7 @@ const MAX_RESERVED_BYTES: usize = 16 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/observations/series",
-    query: &[START.required(), END.required()],
+    query: &[START.required(), END.required(), UNITS, UNIT_OF, TZ],
     body: &[
         Member::required("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
@@ -88,6 +89,7 @@ async fn series(
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
     // For an unknown variable, the error names the known ones.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
+    let form = AskedForm::of(&state, &query)?;
     let encoding = accepted.fastest();
     // Even for an answer without readings.
     let damaged = Arc::new(AtomicU64::new(0));
@@ -100,7 +102,8 @@ async fn series(
         let (found, damaged) = services.read(read)?;
         noted.store(damaged, Ordering::Relaxed);
         let Some(found) = found else { return Err(none(&*services.store, station, &name)?) };
-        let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
+        let form = form.form(&state)?;
+        let writer = SeriesWriter::in_form(found, &form).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
     let answer = stream::body(workers, client_addr, cost, begin).await;

@@ -10,6 +10,7 @@ use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 
 use super::filter::{FILTER, station_filter, station_named};
+use super::form::{AskedForm, TZ, UNIT_OF, UNITS};
 use super::parameters::STATION;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
@@ -61,6 +62,9 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 "Only these members of each station, so none but these is required in the answer. \
                  `typeCount`, how many types there are, is there only if it is named.",
             ),
+            UNITS,
+            UNIT_OF,
+            TZ,
         ],
         body: &[],
         handler: || get(map_details),
@@ -87,7 +91,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/{id}",
-        query: &[],
+        query: &[UNITS, UNIT_OF, TZ],
         body: &[],
         handler: || get(station),
         about: || {
@@ -132,7 +136,8 @@ async fn map_details(
     let search = query.one("search")?.map(searched).transpose()?;
     let filter = station_filter(&state, &query)?;
     let fields = query.one("fields")?.map(fields).transpose()?;
-    let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty();
+    let form = AskedForm::of(&state, &query)?;
+    let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty() && form.is_empty();
     let known = match fields {
         None => Some(details.snapshot.clone()),
         Some(fields) => details.known_fields(fields),
@@ -152,7 +157,8 @@ async fn map_details(
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         };
         let found = filter.select(&*state.services.store.directory()?, &is_in);
-        json_tagged(&headers, details.of(fields, &found).map_err(ApiError::internal)?)
+        let form = form.form(state)?;
+        json_tagged(&headers, details.of(fields, &found, &form).map_err(ApiError::internal)?)
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
@@ -184,13 +190,20 @@ fn searched(text: &str) -> Result<String, ApiError> {
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
+    query: Query,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
+    let form = AskedForm::of(&state, &query)?;
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let found = found.ok_or_else(unknown)?;
+    if !form.is_empty() {
+        let form = form.form(&state)?;
+        let body = serde_json::to_vec(&found.with_fields(DetailFields::WHOLE).in_form(&form));
+        return Ok(with_header(json_tagged(&headers, body.map_err(ApiError::internal)?), damaged));
+    }
     let answer = match state.snapshots.details().station(&found) {
         Some((body, content)) => json_of_content(&headers, content, body),
         None => json_tagged(&headers, serde_json::to_vec(&found).map_err(ApiError::internal)?),

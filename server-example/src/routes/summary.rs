@@ -18,6 +18,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, StationId, Variable};
 
 use super::filter::{station_named, station_needed};
+use super::form::{UNIT_OF, UNITS, units};
 use super::parameters::{BOX, STATION};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -141,6 +142,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
             TZ,
             UTC_OFFSET,
             BASE,
+            UNITS,
+            UNIT_OF,
         ],
         body: &[],
         handler: || get(of_area),
@@ -159,7 +162,9 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/{id}/summary",
-        query: &[PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE],
+        query: &[
+            PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF,
+        ],
         body: &[],
         handler: || get(of_station),
         about: || {
@@ -362,7 +367,7 @@ fn with_names(query: &Query, asked: SummaryQuery) -> Result<SummaryQuery, ApiErr
             )));
         }
     };
-    Ok(SummaryQuery { variables, degree_day_base_c, ..asked })
+    Ok(SummaryQuery { variables, degree_day_base_c, units: units(query)?, ..asked })
 }
 
 /// From the start of the first period to the end of the last.
