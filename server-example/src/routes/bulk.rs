@@ -166,9 +166,10 @@ impl Gate for HistoricalBulk {
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
     /// Any id of the station.
+    #[schema(nullable = false)]
     station_id: Option<String>,
     /// Any ids of several stations, in place of one. Unknown ones are left out.
-    #[schema(max_items = 5000)]
+    #[schema(max_items = 5000, nullable = false)]
     station_ids: Option<Vec<String>>,
     /// The series; all if left out or empty. All entries must have the same bounds and range.
     requests: Option<Vec<export::BulkEntry>>,
