@@ -107,7 +107,7 @@ def test_an_export_of_many_stations_is_that_of_each(client, tmp_path):
     assert near.to_pandas().local_timestamp.str.endswith("-04:00").all()
     near.to_netcdf(tmp_path / "toronto.nc")
     file = client.bulk_to_parquet(
-        tmp_path / "many.parquet", ids, *DAY, units="metric", page_size=500
+        tmp_path / "many.parquet", ids, *DAY, units="metric", page_size=100
     )
     assert file.rows == len(many) and file.pages > 1
     rows = pyarrow.parquet.read_table(file.path).to_pandas()

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use super::LonLat;
-use super::outline::Outlines;
+use super::outline::{Numbers, Outlines};
 
 /// Outlines of timezone-boundary-builder, made from OpenStreetMap: © OpenStreetMap contributors, Open
 /// Database License 1.0. `tests/vectors/time_zones.py` makes the file and says how it is written.
 static OUTLINES: LazyLock<Outlines<&'static str>> =
-    LazyLock::new(|| Outlines::read(include_bytes!("time_zones.bin"), |numbers| numbers.text()));
+    LazyLock::new(|| Outlines::read(include_bytes!("time_zones.bin"), Numbers::text));
 
 /// The name in the tz database of the time zone of a place in Canada, the United States or their
 /// territories, with their waters; `None` elsewhere.

@@ -50,7 +50,7 @@ fn what_was_reported_in_a_unit_comes_back_in_it() {
         (SnowDepth, 25.4, "in", 10.0),
         (CeilingHeight, 7620.0, "ft", 25_000.0),
         (CumulativeGlobalSolarRadiation, 1234.5, "J/m²", 1_234_500.0),
-        (WindDirection, 45.0, "rad", 0.785_398),
+        (WindDirection, 45.0, "gon", 50.0),
         (RelativeHumidity, 55.0, "1", 0.55),
     ] {
         assert_eq!(shown(variable, unit, on_record).0, expected, "{variable} in {unit}");

@@ -67,6 +67,11 @@ impl Parameter {
         Self { example, ..self }
     }
 
+    /// The same without an example, for an endpoint where it stands for something else.
+    pub const fn without_example(self) -> Self {
+        Self { example: "", ..self }
+    }
+
     /// The same, with the default value.
     pub const fn default(self, default: &'static str) -> Self {
         Self { default, ..self }

@@ -15,7 +15,7 @@ use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, station_filter, station_needed};
+use super::filter::{FILTER, FILTER_INSTEAD, station_filter, station_needed};
 use super::form::{AskedForm, Format, TZ, UNIT_OF, UNITS, format};
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
@@ -96,22 +96,22 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         UNITS,
         UNIT_OF,
         TZ,
-        FILTER[0],
-        FILTER[1],
-        FILTER[2],
-        FILTER[3],
-        FILTER[4],
-        FILTER[5],
-        FILTER[6],
-        FILTER[7],
-        FILTER[8],
-        FILTER[9],
-        FILTER[10],
-        FILTER[11],
-        FILTER[12],
-        FILTER[13],
-        FILTER[14],
-        FILTER[15],
+        FILTER_INSTEAD[0],
+        FILTER_INSTEAD[1],
+        FILTER_INSTEAD[2],
+        FILTER_INSTEAD[3],
+        FILTER_INSTEAD[4],
+        FILTER_INSTEAD[5],
+        FILTER_INSTEAD[6],
+        FILTER_INSTEAD[7],
+        FILTER_INSTEAD[8],
+        FILTER_INSTEAD[9],
+        FILTER_INSTEAD[10],
+        FILTER_INSTEAD[11],
+        FILTER_INSTEAD[12],
+        FILTER_INSTEAD[13],
+        FILTER_INSTEAD[14],
+        FILTER_INSTEAD[15],
     ],
     body: &[
         Member::new("stationId", MemberKind::Text),

@@ -12,14 +12,13 @@ use crate::http::extract::{Query, accepted_media_type};
 use crate::http::parameter::{Form, Parameter, UNIT_PREFIX};
 use crate::state::State;
 
-/// The units of values.
+/// The units of values. These parameters have no examples: the example of a request is of the default.
 pub const UNITS: Parameter = Parameter::new(
     "units",
     Form::OneOf(&["metric", "us", "si"]),
     "Units of the values: `metric` is that of the record, `us` °F, mph, inHg, in, mi and ft, `si` K, m/s, \
      Pa and m. The answer then names each unit.",
-)
-.example("us");
+);
 
 /// The unit of one variable.
 pub const UNIT_OF: Parameter = Parameter::new(
@@ -34,8 +33,7 @@ pub const TZ: Parameter = Parameter::new(
     Form::Matching("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$"),
     "Local times beside UTC, with their offset: of each station with `local`, or of a zone of the tz \
      database.",
-)
-.example("local");
+);
 
 /// A zone that is that of each station.
 const LOCAL: &str = "local";
