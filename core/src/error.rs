@@ -65,6 +65,9 @@ pub enum Error {
     #[cfg(all(feature = "grib", feature = "model"))]
     #[error(transparent)]
     AccessRefusal(#[from] access::Refusal),
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    AnswerUnit(#[from] query::AnswerUnitError),
     #[cfg(all(feature = "store", feature = "arrow"))]
     #[error(transparent)]
     ArchiveDamage(#[from] export::archive::ArchiveDamage),
@@ -213,6 +216,8 @@ impl Error {
         match self {
             #[cfg(all(feature = "grib", feature = "model"))]
             Self::AccessRefusal(_) => ErrorKind::Refused,
+            #[cfg(feature = "store")]
+            Self::AnswerUnit(_) => ErrorKind::Invalid,
             #[cfg(all(feature = "store", feature = "arrow"))]
             Self::ArchiveDamage(_) => ErrorKind::Damaged,
             #[cfg(feature = "checks")]

@@ -95,6 +95,7 @@
 //!   runs.
 //! - `raster`: products as Cloud Optimized GeoTIFFs. Brings `grib`.
 //! - `openapi`: the forms of answers and requests as schemas of OpenAPI (`utoipa::ToSchema`).
+//! - `time-zones`: the time zone of a place in Canada or the United States.
 //! - `conformance`: for authors of stores, what every store must do as a suite of tests.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

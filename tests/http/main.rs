@@ -51,6 +51,7 @@ mod follower_kills;
 #[cfg(unix)]
 mod follower_takes_over;
 mod followers;
+mod form;
 #[cfg(unix)]
 mod gate;
 mod health;

@@ -21,8 +21,12 @@ OTHERS = {
         {"start": "2024-08-03T12:00:00Z", "end": "2024-08-03T21:00:00Z"},
         # Coarsened.
         {"start": "2024-08-02T21:00:00Z", "end": "2024-08-03T21:00:00Z", "step": 1},
+        {"units": "us", "unit.windSpeed10m": "kt", "tz": "local"},
+        {"format": "geojson", "units": "si", "tz": "local"},
     ],
-    "getStationDetails": [{}],
+    "getStation": [{"units": "us", "tz": "local"}],
+    "getStationDetails": [{}, {"units": "us", "tz": "local", "network": "METAR"}],
+    "getStationSummary": [{"to": "2024-08-03", "units": "us"}],
     "getAlerts": [{}, {"lang": "fr"}],
     "getModelPoint": [
         {"run": "latest", "hour": 0, "row": 1, "col": 2, "level": 1, "winds": "earth",

@@ -70,6 +70,51 @@ def test_the_examples_of_modules(server, module):
     assert (result.failed, result.attempted > 0) == (0, True)
 
 
+def test_answers_are_in_the_units_and_with_the_local_times_that_are_asked_for(client, server):
+    plain = client.readings(bbox=BOX, names=["airTemperature", "windSpeed10m"])
+    assert "unit" not in plain.columns and "local_timestamp" not in plain.columns
+    us = client.readings(
+        bbox=BOX, names=["airTemperature", "windSpeed10m"], units="us",
+        unit_of={"windSpeed10m": "kt"}, tz="local",
+    )
+    air = us["observation_name"] == "airTemperature"
+    assert set(us["unit"][air]) == {"°F"} and set(us["unit"][~air]) == {"kt"}
+    np.testing.assert_allclose(us["value"][air], plain["value"][air] * 1.8 + 32, atol=0.051)
+    np.testing.assert_allclose(us["value"][~air], plain["value"][~air] / 1.852, atol=0.051)
+    local = [np.datetime64(text.removesuffix("-04:00")) for text in us["local_timestamp"]]
+    np.testing.assert_array_equal(np.array(local) + np.timedelta64(4, "h"), us["timestamp"])
+
+    series = client.series(TORONTO, "airTemperature", *DAY, units="us", tz="America/St_Johns")
+    assert (series.about["unit"], series.about["timeZone"]) == ("°F", "America/St_Johns")
+    assert all(text.endswith("-02:30") for text in series["local_timestamp"])
+    station = client.station(TORONTO, units="si", tz="local")
+    assert station["timeZone"] == "America/Toronto"
+    assert {of["unit"] for of in station["types"]} > {"K", "Pa", "m/s"}
+    with pytest.raises(mesonet.ServiceError, match="is no unit of airTemperature; allowed are °C, K, °F"):
+        client.readings(unit_of={"airTemperature": "ft"})
+
+
+def test_an_export_of_many_stations_is_that_of_each(client, tmp_path):
+    ids = sorted(set(client.readings(bbox=BOX, names=["airTemperature"])["station_id"]))
+    assert len(ids) == 9
+    many = client.bulk(ids, *DAY, units="metric", page_size=100).to_pandas()
+    assert many.station_id.drop_duplicates().tolist() == ids
+    for station in ids:
+        one = client.bulk(station, *DAY, units="metric").to_pandas()
+        of = many[many.station_id == station].drop(columns="station_id").reset_index(drop=True)
+        assert of.astype(str).equals(one.astype(str))
+    near = client.bulk(None, *DAY, near=(-79.63, 43.68), nearest=1, units="us", tz="local")
+    assert near.to_pandas().local_timestamp.str.endswith("-04:00").all()
+    near.to_netcdf(tmp_path / "toronto.nc")
+    file = client.bulk_to_parquet(
+        tmp_path / "many.parquet", ids, *DAY, units="metric", page_size=100
+    )
+    assert file.rows == len(many) and file.pages > 1
+    rows = pyarrow.parquet.read_table(file.path).to_pandas()
+    assert rows.value.tolist() == many.value.tolist()
+    assert rows.station_id.tolist() == many.station_id.tolist()
+
+
 def test_readings_are_those_of_the_service(client, server):
     window = "start=2024-08-03T17:00:00Z&end=2024-08-03T21:00:00Z"
     said = raw(server, f"/api/v1/stations/readings?{window}&step=30&minLat=43&maxLat=44&minLon=-80&maxLon=-79")

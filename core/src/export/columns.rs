@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int32Type};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch, StringArray,
@@ -9,17 +10,23 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use super::csv::{COLUMNS, QUALIFIER};
+use super::AddedColumns;
+use super::csv::{COLUMNS, LOCAL_TIMESTAMP, QUALIFIER, STATION_ID, UNIT};
+use super::page_rows::Visit;
 use super::track::Track;
 use crate::observation::{
-    BaseQuality, IntervalType, Qualifier, QualityCode, ReasonQuality, Series,
+    BaseQuality, IntervalType, Qualifier, QualityCode, ReasonQuality, Series, StationId,
 };
+use crate::query::ShownUnit;
 use crate::query::rows::Row;
+use crate::time::{InstantWriter, LocalClock};
 
 /// Collects rows until they are taken as a batch.
 #[derive(Debug)]
 pub(super) struct ExportColumns {
     schema: SchemaRef,
+    added: AddedColumns,
+    station: Option<StationId>,
     track: Track,
     names: Texts,
     buckets: Texts,
@@ -32,8 +39,19 @@ pub(super) struct ExportColumns {
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     quality: Vec<QualityCode>,
+    /// Of the rows up to the last station that began before this one.
+    places: (Vec<f64>, Vec<f64>),
     /// Their codes, if there is a column of them.
     qualifiers: Option<Vec<u8>>,
+    /// By series, if there is a column of them: how values are shown, and the column.
+    units: Option<(Vec<ShownUnit>, Texts)>,
+    /// The clock of the station, and the local times if there is a column of them.
+    clock: Option<Arc<LocalClock>>,
+    local_instants: InstantWriter,
+    local_times: StringBuilder,
+    /// Its own key for each station of the batch, if there is a column of them.
+    stations: Vec<String>,
+    station_keys: Vec<i32>,
 }
 
 /// The distinct texts of the series, and for each series the key of its text.
@@ -76,17 +94,22 @@ pub(super) fn dictionary<K: ArrowDictionaryKeyType>(
 
 impl ExportColumns {
     pub(super) fn new<'a>(
-        track: Track,
         series: impl Iterator<Item = &'a Series> + Clone,
-        has_qualifiers: bool,
+        added: AddedColumns,
     ) -> Self {
+        let units = added.form.units.as_ref().map(|_| {
+            let units: Vec<_> = series.clone().map(|of| added.form.unit(&of.key)).collect();
+            let symbols = Texts::new(units.iter().map(ShownUnit::symbol));
+            (units, symbols)
+        });
         let keys = series.map(|series| &series.key);
         let interval_type = |kind: IntervalType| {
             IntervalType::ALL.iter().position(|known| *known == kind).unwrap_or(0) as i8
         };
         Self {
-            schema: schema(has_qualifiers),
-            track,
+            schema: schema(&added),
+            station: None,
+            track: Track::default(),
             names: Texts::new(keys.clone().map(|key| key.variable.name())),
             buckets: Texts::new(keys.clone().map(|key| &*key.bucket)),
             intervals: keys
@@ -99,7 +122,15 @@ impl ExportColumns {
             ts_ms: Vec::new(),
             value: Vec::new(),
             quality: Vec::new(),
-            qualifiers: has_qualifiers.then(Vec::new),
+            places: (Vec::new(), Vec::new()),
+            qualifiers: added.qualifiers.then(Vec::new),
+            units,
+            clock: None,
+            local_instants: InstantWriter::default(),
+            local_times: StringBuilder::new(),
+            stations: Vec::new(),
+            station_keys: Vec::new(),
+            added,
         }
     }
 
@@ -107,23 +138,14 @@ impl ExportColumns {
         &self.schema
     }
 
-    pub(super) fn row(&mut self, row: &Row) {
-        self.series.push(row.series);
-        self.ts_ms.push(row.ts_ms);
-        self.value.push(row.value);
-        self.quality.push(row.quality);
-        if let Some(qualifiers) = &mut self.qualifiers {
-            qualifiers.push(row.qualifier);
-        }
-    }
-
     /// The rows since the last batch.
     pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         let series = std::mem::take(&mut self.series);
         let quality = std::mem::take(&mut self.quality);
+        self.place_rows();
         let verdicts = || quality.iter().map(|code| code.quality());
         let interval = || series.iter().map(|&series| self.intervals[series]);
-        let (lat, lon) = self.places();
+        let (lat, lon) = std::mem::take(&mut self.places);
         let ts_ms = TimestampMillisecondArray::from(std::mem::take(&mut self.ts_ms));
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(Float64Array::from(lat)),
@@ -143,25 +165,75 @@ impl ExportColumns {
             let keys: PrimitiveArray<Int8Type> = keys.collect();
             columns.push(Arc::new(DictionaryArray::try_new(keys, names)?));
         }
+        if let Some((_, symbols)) = &self.units {
+            columns.push(symbols.column(&series)?);
+        }
+        if self.added.form.clock.is_some() {
+            columns.push(Arc::new(self.local_times.finish()));
+        }
+        if self.added.stations {
+            let ids = texts(self.stations.iter().map(String::as_str));
+            columns.push(dictionary::<Int32Type>(self.station_keys.drain(..), &ids)?);
+            // The next batch may begin with the same station.
+            self.stations.drain(..self.stations.len().saturating_sub(1));
+        }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 
-    /// Latitude and longitude of each row.
-    fn places(&self) -> (Vec<f64>, Vec<f64>) {
-        let (mut lat, mut lon) = (Vec::new(), Vec::new());
-        let mut from = 0;
+    /// Gives latitude and longitude to the rows of the station.
+    fn place_rows(&mut self) {
+        let (lat, lon) = &mut self.places;
+        let mut from = lat.len();
         while let Some(&first_ms) = self.ts_ms.get(from) {
             let ((lat_here, lon_here), until_ms) = self.track.at(first_ms);
-            // Rows are sorted by time. A row at the end of time is looked up by itself.
+            // Rows of a station are sorted by time. A row at the end of time is looked up by itself.
             from += self.ts_ms[from..].partition_point(|&ts_ms| ts_ms < until_ms).max(1);
             lat.resize(from, lat_here);
             lon.resize(from, lon_here);
         }
-        (lat, lon)
     }
 }
 
-pub(super) fn schema(has_qualifiers: bool) -> SchemaRef {
+impl Visit for ExportColumns {
+    fn station(&mut self, station: StationId, track: &Track) {
+        if self.station == Some(station) {
+            return;
+        }
+        self.place_rows();
+        self.station = Some(station);
+        self.track = track.clone();
+        self.clock = self.added.form.clock_of(station).cloned();
+        if self.added.stations {
+            // One without rows leaves its place to this one.
+            self.stations.truncate(self.station_keys.last().map_or(0, |&key| key as usize + 1));
+            self.stations.push(station.to_string());
+        }
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.series.push(row.series);
+        self.ts_ms.push(row.ts_ms);
+        let units = self.units.as_ref();
+        self.value.push(units.map_or(row.value, |(units, _)| units[row.series].value(row.value)));
+        self.quality.push(row.quality);
+        if let Some(qualifiers) = &mut self.qualifiers {
+            qualifiers.push(row.qualifier);
+        }
+        if self.added.form.clock.is_some() {
+            let local = self.clock.as_ref().map(|clock| {
+                let mut text = Vec::with_capacity(30);
+                clock.write(row.ts_ms, &mut self.local_instants, &mut text);
+                String::from_utf8(text).unwrap_or_default()
+            });
+            self.local_times.append_option(local);
+        }
+        if self.added.stations {
+            self.station_keys.push(self.stations.len() as i32 - 1);
+        }
+    }
+}
+
+pub(super) fn schema(added: &AddedColumns) -> SchemaRef {
     let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let kinds = [
         DataType::Float64,
@@ -176,6 +248,11 @@ pub(super) fn schema(has_qualifiers: bool) -> SchemaRef {
         text(DataType::Int32),
     ];
     let fields = COLUMNS.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind, false));
-    let qualifier = has_qualifiers.then(|| Field::new(QUALIFIER, text(DataType::Int8), true));
-    Arc::new(Schema::new(fields.chain(qualifier).collect::<Vec<_>>()))
+    let added = added.names().map(|name| match name {
+        QUALIFIER => Field::new(name, text(DataType::Int8), true),
+        LOCAL_TIMESTAMP => Field::new(name, DataType::Utf8, true),
+        UNIT | STATION_ID => Field::new(name, text(DataType::Int32), false),
+        _ => Field::new(name, DataType::Utf8, false),
+    });
+    Arc::new(Schema::new(fields.chain(added).collect::<Vec<_>>()))
 }

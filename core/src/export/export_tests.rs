@@ -4,13 +4,16 @@ use arrow_array::{RecordBatch, StringArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
+use super::page_rows::PageEnd;
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{
     Batch, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey, Station,
+    Variable,
 };
 use crate::observation::{EarlierPlaces, Identifiers};
-use crate::store::{MemoryStore, Store, no_verdicts};
+use crate::query::rows::RowPosition;
+use crate::store::{MemoryStore, Reader, Store, no_verdicts};
 use crate::time::Iso8601;
 
 const HEAD: &str = "lat,lon,observation_name,interval_type,interval_minutes,timestamp,value,\
@@ -234,7 +237,8 @@ fn readings_arriving_between_two_pages_move_none_of_their_rows() {
 
 #[test]
 fn a_cursor_is_valid_for_its_request_and_in_one_spelling_only() {
-    let position = RowPosition { ts_ms: -1, series: SeriesId(1_944_015_174) };
+    let row = RowPosition { ts_ms: -1, series: SeriesId(1_944_015_174) };
+    let position = PageEnd { station: id(), row };
     let entry = |name: &str| BulkEntry {
         series: SeriesFilter { name: Some(name.into()), ..SeriesFilter::default() },
         rows: RowFilter { lower_value_bound: Some(0.5), ..RowFilter::default() },
@@ -249,7 +253,7 @@ fn a_cursor_is_valid_for_its_request_and_in_one_spelling_only() {
     let mut open = own.clone();
     open.entries.iter_mut().for_each(|entry| entry.rows = RowFilter::default());
     let others = [
-        Request { station: StationId::new("TEST", "B"), ..own.clone() },
+        Request { stations: vec![StationId::new("TEST", "B")], ..own.clone() },
         Request { window, ..own.clone() },
         Request { page_rows: 11, ..own.clone() },
         Request { entries: vec![entry("a")], ..own.clone() },

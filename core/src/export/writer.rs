@@ -11,8 +11,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::columns::ExportColumns;
 use super::csv::CsvRows;
-use super::{ExportError, Page, Pass};
-use crate::query::rows::StationRows;
+use super::page_rows::PageRows;
+use super::{ExportError, Page};
 use crate::store::Reader;
 
 /// Rows that are read from the store and encoded at once: a record batch in Arrow.
@@ -70,8 +70,7 @@ impl Format {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Writer {
-    rows: StationRows,
-    pass: Pass,
+    rows: PageRows,
     encoder: Encoder,
 }
 
@@ -85,18 +84,17 @@ enum Encoder {
 /// Reads the rows of a page as Arrow record batches, whose texts are dictionaries.
 #[derive(Debug)]
 pub struct Batches {
-    rows: StationRows,
-    pass: Pass,
+    rows: PageRows,
     columns: ExportColumns,
     done: bool,
 }
 
 impl Batches {
     pub(super) fn new(page: Page) -> Self {
-        let Page { track, rows, pass, qualifiers, next_cursor: _ } = page;
+        let Page { rows, columns, .. } = page;
         let series = rows.series().iter().map(|series| &**series);
-        let columns = ExportColumns::new(track, series, qualifiers);
-        Self { rows, pass, columns, done: false }
+        let columns = ExportColumns::new(series, columns);
+        Self { rows, columns, done: false }
     }
 
     /// The columns of each batch.
@@ -111,7 +109,7 @@ impl Batches {
     /// The store cannot be read.
     pub fn next(&mut self, store: &dyn Reader) -> Result<Option<RecordBatch>, ExportError> {
         while !self.done {
-            let (done, batch) = next_batch(&mut self.rows, &self.pass, &mut self.columns, store)?;
+            let (done, batch) = next_batch(&mut self.rows, &mut self.columns, store)?;
             self.done = done;
             if batch.num_rows() > 0 {
                 return Ok(Some(batch));
@@ -129,20 +127,19 @@ impl fmt::Debug for Writer {
 
 impl Writer {
     pub(super) fn new(page: Page, format: Format) -> Result<Self, ExportError> {
-        let Page { track, rows, pass, qualifiers, next_cursor: _ } = page;
+        let Page { rows, columns, .. } = page;
         let series = rows.series().iter().map(|series| &**series);
         let encoder = match format {
-            Format::Csv => Encoder::Csv {
-                rows: Box::new(CsvRows::new(track, series, qualifiers)),
-                started: false,
-            },
+            Format::Csv => {
+                Encoder::Csv { rows: Box::new(CsvRows::new(series, columns)), started: false }
+            }
             Format::ArrowStream => {
-                let columns = Box::new(ExportColumns::new(track, series, qualifiers));
+                let columns = Box::new(ExportColumns::new(series, columns));
                 let stream = StreamWriter::try_new(Vec::new(), columns.schema());
                 Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
             }
             Format::Parquet => {
-                let columns = Box::new(ExportColumns::new(track, series, qualifiers));
+                let columns = Box::new(ExportColumns::new(series, columns));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
                     .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -153,7 +150,7 @@ impl Writer {
                 Encoder::Parquet { columns, file: Box::new(file.map_err(encoding)?) }
             }
         };
-        Ok(Self { rows, pass, encoder })
+        Ok(Self { rows, encoder })
     }
 
     /// Continues writing until the text has at least the given number of bytes or the page ends,
@@ -167,21 +164,19 @@ impl Writer {
         text: &mut Vec<u8>,
         until_bytes: usize,
     ) -> Result<bool, ExportError> {
-        let Self { rows, pass, encoder } = self;
+        let Self { rows, encoder } = self;
         loop {
             let done = match encoder {
                 Encoder::Csv { rows: csv, started } => {
                     if !std::mem::replace(started, true) {
                         csv.head(text);
                     }
-                    rows.walk(store, CSV_ROWS, &mut |row| {
-                        if pass.passes(&row) {
-                            csv.row(&row, text);
-                        }
-                    })?
+                    let done = rows.walk(store, CSV_ROWS, &mut **csv)?;
+                    csv.take(text);
+                    done
                 }
                 Encoder::ArrowStream { columns, stream } => {
-                    let (done, batch) = next_batch(rows, pass, columns, store)?;
+                    let (done, batch) = next_batch(rows, columns, store)?;
                     if batch.num_rows() > 0 {
                         stream.write(&batch).map_err(encoding)?;
                     }
@@ -192,7 +187,7 @@ impl Writer {
                     done
                 }
                 Encoder::Parquet { columns, file } => {
-                    let (done, batch) = next_batch(rows, pass, columns, store)?;
+                    let (done, batch) = next_batch(rows, columns, store)?;
                     file.write(&batch).map_err(encoding)?;
                     if done {
                         file.finish().map_err(encoding)?;
@@ -210,16 +205,11 @@ impl Writer {
 
 /// The next rows, and whether they are the last rows.
 fn next_batch(
-    rows: &mut StationRows,
-    pass: &Pass,
+    rows: &mut PageRows,
     columns: &mut ExportColumns,
     store: &dyn Reader,
 ) -> Result<(bool, RecordBatch), ExportError> {
-    let done = rows.walk(store, BATCH_ROWS, &mut |row| {
-        if pass.passes(&row) {
-            columns.row(&row);
-        }
-    })?;
+    let done = rows.walk(store, BATCH_ROWS, columns)?;
     Ok((done, columns.take().map_err(encoding)?))
 }
 

@@ -1,8 +1,11 @@
 //! Positions, bounding boxes and the index of stations by place.
 
+mod outline;
 #[cfg(feature = "feed")]
 mod polygon;
 mod region;
+#[cfg(feature = "time-zones")]
+mod time_zone;
 
 use std::sync::OnceLock;
 
@@ -19,6 +22,8 @@ pub use self::polygon::{
 };
 
 pub use self::region::{Country, Region, RegionError};
+#[cfg(feature = "time-zones")]
+pub use self::time_zone::{time_zone_at, time_zones};
 
 /// An invalid position or box.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -5,16 +5,17 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::LonLat;
+use super::outline::Outlines;
 
 /// Outlines of Natural Earth at 1:10 m, public domain. `tests/vectors/regions.py` makes the file and
 /// says how it is written.
-static OUTLINES: LazyLock<Vec<Outline>> = LazyLock::new(|| read(include_bytes!("regions.bin")));
-
-/// How far off the coast of a region a place still counts as in it: outlines lack piers, small
-/// islands and some of the water before a town.
-const COAST_KM: f64 = 15.0;
-
-const KM_PER_DEGREE: f64 = 111.195;
+static OUTLINES: LazyLock<Outlines<Region>> = LazyLock::new(|| {
+    Outlines::read(include_bytes!("regions.bin"), |numbers| {
+        let code = [numbers.next() as u8, numbers.next() as u8];
+        let country = if numbers.next() == 0 { Country::Canada } else { Country::UnitedStates };
+        Region { code, country }
+    })
+});
 
 /// A country whose observations mesonet serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,23 +85,14 @@ impl Region {
 
     /// All regions, by code.
     pub fn all() -> impl Iterator<Item = Self> {
-        OUTLINES.iter().map(|outline| outline.region)
+        OUTLINES.all().copied()
     }
 
     /// The region of a place: the one whose outline it lies in, else the nearest within 15 km. At
     /// borders the outlines are right to about 1 km: of 4,044 airports and stations of Canada and
     /// the United States with a known region, 10 lie in another.
     pub fn at(place: LonLat) -> Option<Self> {
-        let point = [place.lon() * 1000.0, place.lat() * 1000.0];
-        if let Some(outline) = OUTLINES.iter().find(|outline| outline.contains(point)) {
-            return Some(outline.region);
-        }
-        // Degrees of longitude, as long as those of latitude here.
-        let narrowing = libm::cos(place.lat().to_radians());
-        let nearest = OUTLINES.iter().map(|outline| (outline.distance(point, narrowing), outline));
-        let nearest = nearest.min_by(|one, other| one.0.total_cmp(&other.0));
-        let is_near = |distance: f64| distance / 1000.0 * KM_PER_DEGREE <= COAST_KM;
-        nearest.filter(|&(distance, _)| is_near(distance)).map(|(_, outline)| outline.region)
+        OUTLINES.at(place).copied()
     }
 }
 
@@ -145,112 +137,6 @@ impl fmt::Display for RegionError {
 }
 
 impl std::error::Error for RegionError {}
-
-/// The outline of a region, in thousandths of a degree.
-struct Outline {
-    region: Region,
-    /// Outer rings and holes: a place is inside if it is inside of an odd number of them.
-    rings: Vec<Ring>,
-}
-
-struct Ring {
-    /// West, south, east and north.
-    bounds: [f64; 4],
-    points: Vec<[f64; 2]>,
-}
-
-impl Outline {
-    fn contains(&self, point: [f64; 2]) -> bool {
-        self.rings.iter().filter(|ring| ring.contains(point)).count() % 2 == 1
-    }
-
-    /// The distance to the nearest border, or more than the coast if it is farther than that.
-    fn distance(&self, point: [f64; 2], narrowing: f64) -> f64 {
-        let of_ring = self.rings.iter().map(|ring| ring.distance(point, narrowing));
-        of_ring.fold(f64::INFINITY, f64::min)
-    }
-}
-
-impl Ring {
-    fn new(points: Vec<[f64; 2]>) -> Self {
-        let far = f64::INFINITY;
-        let bounds = points.iter().fold([far, far, -far, -far], |[w, s, e, n], &[x, y]| {
-            [w.min(x), s.min(y), e.max(x), n.max(y)]
-        });
-        Self { bounds, points }
-    }
-
-    /// The sides, each from one corner to the next.
-    fn sides(&self) -> impl Iterator<Item = ([f64; 2], [f64; 2])> + '_ {
-        let next = self.points.iter().cycle().skip(1);
-        self.points.iter().copied().zip(next.copied())
-    }
-
-    fn contains(&self, [x, y]: [f64; 2]) -> bool {
-        let [west, south, east, north] = self.bounds;
-        if x < west || x > east || y < south || y > north {
-            return false;
-        }
-        let is_crossed = |&([x1, y1], [x2, y2]): &([f64; 2], [f64; 2])| {
-            (y1 > y) != (y2 > y) && x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)
-        };
-        self.sides().filter(is_crossed).count() % 2 == 1
-    }
-
-    fn distance(&self, [x, y]: [f64; 2], narrowing: f64) -> f64 {
-        let [west, south, east, north] = self.bounds;
-        let beyond_lon = (west - x).max(x - east).max(0.0) * narrowing;
-        let beyond_lat = (south - y).max(y - north).max(0.0);
-        let beyond = beyond_lon.max(beyond_lat);
-        if beyond / 1000.0 * KM_PER_DEGREE > COAST_KM {
-            return f64::INFINITY;
-        }
-        let to_side = |([x1, y1], [x2, y2]): ([f64; 2], [f64; 2])| {
-            let [ax, ay] = [(x - x1) * narrowing, y - y1];
-            let [bx, by] = [(x2 - x1) * narrowing, y2 - y1];
-            let length = bx * bx + by * by;
-            let along =
-                if length > 0.0 { ((ax * bx + ay * by) / length).clamp(0.0, 1.0) } else { 0.0 };
-            libm::hypot(ax - along * bx, ay - along * by)
-        };
-        self.sides().map(to_side).fold(f64::INFINITY, f64::min)
-    }
-}
-
-/// Reads the file. It is a part of this library, so it is whole.
-fn read(bytes: &[u8]) -> Vec<Outline> {
-    let mut at = 0;
-    let mut number = || {
-        let (mut value, mut shift) = (0_i32, 0);
-        loop {
-            let byte = bytes[at];
-            at += 1;
-            value |= i32::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                return value;
-            }
-        }
-    };
-    let (mut outlines, mut last) = (Vec::new(), [0_i32; 2]);
-    for _ in 0..number() {
-        let code = [number() as u8, number() as u8];
-        let country = if number() == 0 { Country::Canada } else { Country::UnitedStates };
-        let lengths: Vec<i32> = (0..number()).map(|_| number()).collect();
-        let rings = lengths.into_iter().map(|length| {
-            let point = |_| {
-                for value in &mut last {
-                    let zigzag = number();
-                    *value += (zigzag >> 1) ^ -(zigzag & 1);
-                }
-                last.map(f64::from)
-            };
-            Ring::new((0..length).map(point).collect())
-        });
-        outlines.push(Outline { region: Region { code, country }, rings: rings.collect() });
-    }
-    outlines
-}
 
 #[cfg(test)]
 mod tests {

@@ -12,11 +12,13 @@
 //! | The readings of one variable at one station | [`observation_series`] |
 //! | The reports of one station as they came in | [`station_reports`] |
 //! | What a batch has changed | [`ChangedReadings`] |
+//! | The units and the local times of an answer | [`AnswerForm`], [`AnswerUnits`] |
 //! | Summaries of one station, or of many for one period | [`station_summaries`], [`area_summaries`] |
 
 mod changes;
 mod detail;
 mod filter;
+mod form;
 pub mod json;
 mod keyed;
 mod readings;
@@ -26,6 +28,7 @@ pub(crate) mod rows;
 mod series;
 mod summary;
 mod time_grid;
+mod units;
 mod walk;
 mod weather;
 
@@ -35,6 +38,7 @@ pub use self::detail::{
     StationMarker, StationMarkers, detail, details, details_of,
 };
 pub use self::filter::{Away, FoundStation, Near, StationFilter};
+pub use self::form::{AnswerClock, AnswerForm};
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{AnswerReading, Readings, ReadingsQuery, Scope, readings};
 pub use self::reports::{
@@ -53,4 +57,5 @@ pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,
     TimeGrid, TimeGridLengthError, as_of, pick_series, plan_time_grid,
 };
+pub use self::units::{AnswerUnitError, AnswerUnits, ShownUnit, UnitSystem};
 pub use self::weather::{MAX_WEATHER_REPORTS, StationWeather, WeatherReport, present_weather};

@@ -136,7 +136,7 @@ mod wire {
     use serde::ser::{Serialize, Serializer};
 
     use crate::observation::{IntervalType, Qualifier, Quality, StationId};
-    use crate::query::{ObservationSeries, SeriesReading};
+    use crate::query::{AnswerForm, ObservationSeries, SeriesReading};
     use crate::store::StationSeries;
     use crate::time::Iso8601;
 
@@ -150,6 +150,12 @@ mod wire {
         #[serde(flatten)]
         #[cfg_attr(feature = "openapi", schema(inline, value_type = First<'static>))]
         first: Option<First<'a>>,
+        /// Unit of the values of the first series; only where units were asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unit: Option<String>,
+        /// The time zone of the local times; only where `tz` was given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        time_zone: Option<String>,
         /// By name of the bucket; only of series that have one.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         bucket_metadata: BTreeMap<&'a str, Bucket<'a>>,
@@ -188,10 +194,17 @@ mod wire {
     #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SeriesReading))]
     struct Reading<'a> {
         timestamp: Iso8601,
+        /// The local time with its offset from UTC; only where `tz` was given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+        local_timestamp: Option<String>,
         value: f64,
         quality: Quality,
         #[serde(skip_serializing_if = "Option::is_none")]
         qualifier: Option<Qualifier>,
+        /// Unit of the value; only where units were asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unit: Option<String>,
         calculated: bool,
         #[serde(skip_serializing_if = "str::is_empty")]
         #[cfg_attr(feature = "openapi", schema(required = false))]
@@ -221,9 +234,11 @@ mod wire {
             let key = &answer.series_of(reading).key;
             Self {
                 timestamp: Iso8601(reading.ts_ms),
+                local_timestamp: None,
                 value: reading.value,
                 quality: reading.quality,
                 qualifier: reading.qualifier,
+                unit: None,
                 calculated: key.calculated,
                 group_bucket_name: &key.bucket,
                 report_text: None,
@@ -231,17 +246,25 @@ mod wire {
         }
     }
 
-    impl Serialize for ObservationSeries {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    impl ObservationSeries {
+        /// The answer with what a form adds before the readings.
+        pub(crate) fn formed(&self, form: &AnswerForm) -> impl Serialize {
             let buckets = self.series.iter().map(|known| &*known.series.key.bucket);
             let named = buckets.filter(|bucket| !bucket.is_empty());
-            let answer = Answer {
+            Answer {
                 station_id: self.station,
                 first: self.series.first().map(First::new),
+                unit: self.series.first().and_then(|first| form.symbol(&first.series.key)),
+                time_zone: form.clock_of(self.station).map(|clock| clock.name().to_owned()),
                 bucket_metadata: named.map(|name| (name, Bucket { pretty_name: name })).collect(),
                 readings: Items(self),
-            };
-            answer.serialize(serializer)
+            }
+        }
+    }
+
+    impl Serialize for ObservationSeries {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.formed(&AnswerForm::default()).serialize(serializer)
         }
     }
 

@@ -3,6 +3,7 @@
 //! In slices an instant is an `i64` called `ts_ms`: milliseconds since 1970-01-01T00:00:00Z. Text
 //! is ISO 8601 with `Z` or an explicit offset.
 
+mod local;
 mod window;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDate};
 
+pub use self::local::LocalClock;
 pub(crate) use self::window::passed;
 pub use self::window::{ClosedWindow, HalfOpenWindow};
 

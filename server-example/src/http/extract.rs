@@ -149,6 +149,24 @@ impl Query {
         texts.filter(|text| !text.is_empty())
     }
 
+    /// Returns the parameters whose names begin with a prefix: the rest of each name, and the value.
+    ///
+    /// # Errors
+    /// One of them is repeated.
+    pub fn after(&self, prefix: &str) -> Result<Vec<(&str, &str)>, ApiError> {
+        let mut found: Vec<(&str, &str)> = Vec::new();
+        for (name, value) in &self.pairs {
+            let Some(rest) = name.strip_prefix(prefix) else { continue };
+            if found.iter().any(|(known, _)| *known == rest) {
+                return Err(ApiError::BadRequest(format!(
+                    "{name} is given more than once; it must be given only once"
+                )));
+            }
+            found.push((rest, value));
+        }
+        Ok(found)
+    }
+
     /// A number.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The parameters of addresses: the name, the allowed values, and the purpose of each.
 
 use mesonet::Variable;
+use mesonet::unit::MAX_UNIT_BYTES;
 use serde_json::Value;
 use utoipa::openapi::path::{
     Parameter as Described, ParameterBuilder, ParameterIn, ParameterStyle,
@@ -43,8 +44,12 @@ pub enum Form {
     List(&'static str, usize, usize),
     /// Names of variables, repeated or comma-separated.
     Variables,
+    /// A unit for each variable that is named: one parameter each, [`UNIT_PREFIX`] and its name.
+    Units,
 }
 
+/// Before the name of a variable in the name of a parameter for its unit.
+pub const UNIT_PREFIX: &str = "unit.";
 /// Two lists in one.
 pub const fn join<const A: usize, const B: usize, const N: usize>(
     first: [Parameter; A],
@@ -76,6 +81,11 @@ impl Parameter {
         Self { example, ..self }
     }
 
+    /// The same without an example, for an endpoint where it stands for something else.
+    pub const fn without_example(self) -> Self {
+        Self { example: "", ..self }
+    }
+
     /// The same, with the default value.
     pub const fn default(self, default: &'static str) -> Self {
         Self { default, ..self }
@@ -87,7 +97,7 @@ impl Parameter {
         let explode = match self.form {
             // With commas.
             Form::List(..) => Some(false),
-            Form::Variables => Some(true),
+            Form::Variables | Form::Units => Some(true),
             _ => None,
         };
         described.style(explode.map(|_| ParameterStyle::Form)).explode(explode).build()
@@ -133,6 +143,16 @@ impl Parameter {
                 return ArrayBuilder::new()
                     .items(text().enum_values(Some(names)))
                     .min_items(Some(1))
+                    .into();
+            }
+            Form::Units => {
+                let names: Vec<&str> =
+                    Variable::ALL.iter().map(|variable| variable.name()).collect();
+                let pattern = format!("^unit\\.({})$", names.join("|"));
+                let text = text().min_length(Some(1)).max_length(Some(MAX_UNIT_BYTES));
+                return of(Type::Object)
+                    .property_names(Some(ObjectBuilder::new().pattern(Some(pattern))))
+                    .additional_properties(Some(text))
                     .into();
             }
         };

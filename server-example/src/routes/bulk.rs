@@ -1,5 +1,6 @@
 //! `/historical/bulk`: all readings of a station, in pages of rows.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,20 +11,21 @@ use axum::routing::post;
 use mesonet::access::Product;
 use mesonet::export::{ExportError, MAX_PAGE_ROWS};
 use mesonet::store::{Continued, Watched};
-use mesonet::{HalfOpenWindow, Reader, Variable, export};
+use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::station_needed;
+use super::filter::{FILTER, FILTER_INSTEAD, station_filter, station_needed};
+use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
 use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
 use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
-use crate::http::extract::{JsonBody, Query, accepted_media_type};
+use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
-use crate::http::parameter::{Form, Parameter};
+use crate::http::parameter::{Form, Parameter, join};
 use crate::http::stream;
 use crate::http::stream::{BodyWriter, Pieces};
 use crate::http::work::Cost;
@@ -55,30 +57,45 @@ const PAGE_BYTES: usize = 8 << 20;
 /// fetched.
 const ARCHIVE_BYTES: usize = 16 << 20;
 
+/// Memory of a station whose rows are planned: its series, and how far they are read.
+const STATION_BYTES: usize = 1 << 10;
+
+/// Their names, in the order of [`export::Format::ALL`].
+const FORMATS: [Format; 3] = {
+    let [csv, arrow, parquet] = export::Format::ALL;
+    [("csv", csv.media_type()), ("arrow", arrow.media_type()), ("parquet", parquet.media_type())]
+};
+
+/// The parameters that only the export has.
+const OWN: [Parameter; 6] = [
+    START.required(),
+    Parameter::new("end", Form::Instant, "End of the window, not included; after the start.")
+        .required()
+        .example("2024-08-03T21:00:00Z"),
+    Parameter::new("pageSize", Form::Whole(1, MAX_PAGE_ROWS as i64), "Most rows of a page.")
+        .default("200000"),
+    Parameter::new(
+        "cursor",
+        Form::Text(4096),
+        "X-Next-Cursor of the previous page; query and body must be the same.",
+    ),
+    Parameter::new("qualifiers", Form::Truth, "Adds a column with what reports say beside values.")
+        .default("false"),
+    Parameter::new(
+        "format",
+        Form::OneOf(&["csv", "arrow", "parquet"]),
+        "The format, before what is accepted.",
+    )
+    .default("csv"),
+];
+
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/historical/bulk",
-    query: &[
-        START.required(),
-        Parameter::new("end", Form::Instant, "End of the window, not included; after the start.")
-            .required()
-            .example("2024-08-03T21:00:00Z"),
-        Parameter::new("pageSize", Form::Whole(1, MAX_PAGE_ROWS as i64), "Most rows of a page.")
-            .default("200000"),
-        Parameter::new(
-            "cursor",
-            Form::Text(4096),
-            "X-Next-Cursor of the previous page; query and body must be the same.",
-        ),
-        Parameter::new(
-            "qualifiers",
-            Form::Truth,
-            "Adds a column with what reports say beside values.",
-        )
-        .default("false"),
-    ],
+    query: &join::<9, 16, 25>(join::<6, 3, 9>(OWN, FORM), FILTER_INSTEAD),
     body: &[
-        Member::required("stationId", MemberKind::Text),
+        Member::new("stationId", MemberKind::Text),
+        Member::new("stationIds", MemberKind::Texts),
         Member::new("requests", MemberKind::Objects),
         Member::new("name", MemberKind::Text),
         Member::new("intervalType", MemberKind::IntervalType),
@@ -94,10 +111,12 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     ],
     handler: || post(bulk),
     about: || {
-        About::new("exportReadings", Tag::Observations, "All readings of a station, in pages")
+        About::new("exportReadings", Tag::Observations, "All readings of stations, in pages")
             .text(
                 "For the commercial plan. Rows by time, then by series. The media type that is \
-                   accepted chooses the format. Without rows, 200 with the header row.",
+                   accepted chooses the format. Without rows, 200 with the header row. The stations are \
+                   that of `stationId`, those of `stationIds`, or those that match the parameters; of \
+                   several, the rows are station by station, with a column `station_id`.",
             )
             .credentials(Credentials::Commercial)
             .json_body::<BulkRequest>(serde_json::json!({
@@ -122,12 +141,16 @@ impl Gate for HistoricalBulk {
     const PRODUCT: Product = Product::HISTORICAL_BULK;
 }
 
-/// Which readings of a station are exported.
+/// Which readings of stations are exported.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
     /// Any id of the station.
-    station_id: String,
+    #[schema(nullable = false)]
+    station_id: Option<String>,
+    /// Any ids of several stations, in place of one. Unknown ones are left out.
+    #[schema(max_items = 5000, nullable = false)]
+    station_ids: Option<Vec<String>>,
     /// The series; all if left out or empty. All entries must have the same bounds and range.
     requests: Option<Vec<export::BulkEntry>>,
 }
@@ -139,14 +162,17 @@ async fn bulk(
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
-    JsonBody(BulkRequest { station_id, requests }): JsonBody<BulkRequest>,
+    JsonBody(BulkRequest { station_id, station_ids, requests }): JsonBody<BulkRequest>,
 ) -> Result<Response, ApiError> {
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
     let window = HalfOpenWindow::new(start_ms, end_ms)?;
-    let request = export::Request::new(station_needed(&state, &station_id)?, window)
+    let asked = RequestedForm::of(&state, &query)?;
+    let format = export::Format::ALL[format(&query, &headers, &FORMATS)?];
+    let request = of_stations(&state, &query, window, station_id, station_ids)?
         .entries(requests.unwrap_or_default())
         .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS))
-        .qualifiers(query.truth("qualifiers")?);
+        .qualifiers(query.truth("qualifiers")?)
+        .form(asked.form(&state)?);
     let cursor = query.one("cursor")?;
     let cursor = match (cursor, state.services.of_backups()) {
         (Some(cursor), Some(follower)) => {
@@ -157,15 +183,14 @@ async fn bulk(
         (cursor, _) => cursor.map(without_mark),
     };
     let cursor = cursor.map(str::to_owned);
-    let format =
-        accepted_media_type(&headers, &export::Format::ALL.map(export::Format::media_type));
-    let format = export::Format::ALL[format];
     // A Parquet file is already compressed.
     let encoding =
         if format == export::Format::Parquet { Encoding::Identity } else { accepted.fastest() };
-    let station = request.station;
+    let only = if request.chosen_by.is_none() { request.stations.first().copied() } else { None };
     let workers = Arc::clone(&state.workers);
-    let page_bytes = PAGE_BYTES + state.services.archive.as_ref().map_or(0, |_| ARCHIVE_BYTES);
+    let page_bytes = PAGE_BYTES
+        + request.stations.len() * STATION_BYTES
+        + state.services.archive.as_ref().map_or(0, |_| ARCHIVE_BYTES);
     let begin = move || {
         // Planning reads all rows of the page, so it finds all missing readings.
         let archive = state.services.archive.as_ref().map(Archive::open);
@@ -212,7 +237,9 @@ async fn bulk(
     }
     put(SERIES_FOUND, python_bool(series_found))?;
     if series_found {
-        put(STATION_ID, &station.to_string())?;
+        if let Some(station) = only {
+            put(STATION_ID, &station.to_string())?;
+        }
         put(NAME, &names)?;
     }
     put(HAS_MORE, python_bool(next_cursor.is_some()))?;
@@ -220,6 +247,56 @@ async fn bulk(
         put(NEXT_CURSOR, &cursor)?;
     }
     Ok(with_header(Ok(response), damaged))
+}
+
+/// A request for the stations that are named or that match.
+fn of_stations(
+    state: &State,
+    query: &Query,
+    window: HalfOpenWindow,
+    station_id: Option<String>,
+    station_ids: Option<Vec<String>>,
+) -> Result<export::Request, ApiError> {
+    let filter = query.has_any(&FILTER);
+    match (station_id, station_ids, filter) {
+        (Some(name), None, false) => {
+            Ok(export::Request::new(station_needed(state, &name)?, window))
+        }
+        (None, Some(names), false) => {
+            let stations = names.iter().map(|name| station_needed(state, name));
+            let stations: BTreeSet<StationId> = stations.collect::<Result<_, _>>()?;
+            let limit = state.config().max_station_ids;
+            if stations.len() > limit {
+                return Err(ApiError::BadRequest(format!(
+                    "stationIds holds {} different ids; the limit is {limit}",
+                    stations.len()
+                )));
+            }
+            let names: Vec<String> = stations.iter().map(StationId::to_string).collect();
+            let stations = stations.into_iter().collect();
+            Ok(export::Request::of_stations(stations, window, names.join(",")))
+        }
+        (None, None, true) => {
+            let directory = state.services.store.directory()?;
+            let found = station_filter(state, query)?.select(&directory, &|_| true);
+            let stations = found.into_iter().map(|found| found.id).collect();
+            let mut chosen_by: Vec<String> = FILTER
+                .iter()
+                .flat_map(|parameter| {
+                    query.all(parameter.name).map(|value| format!("{}={value}", parameter.name))
+                })
+                .collect();
+            chosen_by.sort_unstable();
+            Ok(export::Request::of_stations(stations, window, chosen_by.join("&")))
+        }
+        (None, None, false) => Err(ApiError::BadRequest(
+            "stationId is required; or stationIds, or parameters that choose stations".to_owned(),
+        )),
+        _ => Err(ApiError::BadRequest(
+            "stations are chosen by stationId, by stationIds or by parameters; give one of them"
+                .to_owned(),
+        )),
+    }
 }
 
 /// A text media type gives its character set.

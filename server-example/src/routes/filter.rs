@@ -88,6 +88,18 @@ pub const FILTER: [Parameter; 16] = [
     Parameter::new("maxAltitude", ALTITUDE, "Only stations at most this high, likewise."),
 ];
 
+/// The same where they are in place of something else, so that the example of a request has none of
+/// them.
+pub const FILTER_INSTEAD: [Parameter; FILTER.len()] = {
+    let mut parameters = FILTER;
+    let mut i = 0;
+    while i < parameters.len() {
+        parameters[i] = parameters[i].without_example();
+        i += 1;
+    }
+    parameters
+};
+
 const REGION: &str = "^[A-Za-z]{2}$";
 
 /// The stations by name, in place of the other parameters.

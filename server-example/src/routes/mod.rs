@@ -6,6 +6,7 @@ mod capabilities;
 mod explain;
 mod explorer;
 mod filter;
+mod form;
 mod health;
 mod index;
 mod keys;

@@ -5,10 +5,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet::access::check_lookback;
-use mesonet::query::json::ReadingsWriter;
+use mesonet::query::json::{FeaturesWriter, ReadingFeatures, ReadingsWriter};
 use mesonet::query::{AnswerReading, Away, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
@@ -16,12 +17,13 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::filter::{FILTER, matching, station_ids};
+use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::error::ApiError;
-use crate::http::extract::{JsonBody, Query};
+use crate::http::extract::{Headers, JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter, join};
 use crate::http::snapshot::json;
@@ -68,20 +70,33 @@ const MAX_AGE: Parameter = Parameter::new(
 )
 .example("90m");
 
-/// The parameters of both forms.
-const WINDOWED: [Parameter; 5] = [START, END, STEP, NAMES, MAX_AGE];
+/// The formats of readings.
+const FORMATS: [Format; 2] = [("json", "application/json"), ("geojson", "application/geo+json")];
+
+const FORMAT: Parameter = Parameter::new(
+    "format",
+    Form::OneOf(&["json", "geojson"]),
+    "The format, before what is accepted. `geojson`: a Feature for each station, with its latest \
+     values; not with `step`.",
+)
+.default("json");
+
+/// The parameters of both methods.
+const WINDOWED: [Parameter; 9] =
+    join([START, END, STEP, NAMES, MAX_AGE], join::<3, 1, 4>(FORM, [FORMAT]));
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/readings",
-        query: &join::<5, 16, 21>(WINDOWED, FILTER),
+        query: &join::<9, 16, 25>(WINDOWED, FILTER),
         body: &[],
         handler: || get(of_box),
         about: || {
             About::new("getReadings", Tag::Observations, "Readings of the stations that match")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
+                .json_as::<ReadingFeatures>(FORMATS[1].1, "Readings by station.")
                 .cached("`no-cache`")
         },
     },
@@ -98,6 +113,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                     "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],
                 }))
                 .json::<Readings>("Readings by station.")
+                .json_as::<ReadingFeatures>(FORMATS[1].1, "Readings by station.")
                 .cached("`no-cache`")
         },
     },
@@ -109,10 +125,12 @@ async fn of_box(
     client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
+    Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
+    let shape = shape(&state, &query, &headers)?;
     let (scope, away) = matching(&state, &query)?;
     let query = readings_query(&state, &caller, &query, scope)?;
-    answer(state, client_addr, query, away, accepted.fastest()).await
+    answer(state, client_addr, query, away, shape, accepted.fastest()).await
 }
 
 /// The stations whose readings are wanted. Unknown ones are left out.
@@ -133,11 +151,13 @@ async fn of_stations(
     client_addr: ClientAddr,
     query: Query,
     accepted: Accepted,
+    headers: HeaderMap,
     JsonBody(body): JsonBody<StationIds>,
 ) -> Result<Response, ApiError> {
+    let shape = shape(&state, &query, &headers)?;
     let ids = station_ids(&state, body.station_ids.iter().map(String::as_str))?;
     let query = readings_query(&state, &caller, &query, Scope::Stations(ids))?;
-    answer(state, client_addr, query, HashMap::new(), accepted.fastest()).await
+    answer(state, client_addr, query, HashMap::new(), shape, accepted.fastest()).await
 }
 
 /// Reads and checks the parameters that both forms have.
@@ -166,24 +186,63 @@ pub fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
     Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })
 }
 
+/// How readings are written.
+#[derive(Default)]
+struct Shape {
+    form: RequestedForm,
+    is_geojson: bool,
+}
+
+/// Reads the parameters of the form.
+fn shape(state: &State, query: &Query, headers: &HeaderMap) -> Result<Shape, ApiError> {
+    let is_geojson = format(query, headers, &FORMATS)? == 1;
+    if is_geojson && query.one("step")?.is_some() {
+        let text = "format=geojson has the latest values; step cannot be given with it";
+        return Err(ApiError::BadRequest(text.to_owned()));
+    }
+    Ok(Shape { form: RequestedForm::of(state, query)?, is_geojson })
+}
+
 /// Answers a checked request.
 async fn answer(
     state: Arc<State>,
     client_addr: ClientAddr,
     query: ReadingsQuery,
     away: HashMap<StationId, Away>,
+    shape: Shape,
     encoding: Encoding,
 ) -> Result<Response, ApiError> {
     let cost = cost(&state, &query)?;
     let workers = Arc::clone(&state.workers);
+    let is_geojson = shape.is_geojson;
     let begin = move || {
         let caps = state.config().caps();
         let (answer, damaged) = state.services.read(|store| readings(store, &query, caps))?;
-        let pieces = Pieces::new(ReadingsWriter::new(answer).with_distances(away), encoding)?;
-        Ok((damaged, pieces))
+        let form = shape.form.form(&state)?;
+        let writer = if is_geojson {
+            let directory = state.services.store.directory()?;
+            let writer = FeaturesWriter::new(answer, directory, query.window.end_ms(), form);
+            Written::Features(Box::new(writer.with_distances(away)))
+        } else {
+            let writer = ReadingsWriter::new(answer).with_distances(away);
+            Written::Readings(Box::new(if form.is_empty() { writer } else { writer.in_form(form) }))
+        };
+        Ok((damaged, Pieces::new(writer, encoding)?))
     };
     let (damaged, body) = stream::body(workers, client_addr, cost, begin).await?;
-    Ok(with_header(Ok(json(encoding, body)), damaged))
+    let mut answer = json(encoding, body);
+    if is_geojson {
+        let headers = answer.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(FORMATS[1].1));
+        headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    }
+    Ok(with_header(Ok(answer), damaged))
+}
+
+/// An answer that is being written.
+enum Written {
+    Readings(Box<ReadingsWriter>),
+    Features(Box<FeaturesWriter>),
 }
 
 /// Estimates the cost from the requested stations, names and positions.
@@ -215,13 +274,20 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     Ok(Cost { load, bytes: cells * size_of::<AnswerReading>() * 2 + stream::STREAM_BYTES })
 }
 
-impl BodyWriter for ReadingsWriter {
+impl BodyWriter for Written {
     fn held_bytes(&self) -> usize {
-        self.held_bytes()
+        match self {
+            Self::Readings(writer) => writer.held_bytes(),
+            Self::Features(writer) => writer.held_bytes(),
+        }
     }
 
     fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
-        self.write(text, until_bytes).map_err(ApiError::internal)
+        let done = match self {
+            Self::Readings(writer) => writer.write(text, until_bytes),
+            Self::Features(writer) => writer.write(text, until_bytes),
+        };
+        done.map_err(ApiError::internal)
     }
 }
 

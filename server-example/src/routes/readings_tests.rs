@@ -49,10 +49,16 @@ async fn ask(state: &Arc<State>) -> Response {
     let window = ClosedWindow::new(0, 1_400 * MINUTE_MS).unwrap();
     let query =
         ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(1).unwrap());
-    let response =
-        answer(Arc::clone(state), ClientAddr::default(), query, HashMap::new(), Encoding::Identity)
-            .await
-            .unwrap();
+    let response = answer(
+        Arc::clone(state),
+        ClientAddr::default(),
+        query,
+        HashMap::new(),
+        Shape::default(),
+        Encoding::Identity,
+    )
+    .await
+    .unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     response
 }

@@ -15,6 +15,7 @@ use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
 use super::filter::station_named;
+use super::form::{FORM, RequestedForm};
 use super::parameters::{END, START};
 use super::reports::no_texts;
 use crate::auth::access::Caller;
@@ -39,7 +40,7 @@ const MAX_RESERVED_BYTES: usize = 16 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/observations/series",
-    query: &[START.required(), END.required(), REPORT_TEXT],
+    query: &[START.required(), END.required(), REPORT_TEXT, FORM[0], FORM[1], FORM[2]],
     body: &[
         Member::required("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
@@ -99,6 +100,7 @@ async fn series(
     // For an unknown variable, the error names the known ones.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let with_texts = query.truth("reportText")?;
+    let form = RequestedForm::of(&state, &query)?;
     let encoding = accepted.fastest();
     // Even for an answer without readings.
     let damaged = Arc::new(AtomicU64::new(0));
@@ -111,7 +113,8 @@ async fn series(
         let (found, damaged) = services.read(read)?;
         noted.store(damaged, Ordering::Relaxed);
         let Some(found) = found else { return Err(none(&*services.store, station, &name)?) };
-        let mut writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
+        let form = form.form(&state)?;
+        let mut writer = SeriesWriter::in_form(found, &form).map_err(ApiError::internal)?;
         if with_texts {
             let read = |store: &dyn Reader| report_texts(store, station, window);
             let (texts, damaged) = services.read(read).map_err(no_texts)?;

@@ -15,6 +15,7 @@ use mesonet::time::parse_window;
 use mesonet::{ClosedWindow, StationId};
 
 use super::filter::{FILTER, station_filter, station_named};
+use super::form::{FORM, RequestedForm};
 use super::parameters::STATION;
 use super::reports::no_texts;
 use crate::http::damage::with_header;
@@ -29,7 +30,7 @@ use crate::routes::Endpoint;
 use crate::state::State;
 
 /// The parameters of details.
-const DETAILS: [Parameter; 19] = join(
+const DETAILS: [Parameter; 22] = join::<6, 16, 22>(
     [
         Parameter::new(
             "window",
@@ -50,6 +51,9 @@ const DETAILS: [Parameter; 19] = join(
              `typeCount`, how many types there are, and `reportText`, the newest report of the last \
              12 hours, are there only if they are named.",
         ),
+        FORM[0],
+        FORM[1],
+        FORM[2],
     ],
     FILTER,
 );
@@ -84,7 +88,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/{id}",
-        query: &[],
+        query: &FORM,
         body: &[],
         handler: || get(station),
         about: || {
@@ -133,7 +137,8 @@ async fn map_details(
     let search = query.one("search")?.map(searched).transpose()?;
     let filter = station_filter(&state, &query)?;
     let fields = query.one("fields")?.map(fields).transpose()?;
-    let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty();
+    let form = RequestedForm::of(&state, &query)?;
+    let is_whole = window_ms.is_none() && search.is_none() && filter.is_empty() && form.is_empty();
     let known = match fields {
         None => Some(details.snapshot.clone()),
         Some(fields) if !fields.has_report_text() => details.known_fields(fields),
@@ -156,7 +161,11 @@ async fn map_details(
         };
         let found = filter.select(&*state.services.store.directory()?, &is_in);
         let texts = if with_texts { newest_texts(state, &found)? } else { Vec::new() };
-        json_tagged(&headers, details.of(fields, &found, &texts).map_err(ApiError::internal)?)
+        let form = form.form(state)?;
+        json_tagged(
+            &headers,
+            details.of(fields, &found, &texts, &form).map_err(ApiError::internal)?,
+        )
     };
     Ok(with_header(state.answer(client_addr, cost, answer).await, damaged))
 }
@@ -198,13 +207,20 @@ fn searched(text: &str) -> Result<String, ApiError> {
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
+    query: Query,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
+    let form = RequestedForm::of(&state, &query)?;
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let found = found.ok_or_else(unknown)?;
+    if !form.is_empty() {
+        let form = form.form(&state)?;
+        let body = serde_json::to_vec(&found.with_fields(DetailFields::WHOLE).in_form(&form));
+        return Ok(with_header(json_tagged(&headers, body.map_err(ApiError::internal)?), damaged));
+    }
     let answer = match state.snapshots.details().station(&found) {
         Some((body, content)) => json_of_content(&headers, content, body),
         None => json_tagged(&headers, serde_json::to_vec(&found).map_err(ApiError::internal)?),

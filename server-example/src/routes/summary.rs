@@ -18,6 +18,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, Variable};
 
 use super::filter::{FILTER, STATION_IDS, matching, named, station_named};
+use super::form::{UNIT_OF, UNITS, units};
 use super::parameters::STATION;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
@@ -116,14 +117,14 @@ const BASE: Parameter = Parameter::new(
 )
 .default("18");
 
-const OF_AREA: [Parameter; 8] =
-    [DATE, WINDOW[0], WINDOW[1], STATION_IDS, NAMES, TZ, UTC_OFFSET, BASE];
+const OF_AREA: [Parameter; 10] =
+    [DATE, WINDOW[0], WINDOW[1], STATION_IDS, NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF];
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/summary",
-        query: &join::<8, 16, 24>(OF_AREA, FILTER),
+        query: &join::<10, 16, 26>(OF_AREA, FILTER),
         body: &[],
         handler: || get(of_area),
         about: || {
@@ -141,7 +142,9 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/{id}/summary",
-        query: &[PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE],
+        query: &[
+            PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF,
+        ],
         body: &[],
         handler: || get(of_station),
         about: || {
@@ -347,7 +350,7 @@ fn with_names(query: &Query, asked: SummaryQuery) -> Result<SummaryQuery, ApiErr
             )));
         }
     };
-    Ok(SummaryQuery { variables, degree_day_base_c, ..asked })
+    Ok(SummaryQuery { variables, degree_day_base_c, units: units(query)?, ..asked })
 }
 
 /// From the start of the first period to the end of the last.

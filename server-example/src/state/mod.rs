@@ -13,6 +13,7 @@ pub mod services;
 pub mod snapshots;
 pub mod station_bodies;
 pub mod tiles;
+pub mod time_zones;
 pub mod zones;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use crate::state::model_runs::ModelRuns;
 use crate::state::services::{RecordOf, Services};
 use crate::state::snapshots::Snapshots;
 use crate::state::tiles::Tiles;
+use crate::state::time_zones::TimeZones;
 use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::BackupError;
@@ -69,6 +71,7 @@ pub struct State {
     pub(crate) rate: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) tiles: Tiles,
+    pub(crate) time_zones: TimeZones,
     pub(crate) workers: Arc<Workers>,
     pub(crate) traces: Traces,
     /// The stream of events.
@@ -208,6 +211,7 @@ impl State {
             rate: Window::new(config.allowance()),
             snapshots,
             tiles: Tiles::default(),
+            time_zones: TimeZones::default(),
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
             traces: Traces::new(config.otlp_endpoint.as_deref()).map_err(ConfigError::from)?,
             config: ArcSwap::from_pointee(config),

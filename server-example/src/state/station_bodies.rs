@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 use mesonet::query::{
-    DetailFields, FoundStation, StationDetail, StationMarkers, details, details_of,
+    AnswerForm, DetailFields, FoundStation, StationDetail, StationMarkers, details, details_of,
 };
 use mesonet::store::{Damage, StationRecord, StationRecords, Watched};
 use mesonet::time::MINUTE_MS;
@@ -245,8 +245,8 @@ impl Details {
         Some((body, content))
     }
 
-    /// Returns the object with some of the stations, and all or some of their fields; `texts` are
-    /// their newest reports, if they are wanted.
+    /// Returns the object with some of the stations, all or some of their fields, and a form; `texts`
+    /// are their newest reports, if they are wanted.
     ///
     /// # Errors
     /// A value cannot be serialized.
@@ -255,6 +255,7 @@ impl Details {
         fields: Option<DetailFields>,
         stations: &[FoundStation],
         texts: &[Option<String>],
+        form: &AnswerForm,
     ) -> Result<Vec<u8>, SnapshotError> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
@@ -268,13 +269,12 @@ impl Details {
             }
             let start = body.len();
             match fields {
-                None => body.extend_from_slice(&whole[place.clone()]),
-                Some(fields) => {
+                None if form.is_empty() => body.extend_from_slice(&whole[place.clone()]),
+                fields => {
+                    let fields = fields.unwrap_or(DetailFields::WHOLE);
                     body.extend_from_slice(&whole[place.start..place.start + KEY_BYTES]);
-                    serde_json::to_writer(
-                        &mut body,
-                        &detail.with_fields(fields).with_report_text(text),
-                    )?;
+                    let detail = detail.with_fields(fields).with_report_text(text).in_form(form);
+                    serde_json::to_writer(&mut body, &detail)?;
                 }
             }
             if let Some(away) = away {
@@ -305,7 +305,7 @@ impl Details {
         if let Some(snapshot) = self.known_fields(fields) {
             return Ok(snapshot);
         }
-        let body = self.of(Some(fields), &self.all(), &[])?;
+        let body = self.of(Some(fields), &self.all(), &[], &AnswerForm::default())?;
         let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
         let mut selections = self.selections();
         // Another caller may have made it meanwhile.

@@ -1,5 +1,6 @@
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_ENCODING;
+use mesonet::query::AnswerForm;
 use mesonet::store::{VisitWeather, no_verdicts};
 use mesonet::{
     Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
@@ -53,11 +54,11 @@ proptest! {
             if minutes > 0 {
                 let anew = Details::new(&store, now_ms).unwrap();
                 prop_assert_eq!(details.snapshot.identity(), anew.snapshot.identity());
-                prop_assert_eq!(details.of(None, &details.all(), &[]).unwrap(), anew.of(None, &anew.all(), &[]).unwrap());
+                prop_assert_eq!(details.of(None, &details.all(), &[], &AnswerForm::default()).unwrap(), anew.of(None, &anew.all(), &[], &AnswerForm::default()).unwrap());
                 // A selection that was kept is that of the present.
                 let fields = "name,updateTime,qualities".parse().unwrap();
                 let selected = details.fields(fields).unwrap();
-                let anew_selected = anew.of(Some(fields), &anew.all(), &[]).unwrap();
+                let anew_selected = anew.of(Some(fields), &anew.all(), &[], &AnswerForm::default()).unwrap();
                 prop_assert_eq!(&selected.identity()[..], &anew_selected);
                 // A station alone has the bytes that it would have by itself.
                 for StationInDetails { detail, .. } in &anew.members {

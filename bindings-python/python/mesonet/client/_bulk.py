@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from .._columns import Instant
 from .._mesonet import MesonetError
 from .._optional import need
-from ._filter import parameters
-from ._observations import _instant
+from ._filter import BBox, StationFilter, box, filter_query, parameters
+from ._observations import Units, _instant, form
 from ._twin import call
 from ._wire import Program, Request
 from .bulk import BulkFile, BulkTable, Download, Page, Progress, progress_of
@@ -33,26 +33,41 @@ class Bulk:
     @call
     def bulk(
         self,
-        station_id: str,
+        station_id: str | Sequence[str] | None,
         start: Instant,
         end: Instant,
         *,
         requests: Requests | None = None,
         page_size: int = _MOST_ROWS,
         progress: ProgressGiven = False,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
+        bbox: BBox | None = None,
+        **filter: Unpack[StationFilter],
     ) -> Program[BulkTable]:
         """All readings of a station from ``start`` to just before ``end``, in memory: ascending in
         time, then by series. Needs pyarrow. Use :meth:`bulk_to_parquet` for more rows than fit into
         memory.
+
+        For several stations ``station_id`` is a list of ids; or None with ``bbox`` and what
+        :meth:`stations` takes to choose stations. Rows are then station by station, with a column
+        ``station_id``. ``units``, ``unit_of`` and ``tz`` are those of :meth:`readings`.
+        :meth:`BulkTable.to_netcdf` writes what has units as CF.
 
         >>> bulk = client.bulk("700f7e18-e84e-51b2-90bd-f054766d1ec5",
         ...                    "2024-08-03T00:00Z", "2024-08-04T00:00Z",
         ...                    requests=[{"name": "airTemperature"}])
         >>> bulk.to_pandas().value.tolist(), bulk.series_found
         ([27.0, 28.0, 29.0, 29.0], True)
+        >>> many = client.bulk(None, "2024-08-03T20:00Z", "2024-08-04T00:00Z", units="us",
+        ...                    requests=[{"name": "airTemperature"}], bbox=(-80, 43, -79, 44))
+        >>> len(many.to_pandas().station_id.unique())
+        9
         """
         pyarrow = need("pyarrow", "Client.bulk")
         request = _request(station_id, start, end, requests, page_size)
+        request = _chosen(request, form(units, unit_of, tz), box(bbox) + filter_query(filter))
         pages, rows, cursor, shown = [], 0, None, progress_of(progress)
         try:
             while True:
@@ -73,13 +88,18 @@ class Bulk:
     def bulk_to_parquet(
         self,
         path: str | os.PathLike[str],
-        station_id: str,
+        station_id: str | Sequence[str] | None,
         start: Instant,
         end: Instant,
         *,
         requests: Requests | None = None,
         page_size: int = _MOST_ROWS,
         progress: ProgressGiven = False,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
+        bbox: BBox | None = None,
+        **filter: Unpack[StationFilter],
     ) -> Program[BulkFile]:
         """The same, straight into a Parquet file, with memory for one page. Needs pyarrow.
 
@@ -99,6 +119,7 @@ class Bulk:
         """
         need("pyarrow.parquet", "Client.bulk_to_parquet", "pyarrow")
         request = _request(station_id, start, end, requests, page_size)
+        request = _chosen(request, form(units, unit_of, tz), box(bbox) + filter_query(filter))
         download = Download.begun(path, request.query, request.body)
         shown = progress_of(progress)
         try:
@@ -114,7 +135,11 @@ class Bulk:
 
 
 def _request(
-    station_id: str, start: Instant, end: Instant, requests: Requests | None, page_size: int
+    station_id: str | Sequence[str] | None,
+    start: Instant,
+    end: Instant,
+    requests: Requests | None,
+    page_size: int,
 ) -> Request:
     query = parameters(
         start=_instant(start, "start"),
@@ -122,10 +147,21 @@ def _request(
         pageSize=str(page_size),
         qualifiers="true",
     )
-    body: dict[str, Any] = {"stationId": station_id}
+    body: dict[str, Any] = {}
+    if isinstance(station_id, str):
+        body["stationId"] = station_id
+    elif station_id is not None:
+        body["stationIds"] = list(station_id)
     if requests is not None:
         body["requests"] = [dict(one) for one in requests]
     return Request("/historical/bulk", query, body, ARROW)
+
+
+def _chosen(
+    request: Request, form: tuple[tuple[str, str], ...], stations: tuple[tuple[str, str], ...]
+) -> Request:
+    """The same with the form of the answer and the parameters that choose stations."""
+    return Request(request.path, request.query + form + stations, request.body, request.accept)
 
 
 def _page(request: Request, cursor: str | None) -> Program[Page]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Span: TypeAlias = str | Duration
 """A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
 
+Units: TypeAlias = Literal["metric", "us", "si"]
+"""A system of units: that of the record; °F, mph, inHg, in, mi and ft; K, m/s, Pa and m."""
+
 _MOST_STATION_IDS = 5_000
 _MOST_REPORTS = 10_000
 
@@ -103,16 +106,24 @@ class Observations:
         return _table(answer, columns)
 
     @call
-    def station(self, station_id: str) -> Program[dict[str, Any]]:
+    def station(
+        self,
+        station_id: str,
+        *,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
+    ) -> Program[dict[str, Any]]:
         """One station with its series (``types``) and identifiers, as the service describes it. As
         everywhere, ``station_id`` is the id or any of the identifiers: ``CYYZ``, ``wmo:71624``,
-        ``buoy 45012``.
+        ``buoy 45012``. ``units``, ``unit_of`` and ``tz`` are those of :meth:`readings`.
 
         >>> station = client.station("CYYZ")
         >>> station["name"], station["identifiers"]["icao"]
         ('Toronto Pearson International Airport', ['CYYZ'])
         """
-        return (yield from said(Request(f"/stations/{segment(station_id)}")))
+        query = form(units, unit_of, tz)
+        return (yield from said(Request(f"/stations/{segment(station_id)}", query)))
 
     @call
     def readings(
@@ -125,6 +136,9 @@ class Observations:
         bbox: BBox | None = None,
         station_ids: Iterable[str] | None = None,
         max_age: Span | None = None,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
         **filter: Unpack[StationFilter],
     ) -> Program[ServiceTable]:
         """The readings of many stations: the latest of each series, or on a time grid with ``step``.
@@ -136,6 +150,11 @@ class Observations:
         ``at_least``, ``less_than`` or None); on a grid also ``position``, the time of the cell, and
         ``age_s``, how old the reading is there. :meth:`ServiceTable.to_xarray` lays the grid out.
 
+        ``units`` is a system of units, ``unit_of`` has the unit of single variables over it; there is
+        then a column ``unit``. With ``tz``, ``local`` or the name of a zone, there is a column
+        ``local_timestamp``: the local time with its offset from UTC, as text; None at a station whose
+        zone is not known.
+
         The service coarsens a grid that is too large: ``about["step"]`` is the step in use, in
         minutes, and ``about["coarsening"]`` says why. Parts with different steps are refused.
 
@@ -146,6 +165,9 @@ class Observations:
         ...                        bbox=(-80, 43, -79, 44), names=["airTemperature"])
         >>> dict(grid.to_xarray().sizes)
         {'station': 9, 'time': 5}
+        >>> us = client.readings(station_ids=["CYYZ"], names=["airTemperature"], units="us", tz="local")
+        >>> us["value"].tolist(), us["unit"].tolist(), us["local_timestamp"].tolist()
+        ([84.2], ['°F'], ['2024-08-03T17:00:00-04:00'])
         """
         if isinstance(names, str):
             raise TypeError("names must be a list of texts; got one text")
@@ -155,10 +177,11 @@ class Observations:
             step=None if step is None else str(_step(step)),
             names=None if names is None else ",".join(names),
             maxAge=None if max_age is None else _span(max_age, "max_age"),
-        )
+        ) + form(units, unit_of, tz)
+        formed = (units is not None or bool(unit_of), tz is not None)
         if station_ids is None:
             query += box(bbox) + filter_query(filter)
-            return _readings([(yield Request("/stations/readings", query))])
+            return _readings([(yield Request("/stations/readings", query))], *formed)
         others = [name for name in ("bbox", *filter) if name != "bbox" or bbox is not None]
         if others:
             raise MesonetError(f"readings are narrowed by {others[0]} or by station_ids; got both")
@@ -168,7 +191,41 @@ class Observations:
         for first in range(0, max(len(ids), 1), _MOST_STATION_IDS):
             part = {"stationIds": ids[first : first + _MOST_STATION_IDS]}
             answers.append((yield Request("/stations/readings", query, part)))
-        return _readings(answers)
+        return _readings(answers, *formed)
+
+    @call
+    def latest(
+        self,
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        names: Sequence[str] | None = None,
+        bbox: BBox | None = None,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
+        **filter: Unpack[StationFilter],
+    ) -> Program[Features]:
+        """The latest values of stations as features for a map, with flat properties: ``name``,
+        ``network``, ``time``, ``quality`` (the worst), and for each variable its value and its unit,
+        ``airTemperature`` and ``airTemperatureUnit``. The parameters are those of :meth:`readings`.
+
+        >>> toronto = client.latest(near=(-79.63, 43.68), nearest=1, names=["airTemperature"])
+        >>> of = next(iter(toronto))["properties"]
+        >>> of["name"], of["airTemperature"], of["airTemperatureUnit"]
+        ('Toronto Pearson International Airport', 29.0, '°C')
+        """
+        if isinstance(names, str):
+            raise TypeError("names must be a list of texts; got one text")
+        query = parameters(
+            start=None if start is None else _instant(start, "start"),
+            end=None if end is None else _instant(end, "end"),
+            names=None if names is None else ",".join(names),
+            format="geojson",
+        )
+        query += form(units, unit_of, tz) + box(bbox) + filter_query(filter)
+        answer = yield Request("/stations/readings", query, accept="application/geo+json")
+        return Features(answer.json(), answer.replay)
 
     @call
     def series(
@@ -183,6 +240,9 @@ class Observations:
         calculated: bool | None = None,
         reported_unit: str | None = None,
         bucket: str | None = None,
+        units: Units | None = None,
+        unit_of: Mapping[str, str] | None = None,
+        tz: str | None = None,
     ) -> Program[ServiceTable]:
         """All readings of a variable at a station, ascending in time; both ends are included.
 
@@ -190,7 +250,8 @@ class Observations:
         columns are ``timestamp``, ``value``, ``quality_base``, ``quality_reason``, ``calculated``,
         ``qualifier`` and ``group_bucket_name``; ``about`` has the unit and interval of the first
         series. If there is no reading, :class:`ServiceError` 404 names the series that the station
-        has.
+        has. ``units``, ``unit_of`` and ``tz`` are those of :meth:`readings`; ``about`` then has
+        ``unit`` and ``timeZone``.
 
         >>> air = client.series("700f7e18-e84e-51b2-90bd-f054766d1ec5", "airTemperature",
         ...                     "2024-08-03T00:00Z", "2024-08-04T00:00Z")
@@ -198,6 +259,7 @@ class Observations:
         ([27.0, 28.0, 29.0, 29.0], '°C')
         """
         query = parameters(start=_instant(start, "start"), end=_instant(end, "end"))
+        query += form(units, unit_of, tz)
         body = {
             "stationId": station_id,
             "name": name,
@@ -213,6 +275,7 @@ class Observations:
             "calculated": np.array([one["calculated"] for one in of], np.bool_),
             "qualifier": texts([one.get("qualifier") for one in of]),
             "group_bucket_name": texts([one.get("groupBucketName", "") for one in of]),
+            **_formed(of, units is not None or bool(unit_of), tz is not None),
         }
         return _table(answer, columns, about)
 
@@ -277,7 +340,7 @@ class Observations:
         answer = None
         while begin is not None and (most is None or len(of) < most):
             wanted = _MOST_REPORTS if most is None else min(_MOST_REPORTS, most - len(of))
-            query = _given(start=begin, end=_instant(end, "end"), limit=str(wanted))
+            query = parameters(start=begin, end=_instant(end, "end"), limit=str(wanted))
             answer = yield Request(f"/stations/{segment(station_id)}/reports", query)
             page = answer.json()
             of.extend(page["reports"])
@@ -411,7 +474,26 @@ def said(request: Request) -> Program[dict[str, Any]]:
     return found
 
 
-def _readings(answers: Sequence[Answer]) -> ServiceTable:
+def form(
+    units: Units | None, unit_of: Mapping[str, str] | None, tz: str | None
+) -> tuple[tuple[str, str], ...]:
+    """The parameters of the units and the local times of an answer."""
+    of = tuple((f"unit.{name}", unit) for name, unit in (unit_of or {}).items())
+    return parameters(units=units, tz=tz) + of
+
+
+def _formed(
+    of: Sequence[Mapping[str, Any]], has_units: bool, has_local: bool
+) -> "dict[str, NDArray[Any]]":
+    """The columns that the form of an answer adds."""
+    units = {"unit": texts([one["unit"] for one in of])} if has_units else {}
+    local = [one.get("localTimestamp") for one in of] if has_local else None
+    return units if local is None else {**units, "local_timestamp": texts(local)}
+
+
+def _readings(
+    answers: Sequence[Answer], has_units: bool = False, has_local: bool = False
+) -> ServiceTable:
     parts = [answer.json() for answer in answers]
     steps = {of.get("step") for of in parts}
     if len(steps) > 1:
@@ -435,6 +517,7 @@ def _readings(answers: Sequence[Answer]) -> ServiceTable:
         "value": np.array([one["value"] for one in of], np.float64),
         **_quality(of),
         "qualifier": texts([one.get("qualifier") for one in of]),
+        **_formed(of, has_units, has_local),
     }
     about = {}
     if steps != {None}:

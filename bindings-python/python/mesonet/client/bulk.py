@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from .._mesonet import MesonetError
 from .._optional import need
 from ._files import flush, written_whole
+from .netcdf import dataset_of, to_netcdf
 from ._wire import Answer
 
 __all__ = ["BulkFile", "BulkTable"]
@@ -50,6 +51,25 @@ class BulkTable:
     def to_polars(self) -> Any:
         """The ``polars.DataFrame``; texts are categories."""
         return need("polars", "BulkTable.to_polars").DataFrame(self)
+
+    def to_xarray(self) -> Any:
+        """The rows as an ``xarray.Dataset`` by the CF conventions, version 1.11: time series of
+        stations in a contiguous ragged array (discrete sampling geometries, chapter 9).
+
+        The dimension ``obs`` has the times of each station, one station after the other, ``row_size``
+        says how many are of each. There is a variable for each name, interval, bucket and unit of the
+        rows, NaN at times without a reading, with ``standard_name``, ``units`` as UDUNITS has them,
+        ``cell_methods``, and beside it ``NAME_quality``, codes with ``flag_meanings``. ``lat`` and
+        ``lon`` of a station are those of its newest row. The rows must have units: ask for
+        ``units="metric"`` or others. Needs xarray.
+        """
+        return dataset_of(self.table, self.damaged)
+
+    def to_netcdf(self, path: str | os.PathLike[str]) -> None:
+        """Writes :meth:`to_xarray` into a new NetCDF 4 file, which appears when it is whole. An
+        existing file is kept, and that is an error. Needs xarray, and h5netcdf or netCDF4.
+        """
+        to_netcdf(self.to_xarray(), path)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,11 @@ struct RowGroup {
 }
 
 /// Texts are dictionaries here; readers that do not know this schema find plain texts.
+/// An archive holds the columns of an export with qualifiers.
+fn with_qualifiers() -> super::AddedColumns {
+    super::AddedColumns { qualifiers: true, ..super::AddedColumns::default() }
+}
+
 fn schema() -> SchemaRef {
     let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let station = [STATION_ID, NETWORK, STATION].map(|name| (name, text(DataType::Int32)));
@@ -79,7 +84,7 @@ fn schema() -> SchemaRef {
         (REVISION, DataType::UInt8),
     ];
     let field = |(name, kind): (&str, DataType)| Field::new(name, kind, false);
-    let of_export = columns::schema(true);
+    let of_export = columns::schema(&with_qualifiers());
     let of_export = of_export.fields().iter().map(|field| field.as_ref().clone());
     let fields = station.into_iter().map(field).chain(of_export).chain(rest.into_iter().map(field));
     std::sync::Arc::new(Schema::new(fields.collect::<Vec<_>>()))

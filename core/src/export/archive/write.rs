@@ -17,9 +17,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::super::ExportError;
 use super::super::columns::{ExportColumns, Texts, dictionary, texts};
+use super::super::page_rows::Visit;
 use super::super::track::Track;
 use super::super::writer::{BATCH_ROWS, encoding};
-use super::{GROUP_ROWS, GROUPS, RowGroup, TIMESTAMP, schema};
+use super::{GROUP_ROWS, GROUPS, RowGroup, TIMESTAMP, schema, with_qualifiers};
 use crate::observation::{BaseQuality, ReasonQuality, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationRecord};
@@ -238,7 +239,11 @@ impl Batches {
             units: Texts::new(series.clone().map(|series| &*series.key.reported_unit)),
             calculated: series.clone().map(|series| series.key.calculated).collect(),
             ids: series.clone().map(|series| series.id.0).collect(),
-            columns: ExportColumns::new(Track::of(station), series, true),
+            columns: {
+                let mut columns = ExportColumns::new(series, with_qualifiers());
+                columns.station(station.id, &Track::of(station));
+                columns
+            },
             bases: texts(BaseQuality::ALL.map(BaseQuality::name)),
             reasons: texts(ReasonQuality::ALL.map(ReasonQuality::name)),
             series: Vec::new(),

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::super::form::AnswerForm;
 use super::StationDetail;
 use super::wire::{Ids, earlier, types};
 use crate::store::StationRecord;
@@ -90,6 +91,8 @@ impl DetailFields {
     pub fn has_report_text(self) -> bool {
         self.has(Field::ReportText)
     }
+    /// All fields that details have by default: those without `typeCount`.
+    pub const WHOLE: Self = Self((1 << Field::TypeCount as u16) - 1);
 
     fn has(self, field: Field) -> bool {
         self.0 & (1 << field as u16) != 0
@@ -116,16 +119,17 @@ pub struct DetailFieldError(String);
 impl StationDetail {
     /// The details with some of their fields, to be serialized.
     pub fn with_fields(&self, fields: DetailFields) -> SelectedDetail<'_> {
-        SelectedDetail { detail: self, fields, report_text: None }
+        SelectedDetail { detail: self, fields, report_text: None, form: AnswerForm::default() }
     }
 }
 
 /// Some of the details of a station, as JSON. See [`DetailFields`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SelectedDetail<'a> {
     detail: &'a StationDetail,
     fields: DetailFields,
     report_text: Option<&'a str>,
+    form: AnswerForm,
 }
 
 impl<'a> SelectedDetail<'a> {
@@ -134,12 +138,38 @@ impl<'a> SelectedDetail<'a> {
     pub fn with_report_text(self, text: Option<&'a str>) -> Self {
         Self { report_text: text, ..self }
     }
+
+    /// The same with the units of an answer, or with local times.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson.
+    /// use mesonet::query::{AnswerClock, AnswerForm, DetailFields, details};
+    /// use mesonet::time::LocalClock;
+    /// let clock = Some(AnswerClock::from(LocalClock::new("America/Toronto", -240, [])));
+    /// let form = AnswerForm { clock, units: None };
+    /// let detail = details(&store, 1_722_715_200_000)?.remove(0);
+    /// let fields: DetailFields = "updateTime".parse()?;
+    /// let json = serde_json::to_value(detail.with_fields(fields).in_form(&form))?;
+    /// assert_eq!(json["localUpdateTime"], "2024-08-03T16:00:00-04:00");
+    /// assert_eq!(json["timeZone"], "America/Toronto");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_form(self, form: &AnswerForm) -> Self {
+        Self { form: form.clone(), ..self }
+    }
 }
 
 impl Serialize for SelectedDetail<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let record = &*self.detail.record;
         let StationRecord { station, series, .. } = record;
+        let clock = self.form.clock_of(station.id);
         let mut members = serializer.serialize_map(None)?;
         for (field, name) in Field::ALL {
             if !self.fields.has(field) {
@@ -156,8 +186,11 @@ impl Serialize for SelectedDetail<'_> {
                 Field::Elevation => members.serialize_entry(name, &station.sensor_height_m)?,
                 Field::UpdateTime => {
                     present(&mut members, name, record.update_time_ms.map(Iso8601))?;
+                    let local = clock.zip(record.update_time_ms);
+                    let local = local.map(|(clock, ts_ms)| clock.text(ts_ms));
+                    present(&mut members, "localUpdateTime", local)?;
                 }
-                Field::Types => members.serialize_entry(name, &types(series))?,
+                Field::Types => members.serialize_entry(name, &types(record, &self.form))?,
                 Field::Qualities => members.serialize_entry(name, &self.detail.qualities)?,
                 Field::Identifiers => {
                     members.serialize_entry(name, &Ids(station.all_identifiers()))?;
@@ -170,6 +203,7 @@ impl Serialize for SelectedDetail<'_> {
                 Field::ReportText => present(&mut members, name, self.report_text)?,
             }
         }
+        present(&mut members, "timeZone", clock.map(|clock| clock.name()))?;
         members.end()
     }
 }

@@ -1,11 +1,13 @@
 //! The details and the markers of stations as JSON.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::super::filter::{Away, FoundStation};
+use super::super::form::AnswerForm;
 use super::StationDetail;
 use crate::geo::{FeatureType, LonLat};
 use crate::observation::{
@@ -13,7 +15,7 @@ use crate::observation::{
     StationType,
 };
 use crate::store::{Directory, StationRecord, StationSeries};
-use crate::time::Iso8601;
+use crate::time::{Iso8601, LocalClock};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +43,13 @@ struct Detail<'a> {
     /// When the station last reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     update_time: Option<Iso8601>,
+    /// The same as local time with its offset from UTC; only where `tz` was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    local_update_time: Option<String>,
+    /// The time zone of the local times; only where `tz` was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_zone: Option<&'a str>,
     /// The series that it reports.
     types: Vec<ObservationType<'a>>,
     /// Distinct verdicts on its latest readings of map variables over 12 hours, worst first.
@@ -86,12 +95,19 @@ pub(super) struct ObservationType<'a> {
     group_bucket_name: &'a str,
     /// Unit of its values.
     reported_unit: &'a str,
+    /// Unit of its values in an answer with the same units; only where units were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
     /// Whether the service derives its values.
     calculated: bool,
     interval_type: IntervalType,
     /// Length of averaging or accumulation; 0 if instantaneous.
     interval_minutes: i32,
     first_appearance: Iso8601,
+    /// The same as local time with its offset from UTC; only where `tz` was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    local_first_appearance: Option<String>,
 }
 
 /// The ids of a station as an object: for each scheme, a list.
@@ -108,8 +124,9 @@ impl Serialize for Ids {
     }
 }
 
-impl<'a> From<&'a StationSeries> for ObservationType<'a> {
-    fn from(known: &'a StationSeries) -> Self {
+impl<'a> ObservationType<'a> {
+    fn new(known: &'a StationSeries, station: StationId, form: &AnswerForm) -> Self {
+        let local = |clock: &Arc<LocalClock>| clock.text(known.first_appearance_ms);
         let key = &known.series.key;
         Self {
             id: known.series.id,
@@ -117,10 +134,12 @@ impl<'a> From<&'a StationSeries> for ObservationType<'a> {
             pretty_name: key.variable.pretty_name(),
             group_bucket_name: &key.bucket,
             reported_unit: &key.reported_unit,
+            unit: form.symbol(key),
             calculated: key.calculated,
             interval_type: key.interval_type,
             interval_minutes: key.interval_minutes,
             first_appearance: Iso8601(known.first_appearance_ms),
+            local_first_appearance: form.clock_of(station).map(local),
         }
     }
 }
@@ -128,7 +147,7 @@ impl<'a> From<&'a StationSeries> for ObservationType<'a> {
 described_as!(StationDetail, Detail<'static>);
 
 impl StationDetail {
-    pub(super) fn shown_name(&self) -> Cow<'_, str> {
+    pub(crate) fn shown_name(&self) -> Cow<'_, str> {
         let station = &self.record.station;
         if self.shares_name {
             Cow::Owned(format!("{} ({})", station.name, station.native_id))
@@ -138,8 +157,9 @@ impl StationDetail {
     }
 }
 
-pub(super) fn types(series: &[StationSeries]) -> Vec<ObservationType<'_>> {
-    series.iter().map(ObservationType::from).collect()
+pub(super) fn types<'a>(record: &'a StationRecord, form: &AnswerForm) -> Vec<ObservationType<'a>> {
+    let station = record.station.id;
+    record.series.iter().map(|known| ObservationType::new(known, station, form)).collect()
 }
 
 pub(super) fn earlier(places: &[EarlierPlace]) -> Vec<Earlier> {
@@ -148,7 +168,8 @@ pub(super) fn earlier(places: &[EarlierPlace]) -> Vec<Earlier> {
 
 impl Serialize for StationDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let StationRecord { station, update_time_ms, present_weather, series } = &*self.record;
+        let record = &*self.record;
+        let StationRecord { station, update_time_ms, present_weather, series: _ } = record;
         let detail = Detail {
             // The server puts these in front of what it has written already.
             distance_km: None,
@@ -160,7 +181,10 @@ impl Serialize for StationDetail {
             coordinates: station.coordinates,
             elevation: station.sensor_height_m,
             update_time: update_time_ms.map(Iso8601),
-            types: types(series),
+            // A form is written member by member.
+            local_update_time: None,
+            time_zone: None,
+            types: types(record, &AnswerForm::default()),
             qualities: &self.qualities,
             identifiers: Ids(station.all_identifiers()),
             earlier_places: earlier(station.earlier_places.as_slice()),

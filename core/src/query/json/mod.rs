@@ -4,9 +4,12 @@
 //! that is the same in every reading of a series, and in every verdict, is formatted once. The
 //! caller decides the length of a piece, so a long answer takes little memory.
 
+mod features;
 mod readings;
+mod readings_form;
 mod series;
 mod verdict;
 
+pub use self::features::{FeaturesWriter, ReadingFeatures};
 pub use self::readings::ReadingsWriter;
 pub use self::series::SeriesWriter;

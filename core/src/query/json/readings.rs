@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 use super::verdict::VerdictMembers;
 use crate::observation::StationId;
-use crate::query::{AnswerReading, Away, Readings};
-use crate::time::InstantWriter;
+use crate::query::{AnswerForm, AnswerReading, Away, Readings};
+use crate::time::{InstantWriter, LocalClock};
 
 /// Writes an answer of readings as JSON.
 ///
@@ -33,9 +34,25 @@ pub struct ReadingsWriter {
     verdicts: &'static VerdictMembers,
     instants: InstantWriter,
     away: HashMap<StationId, Away>,
+    form: AnswerForm,
+    /// The clock of the station that is being written.
+    clock: Option<Arc<LocalClock>>,
+    local_instants: InstantWriter,
     /// Next station and cell to write.
     station: usize,
     cell: usize,
+}
+
+/// Between the series and the value of a reading.
+const VALUE: &[u8] = b",\"value\":";
+
+/// Between an instant and its local time.
+pub(super) const LOCAL: &[u8] = b"\",\"localTimestamp\":\"";
+
+/// A text as it stands between the quotes of JSON. A unit is a text from a source.
+pub(super) fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 impl ReadingsWriter {
@@ -50,6 +67,9 @@ impl ReadingsWriter {
             instants: InstantWriter::default(),
             answer,
             away: HashMap::new(),
+            form: AnswerForm::default(),
+            clock: None,
+            local_instants: InstantWriter::default(),
             station: 0,
             cell: 0,
         }
@@ -59,6 +79,46 @@ impl ReadingsWriter {
     #[must_use]
     pub fn with_distances(self, away: HashMap<StationId, Away>) -> Self {
         Self { away, ..self }
+    }
+
+    /// Writes the answer in other units, or with local times.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson: 29 °C.
+    /// use mesonet::query::json::ReadingsWriter;
+    /// use mesonet::query::{AnswerForm, AnswerUnits, Caps, ReadingsQuery, UnitSystem, readings};
+    /// use mesonet::Variable;
+    /// let query = ReadingsQuery::latest(vec![Variable::AirTemperature], 1_722_715_200_000, 1)?;
+    /// let answer = readings(&store, &query, Caps::default())?;
+    /// let units = Some(AnswerUnits::of(UnitSystem::Us));
+    /// let mut text = Vec::new();
+    /// ReadingsWriter::new(answer)
+    ///     .in_form(AnswerForm { units, clock: None })
+    ///     .write(&mut text, usize::MAX)?;
+    /// assert!(String::from_utf8(text)?.contains(r#""unit":"°F","value":84.2"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_form(mut self, form: AnswerForm) -> Self {
+        if form.units.is_some() {
+            let units: Vec<_> = self.answer.series.iter().map(|of| form.unit(&of.key)).collect();
+            for cell in &mut self.answer.cells {
+                cell.value = units[cell.series as usize].value(cell.value);
+            }
+            for (text, unit) in self.series.iter_mut().zip(&units) {
+                text.truncate(text.len() - VALUE.len());
+                text.extend_from_slice(b",\"unit\":\"");
+                text.extend_from_slice(escaped(unit.symbol()).as_bytes());
+                text.push(b'"');
+                text.extend_from_slice(VALUE);
+            }
+        }
+        Self { form, ..self }
     }
 
     /// Returns how many bytes of memory the answer takes.
@@ -86,6 +146,10 @@ impl ReadingsWriter {
                 write!(text, "\"{id}\":{{")?;
                 if let Some(away) = self.away.get(&id) {
                     write!(text, "{away},")?;
+                }
+                self.clock = self.form.clock_of(id).cloned();
+                if let Some(clock) = &self.clock {
+                    write!(text, "\"timeZone\":\"{}\",", escaped(clock.name()))?;
                 }
                 text.extend_from_slice(b"\"readings\":[");
             }
@@ -116,6 +180,10 @@ impl ReadingsWriter {
             self.answer.cells[self.cell];
         text.extend_from_slice(b"{\"timestamp\":\"");
         self.instants.write(ts_ms, text);
+        if let Some(clock) = &self.clock {
+            text.extend_from_slice(LOCAL);
+            clock.write(ts_ms, &mut self.local_instants, text);
+        }
         text.extend_from_slice(&self.series[series as usize]);
         // A store holds finite values only.
         text.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
+use super::readings::{LOCAL, escaped};
 use super::verdict::VerdictMembers;
-use crate::query::{ObservationSeries, SeriesReading};
-use crate::time::InstantWriter;
+use crate::query::{AnswerForm, ObservationSeries, SeriesReading};
+use crate::time::{InstantWriter, LocalClock};
 
 /// Writes the readings of one variable at one station as JSON.
 ///
@@ -34,6 +36,8 @@ pub struct SeriesWriter {
     instants: InstantWriter,
     /// By time: the member for the text of the report, with a comma before it.
     texts: BTreeMap<i64, String>,
+    clock: Option<Arc<LocalClock>>,
+    local_instants: InstantWriter,
     next: usize,
 }
 
@@ -45,24 +49,55 @@ impl SeriesWriter {
     ///
     /// # Errors
     /// `serde_json` cannot write the fields before the readings.
-    pub fn new(mut answer: ObservationSeries) -> io::Result<Self> {
-        let readings = std::mem::take(&mut answer.readings);
-        let mut head = serde_json::to_vec(&answer)?;
+    pub fn new(answer: ObservationSeries) -> io::Result<Self> {
+        Self::in_form(answer, &AnswerForm::default())
+    }
+
+    /// Creates a writer for an answer in other units, or with local times.
+    ///
+    /// # Errors
+    /// `serde_json` cannot write the fields before the readings.
+    ///
+    /// ```
+    /// use mesonet::query::json::SeriesWriter;
+    /// use mesonet::query::{AnswerForm, AnswerUnits, ObservationSeries, UnitSystem};
+    /// use mesonet::StationId;
+    /// let station = StationId::new("METAR", "CYYZ");
+    /// let answer = ObservationSeries { station, series: Vec::new(), readings: Vec::new() };
+    /// let form = AnswerForm { units: Some(AnswerUnits::of(UnitSystem::Us)), clock: None };
+    /// let mut text = Vec::new();
+    /// assert!(SeriesWriter::in_form(answer, &form)?.write(&mut text, usize::MAX));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn in_form(mut answer: ObservationSeries, form: &AnswerForm) -> io::Result<Self> {
+        let mut readings = std::mem::take(&mut answer.readings);
+        let mut head = serde_json::to_vec(&answer.formed(form))?;
+        if form.units.is_some() {
+            let units: Vec<_> = answer.series.iter().map(|of| form.unit(&of.series.key)).collect();
+            for reading in &mut readings {
+                reading.value = units[reading.series as usize].value(reading.value);
+            }
+        }
         head.truncate(head.len() - END.len());
         let series = answer.series.iter().map(|known| {
             let key = &known.series.key;
+            let unit = form
+                .symbol(key)
+                .map_or(String::new(), |unit| format!(",\"unit\":\"{}\"", escaped(&unit)));
             let calculated = key.calculated;
             if key.bucket.is_empty() {
-                return Ok(format!(",\"calculated\":{calculated}}}"));
+                return Ok(format!("{unit},\"calculated\":{calculated}}}"));
             }
             let bucket = serde_json::to_string(&key.bucket)?;
-            Ok(format!(",\"calculated\":{calculated},\"groupBucketName\":{bucket}}}"))
+            Ok(format!("{unit},\"calculated\":{calculated},\"groupBucketName\":{bucket}}}"))
         });
         Ok(Self {
             series: series.collect::<io::Result<_>>()?,
             verdicts: VerdictMembers::of_all(),
             instants: InstantWriter::default(),
             texts: BTreeMap::new(),
+            clock: form.clock_of(answer.station).cloned(),
+            local_instants: InstantWriter::default(),
             readings,
             head,
             next: 0,
@@ -98,6 +133,10 @@ impl SeriesWriter {
             }
             text.extend_from_slice(b"{\"timestamp\":\"");
             self.instants.write(reading.ts_ms, text);
+            if let Some(clock) = &self.clock {
+                text.extend_from_slice(LOCAL);
+                clock.write(reading.ts_ms, &mut self.local_instants, text);
+            }
             text.extend_from_slice(b"\",\"value\":");
             // A store holds finite values only.
             text.extend_from_slice(zmij::Buffer::new().format(reading.value).as_bytes());

@@ -3,8 +3,8 @@
 mod wire;
 
 use crate::observation::{StationId, Variable};
-use crate::query::Scope;
 use crate::query::readings::stations_of;
+use crate::query::{AnswerUnits, Scope};
 use crate::store::{Reader, Selection, SeriesSlice, StationReadings, StoreError};
 use crate::summary::{
     LocalDate, Period, Rules, SeriesColumns, Summarizer, Summary, SummaryError, UtcOffset,
@@ -54,6 +54,8 @@ pub struct SummaryQuery {
     pub variables: Vec<Variable>,
     /// The base of degree days in °C.
     pub degree_day_base_c: f64,
+    /// The units of the answer; those of the record without.
+    pub units: Option<AnswerUnits>,
 }
 
 impl SummaryQuery {
@@ -82,6 +84,7 @@ impl SummaryQuery {
             windows,
             variables: DEFAULT_SUMMARY_VARIABLES.to_vec(),
             degree_day_base_c: Rules::default().degree_day_base_c,
+            units: None,
         }
     }
 

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, Serializer};
 
 use super::{AreaSummaries, StationSummaries};
-use crate::observation::{IntervalType, Qualifier, Quality, SeriesId, StationId};
+use crate::observation::{IntervalType, Qualifier, Quality, SeriesId, StationId, Variable};
+use crate::query::{AnswerUnits, ShownUnit, UnitSystem};
 use crate::summary;
-use crate::summary::{Coverage, Period, UtcOffset, period_label};
+use crate::summary::{Coverage, period_label};
 use crate::time::Iso8601;
+use crate::unit::{Conversion, Unit};
 
 /// Summaries of one station.
 #[derive(serde::Serialize)]
@@ -74,7 +76,7 @@ struct PeriodSummary {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct VariableSummary {
     /// Unit of all values.
-    unit: &'static str,
+    unit: String,
     /// How many readings counted.
     count: u32,
     /// How many readings were rejected: Suppressed, Missing or Error.
@@ -200,11 +202,14 @@ struct Part {
     qualifier: Option<Qualifier>,
 }
 
-/// The wind of a period. Speeds are in km/h, directions in degrees from which it blows.
+/// The wind of a period. Speeds are in km/h or in `unit`, directions in degrees from which it blows.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct WindSummary {
+    /// Unit of the speeds, that of `windSpeed`; only where units were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
     /// How many readings of the speed counted.
     readings: u32,
     /// How many of them were calm.
@@ -260,12 +265,15 @@ struct PeakWind {
     speed: Extreme,
 }
 
-/// Degree days: how far (maximum + minimum) / 2 is from a base, in °C times days.
+/// Degree days: how far (maximum + minimum) / 2 is from a base, in °C or `unit` times days.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct DegreeDays {
-    /// The base in °C.
+    /// Unit of the temperatures; only where units were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// The base.
     base: f64,
     /// Below the base.
     heating: f64,
@@ -285,6 +293,11 @@ fn rounded(value: f64) -> f64 {
     (value * DECIMALS).round() / DECIMALS
 }
 
+/// A computed value in its unit.
+fn computed(value: f64, unit: &ShownUnit) -> f64 {
+    if unit.is_as_recorded() { rounded(value) } else { unit.computed(value) }
+}
+
 fn percent(coverage: Coverage) -> f64 {
     (coverage.percent() * 10.0).round() / 10.0
 }
@@ -300,10 +313,10 @@ impl From<&summary::Source> for Source {
     }
 }
 
-impl From<&summary::Extreme> for Extreme {
-    fn from(of: &summary::Extreme) -> Self {
+impl Extreme {
+    fn new(of: &summary::Extreme, unit: &ShownUnit) -> Self {
         Self {
-            value: of.value,
+            value: unit.value(of.value),
             quality: of.quality,
             qualifier: of.qualifier,
             coverage_percent: percent(of.coverage),
@@ -312,10 +325,10 @@ impl From<&summary::Extreme> for Extreme {
     }
 }
 
-impl From<&summary::Mean> for Mean {
-    fn from(of: &summary::Mean) -> Self {
+impl Mean {
+    fn new(of: &summary::Mean, unit: &ShownUnit) -> Self {
         Self {
-            value: rounded(of.value()),
+            value: computed(of.value(), unit),
             quality: of.quality,
             coverage_percent: percent(of.coverage),
             from: MeanOf {
@@ -328,11 +341,11 @@ impl From<&summary::Mean> for Mean {
     }
 }
 
-impl From<&summary::Part> for Part {
-    fn from(of: &summary::Part) -> Self {
+impl Part {
+    fn new(of: &summary::Part, unit: &ShownUnit) -> Self {
         Self {
             from: Source::from(&of.from),
-            value: of.value,
+            value: unit.value(of.value),
             quality: of.quality,
             qualifier: of.qualifier,
         }
@@ -340,9 +353,10 @@ impl From<&summary::Part> for Part {
 }
 
 impl Total {
-    fn new(of: &summary::Total, parts: &[summary::Part]) -> Self {
+    fn new(of: &summary::Total, parts: &[summary::Part], unit: &ShownUnit) -> Self {
+        let part = |part| Part::new(part, unit);
         Self {
-            value: rounded(of.value),
+            value: computed(of.value, unit),
             quality: of.quality,
             qualifier: of.qualifier,
             coverage_percent: percent(of.coverage),
@@ -350,15 +364,17 @@ impl Total {
                 readings: of.readings,
                 first: Iso8601(of.first_ms),
                 last: Iso8601(of.last_ms),
-                parts: parts[of.parts.clone()].iter().map(Part::from).collect(),
+                parts: parts[of.parts.clone()].iter().map(part).collect(),
             },
         }
     }
 }
 
-impl From<&summary::WindSummary> for WindSummary {
-    fn from(of: &summary::WindSummary) -> Self {
+impl WindSummary {
+    fn new(of: &summary::WindSummary, units: Option<&AnswerUnits>) -> Self {
+        let unit = shown(units, Variable::WindSpeed);
         Self {
+            unit: units.map(|_| unit.symbol().to_owned()),
             readings: of.readings,
             calm: of.calm,
             variable: of.variable,
@@ -367,27 +383,46 @@ impl From<&summary::WindSummary> for WindSummary {
             prevailing: of.prevailing().map(|of| PrevailingWind {
                 direction: of.from_degrees,
                 share_percent: rounded(of.share_percent),
-                speed: rounded(of.mean_kmh),
+                speed: computed(of.mean_kmh, &unit),
             }),
             resultant: of.resultant().map(|of| ResultantWind {
                 direction: of.from_degrees.map(rounded),
-                speed: rounded(of.speed_kmh),
+                speed: computed(of.speed_kmh, &unit),
             }),
             peak: of.peak.as_ref().map(|peak| PeakWind {
                 name: peak.variable.name(),
                 direction: peak.from_degrees,
-                speed: Extreme::from(&peak.speed),
+                speed: Extreme::new(&peak.speed, &unit),
             }),
         }
     }
 }
 
-impl From<&summary::DegreeDays> for DegreeDays {
-    fn from(of: &summary::DegreeDays) -> Self {
+/// The unit of a variable's values; without a choice of units, that of the record.
+fn shown(units: Option<&AnswerUnits>, variable: Variable) -> ShownUnit {
+    match units {
+        Some(units) => units.of_variable(variable),
+        None => AnswerUnits::of(UnitSystem::Metric).of_variable(variable),
+    }
+}
+
+impl DegreeDays {
+    fn new(of: &summary::DegreeDays, units: Option<&AnswerUnits>) -> Self {
+        let unit = shown(units, Variable::AirTemperature);
+        // Sums of differences: the zero of the scale does not count.
+        let size = match units.map(|units| units.unit(Variable::AirTemperature)) {
+            Some(Unit::DegreeFahrenheit) => Unit::FahrenheitDifference,
+            _ => Unit::CelsiusDifference,
+        };
+        let sum = |value: f64| {
+            let converted = Conversion::between(Unit::CelsiusDifference, size);
+            rounded(converted.map_or(value, |conversion| conversion.apply(value)))
+        };
         Self {
-            base: rounded(of.base_c),
-            heating: rounded(of.heating),
-            cooling: rounded(of.cooling),
+            unit: units.map(|_| unit.symbol().to_owned()),
+            base: computed(of.base_c, &unit),
+            heating: sum(of.heating),
+            cooling: sum(of.cooling),
             days: of.days,
             quality: of.quality,
             coverage_percent: percent(of.coverage),
@@ -396,17 +431,23 @@ impl From<&summary::DegreeDays> for DegreeDays {
 }
 
 impl PeriodSummary {
-    fn new(of: &summary::Summary, period: Period, offset: UtcOffset) -> Self {
-        let variable = |found: &summary::VariableSummary| VariableSummary {
-            unit: found.variable.unit().symbol(),
-            count: found.count,
-            rejected: found.rejected,
-            max: found.max.as_ref().map(Extreme::from),
-            min: found.min.as_ref().map(Extreme::from),
-            mean: found.mean.as_ref().map(Mean::from),
-            mean_of_max: found.mean_of_max.as_ref().map(Mean::from),
-            mean_of_min: found.mean_of_min.as_ref().map(Mean::from),
-            total: found.total.as_ref().map(|total| Total::new(total, &of.parts)),
+    fn new(of: &summary::Summary, query: &super::SummaryQuery) -> Self {
+        let (period, offset, units) = (query.period, query.offset, query.units.as_ref());
+        let variable = |found: &summary::VariableSummary| {
+            let unit = &shown(units, found.variable);
+            let extreme = |of: &summary::Extreme| Extreme::new(of, unit);
+            let mean = |of: &summary::Mean| Mean::new(of, unit);
+            VariableSummary {
+                unit: unit.symbol().to_owned(),
+                count: found.count,
+                rejected: found.rejected,
+                max: found.max.as_ref().map(extreme),
+                min: found.min.as_ref().map(extreme),
+                mean: found.mean.as_ref().map(mean),
+                mean_of_max: found.mean_of_max.as_ref().map(mean),
+                mean_of_min: found.mean_of_min.as_ref().map(mean),
+                total: found.total.as_ref().map(|total| Total::new(total, &of.parts, unit)),
+            }
         };
         let variables = of.variables.iter().map(|found| (found.variable.name(), variable(found)));
         Self {
@@ -414,8 +455,8 @@ impl PeriodSummary {
             start: Iso8601(of.window.start_ms()),
             end: Iso8601(of.window.end_ms()),
             variables: variables.collect(),
-            wind: of.wind.as_ref().map(WindSummary::from),
-            degree_days: of.degree_days.as_ref().map(DegreeDays::from),
+            wind: of.wind.as_ref().map(|wind| WindSummary::new(wind, units)),
+            degree_days: of.degree_days.as_ref().map(|sums| DegreeDays::new(sums, units)),
         }
     }
 }
@@ -429,8 +470,7 @@ impl PeriodKind {
 impl Serialize for StationSummaries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { station, query, summaries } = self;
-        let period = |of| PeriodSummary::new(of, query.period, query.offset);
-        let periods = summaries.iter().map(period).collect();
+        let periods = summaries.iter().map(|of| PeriodSummary::new(of, query)).collect();
         OfStation { station_id: *station, kind: PeriodKind::new(query), periods }
             .serialize(serializer)
     }
@@ -440,7 +480,7 @@ impl Serialize for AreaSummaries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { query, stations } = self;
         let of_station = |(id, of): &(StationId, summary::Summary)| {
-            (id.to_string(), PeriodSummary::new(of, query.period, query.offset))
+            (id.to_string(), PeriodSummary::new(of, query))
         };
         let stations = stations.iter().map(of_station).collect();
         OfArea { kind: PeriodKind::new(query), stations }.serialize(serializer)
