@@ -255,11 +255,12 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/live","#,
         r#""GET /obs/observations/explain","POST /obs/observations/series","#,
         r#""GET /obs/observations/units","GET /obs/observations/weather","#,
-        r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
+        r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","GET /obs/reports/refused","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
         r#""POST /obs/stations/readings","GET /obs/stations/summary","GET /obs/stations/{id}","#,
-        r#""GET /obs/stations/{id}/quality","GET /obs/stations/{id}/summary","#,
+        r#""GET /obs/stations/{id}/quality","GET /obs/stations/{id}/reports","#,
+        r#""GET /obs/stations/{id}/summary","#,
         r#""GET /openapi/v1.json","GET /readyz","GET /swagger","GET /swagger/{file}"]}"#
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
@@ -301,7 +302,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 40);
+    assert_eq!(listed.len(), 42);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");

@@ -283,7 +283,7 @@ fn unknown_fields_are_refused_with_those_that_there_are() {
         api.get(&format!("/stations/map/details?fields={fields}")).refuses(
             400,
             &format!(
-                "unknown field \"{unknown}\"; the fields are {}, typeCount",
+                "unknown field \"{unknown}\"; the fields are {}, typeCount, reportText",
                 FIELDS.replace(',', ", ")
             ),
         );
