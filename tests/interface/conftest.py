@@ -2,6 +2,8 @@
 
 import json
 import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.request import urlopen
 
 import child
@@ -21,13 +23,41 @@ class Service:
         return child.run(*command).strip().splitlines()[-1]
 
 
+class Receiver(BaseHTTPRequestHandler):
+    """What webhooks are sent to."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
 @pytest.fixture(scope="session")
-def service(tmp_path_factory):
+def webhook():
+    """The address of a receiver."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/alerts"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory, webhook):
     folder = tmp_path_factory.mktemp("interface")
+    secret, config = folder / "secret", folder / "mesonet.toml"
+    secret.write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+    config.write_text(
+        f'[[webhooks]]\nname = "river-desk"\nurl = "{webhook}"\nsecret_file = "{secret}"\n'
+        "allow_http = true\nallow_private = true\n"
+    )
     data = folder / "data"
     push_key = child.run(SERVER, "push-key").splitlines()
     key, key_hash = (line.rsplit(" ", 1)[1] for line in push_key[:2])
-    arguments = ("serve", "--listen", "127.0.0.1:0", "--data", str(data))
+    arguments = ("serve", "--listen", "127.0.0.1:0", "--data", str(data), "--config", str(config))
     limits = ("--rate-requests", "0", "--ingest-key-hashes", key_hash)
     with child.serving(SERVER, *arguments, *limits, log=folder / "log") as origin:
         service = Service(origin, data)

@@ -45,10 +45,24 @@ EXAMPLES = Path(__file__).parents[2] / "server-example/src/openapi/examples.json
 # Requests for these, where the example of the request shows every filter at once.
 SHOWN = {"getAlerts": {}}
 
+# A webhook with deliveries, as one that sends alerts.
+WEBHOOK = {
+    "name": "river-desk",
+    "origin": "https://example.org",
+    "delivered": 12,
+    "deliveredAt": "2026-05-14T16:40:02Z",
+    "lastAttempt": {"at": "2026-05-14T16:40:02Z", "tookMs": 84, "isDelivered": True, "status": 200},
+    "failures": 0,
+    "isGone": False,
+    "leftOut": [],
+}
+
 # Members that differ from answer to answer, or are secret, with the values of the example.
 STATED = {
     "issueKey": {"id": "3f0c9a8b1d2e", "key": "mesonet_key_" + "0" * 72},
     "revokeKey": {"id": "3f0c9a8b1d2e"},
+    "listWebhooks": {"webhooks": [WEBHOOK]},
+    "testWebhook": WEBHOOK["lastAttempt"],
 }
 
 

@@ -18,6 +18,7 @@ import pytest
 from mesonet.client._bulk import Bulk
 from mesonet.client._models import Models
 from mesonet.client._observations import Observations
+from mesonet.client._summaries import SummaryCalls
 from mesonet.client._twin import call
 
 TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5"
@@ -25,7 +26,7 @@ DAY = ("2024-08-03T00:00Z", "2024-08-04T00:00Z")
 BOX = (-80, 43, -79, 44)
 CALLS = {
     name: of
-    for group in (Observations, Bulk, Models)
+    for group in (Observations, SummaryCalls, Bulk, Models)
     for name, of in vars(group).items()
     if isinstance(of, call)
 }
@@ -50,7 +51,7 @@ def raw(server, path):
 
 
 def test_the_calls_are_those_that_are_documented():
-    assert len(CALLS) == 25
+    assert len(CALLS) == 28
 
 
 @pytest.mark.parametrize("name", CALLS)

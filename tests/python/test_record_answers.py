@@ -143,7 +143,8 @@ def test_one_changed_byte_is_found_and_said(tmp_path):
             writer.ingest(REPORT % hour, received=RECEIVED)
         writer.seal()
         whole = rows(writer.readings(*WINDOW))
-    [segment] = (folder / "segments").iterdir()
+    # That of the readings; the next one has the texts of their reports.
+    segment, _ = sorted((folder / "segments").iterdir())
     content = bytearray(segment.read_bytes())
     seen = 0
     # Within the data and not in the padding between columns: most bytes count.

@@ -42,6 +42,7 @@ def received():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/alerts", deliveries
     server.shutdown()
+    server.server_close()
 
 
 def test_the_library_of_standard_webhooks_verifies_an_alert(binary, tmp_path, received):
@@ -68,7 +69,7 @@ def test_the_library_of_standard_webhooks_verifies_an_alert(binary, tmp_path, re
         body, headers = deliveries.get(timeout=PATIENCE_S)
     verified = Webhook(SECRET).verify(body, headers)
     assert (verified["type"], verified["data"]["properties"]["status"]) == ("alert", "Active")
-    assert verified["data"]["properties"]["headline"] == "Une tornade à Sarnia — “now”"
+    assert verified["data"]["properties"]["alertHeadline"] == "Une tornade à Sarnia — “now”"
     assert json.loads(body) == verified
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(body.replace(b"Active", b"Ended!"), headers)

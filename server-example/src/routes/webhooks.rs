@@ -46,7 +46,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
                      and is signed as alerts are. The answer waits for the receiver.",
                 )
                 .credentials(Credentials::Operator)
-                .path(&[Parameter::new("name", Form::Text(64), "Name of the webhook.")])
+                .path(&[Parameter::new("name", Form::Text(64), "Name of the webhook.")
+                    .example("river-desk")])
                 .json::<WebhookAttempt>("What became of it.")
                 .with(Common::NotFound)
                 .cached("`no-store`")

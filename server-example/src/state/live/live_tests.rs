@@ -4,8 +4,8 @@ use mesonet::access::Plan;
 use mesonet::query::{Near, StationFilter};
 use mesonet::store::{EmbeddedOptions, Verdicts};
 use mesonet::{
-    BBox, BaseQuality, Batch, Intake, IntervalType, Quality, Reading, ReasonQuality, Report,
-    SeriesKey, StationId, Variable, alert,
+    BBox, BaseQuality, Batch, Intake, IntervalType, LonLat, Quality, Reading, ReasonQuality,
+    Report, SeriesKey, StationId, Variable, alert,
 };
 use mesonet_service::record::Record;
 use tempfile::TempDir;
@@ -287,10 +287,13 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
     let there = in_box(BBox::new(lon - 1.0, lat - 1.0, lon + 1.0, lat + 1.0).unwrap());
     let matching = |filter| ListenerStations::Matching(filter);
     let none = StationFilter::default();
-    let near = Some(Near::new(place).within_km(1.0));
-    let near = matching(StationFilter { near, ..none.clone() });
+    let around = |place| {
+        let near = Some(Near::new(place).within_km(1.0));
+        matching(StationFilter { near, ..none.clone() })
+    };
+    let (near, far) = (around(place), around(LonLat::new(10.0, 10.0).unwrap()));
     let other = matching(StationFilter { networks: vec!["METAR".to_owned()], ..none.clone() });
-    let same = matching(StationFilter { networks: vec!["test".to_owned()], ..none });
+    let same = matching(StationFilter { networks: vec!["test".to_owned()], ..none.clone() });
     let with = |stations| ListenerFilter { stations, ..filter() };
     let wind = ListenerFilter { names: vec![Variable::WindSpeed], ..filter() };
     let verdicts = ListenerFilter { topics: [Events::Verdicts].into_iter().collect(), ..filter() };
@@ -299,7 +302,8 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
         (with(stations), 1),
         (with(nowhere), 0),
         (with(there), 5),
-        (with(near), 1),
+        (with(near), 5),
+        (with(far), 0),
         (with(other), 0),
         (with(same), 5),
         (wind, 0),
@@ -331,7 +335,7 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
         }
         counts
     };
-    assert_eq!(got, [0, 0, 0, 0, 0, 0, 0, 0, 5]);
+    assert_eq!(got, [0, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
