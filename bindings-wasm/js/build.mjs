@@ -24,7 +24,7 @@ import { clientTypes } from "./openapi.mjs";
 const MODULES = [
   { name: "mesonet", features: "values", optLevel: '"s"', budget: 60 * 1024 },
   { name: "checks", features: "checks", optLevel: '"s"', budget: 184 * 1024 },
-  { name: "network", features: "network", optLevel: '"s"', budget: 284 * 1024 },
+  { name: "network", features: "network", optLevel: '"s"', budget: 288 * 1024 },
   { name: "grids", features: "grids", optLevel: 3, budget: 40 * 1024 },
   { name: "alerts", features: "alerts", optLevel: '"s"', budget: 272 * 1024 },
   { name: "report", features: "report", optLevel: '"z"', budget: 39 * 1024 },

@@ -293,7 +293,7 @@ fn an_operator_sees_the_reports_that_could_not_be_read() {
     let path = "GET /api/v1/reports/refused";
     send(server.address(), path, &[], "").is(401, "");
     send(server.address(), path, &bearer(&free), "").is(403, "");
-    let bulletin = "METAR CYYZ 032000Z 24012KT 29/17 A2991=\nMETAR CYXX 0320Z <b>\u{1} 24012KT=\n";
+    let bulletin = "METAR CYYZ 032000Z 24012KT 29/17 A2991=\nMETAR CYXX 0320Z <b>\u{7} 24012KT=\n";
     let pushed = send(server.address(), "POST /api/v1/ingest?name=sa.txt", &bearer(&key), bulletin);
     assert_eq!(pushed.status, 200, "{}", pushed.body);
     let listed = send(server.address(), path, &bearer(&staff), "").json();

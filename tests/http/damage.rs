@@ -53,7 +53,10 @@ fn a_record_without_its_catalogue_is_refused_and_comes_back_from_its_segments() 
     }
     let (ok, out, error) = output(folder.path(), &["verify", "--rebuild"]);
     assert!(ok, "{out}{error}");
-    assert_eq!(out, "2 stations\n2 segments with 20 readings\n0 batches of the old journal\n");
+    assert_eq!(
+        out,
+        "2 stations\n2 segments with 20 readings\n0 segments with 0 texts of reports\n0 batches of the old journal\n"
+    );
     let refused = refusal(&folder, &["verify", "--rebuild"]);
     assert!(refused.contains("the catalogue is intact and lists every segment"), "{refused}");
     let server = Server::start(&folder, &["--now", "2024-08-03T12:00:00Z"]);

@@ -12,6 +12,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Datelike, NaiveDate};
 
 pub use self::local::LocalClock;
+#[cfg(feature = "store")]
 pub(crate) use self::window::passed;
 pub use self::window::{ClosedWindow, HalfOpenWindow};
 

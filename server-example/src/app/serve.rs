@@ -18,7 +18,7 @@ use super::error::ServeError;
 use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
 use super::upkeep::{Fed, LOOK, look, work_beside};
 use super::watch::Watch;
-use super::{figures, product_retention, retention};
+use super::{figures, product_retention, retention, webhooks};
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
 use crate::config::ReplayStart;
@@ -117,6 +117,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
 
     work_beside(&mut beside, &state, fed);
+    webhooks::deliver(&state)?;
     if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);

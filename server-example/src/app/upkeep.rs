@@ -14,7 +14,7 @@ use super::error::ServeError;
 use super::key_renewal::keep_keys;
 use super::model_layout::{Remaining, upgrade};
 use super::watch::Watch;
-use super::{live, product_retention, retention, webhooks};
+use super::{live, product_retention, retention};
 use crate::sample::replay::Timeline;
 use crate::state::{State, StateError};
 
@@ -77,7 +77,6 @@ pub fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed
     }));
     keep_keys(beside, state);
     live::publish(beside, state);
-    webhooks::deliver(beside, state);
 }
 
 /// The pause after an update of the details. It is short enough to keep them current within a

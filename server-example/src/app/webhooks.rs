@@ -1,10 +1,13 @@
-//! Sends alerts to webhooks: one task for each, so that none waits for another.
+//! Sends alerts to webhooks: one thread for each, so that a receiver that hangs keeps neither another
+//! webhook nor a request waiting.
 
+use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use mesonet_service::webhooks::Webhook;
-use tokio::task::JoinSet;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::state::State;
@@ -12,45 +15,54 @@ use crate::state::State;
 /// How long a webhook waits after the log of events could not be read.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// Starts the tasks. A server that replays earlier data sends tests only: whoever gets an alert must
-/// not take it for one of today.
-pub fn deliver(beside: &mut JoinSet<()>, state: &Arc<State>) {
+/// Starts the threads, which end with the stream of events. A server that replays earlier data sends
+/// tests only: whoever gets an alert must not take it for one of today.
+///
+/// # Errors
+/// A thread cannot be started.
+pub fn deliver(state: &Arc<State>) -> io::Result<()> {
     if !state.clock.is_live() {
         if !state.webhooks.is_empty() {
             tracing::warn!("the server replays earlier data: webhooks get tests, and no alerts");
         }
-        return;
+        return Ok(());
     }
     for webhook in &state.webhooks {
-        beside.spawn(run(Arc::clone(state), Arc::clone(webhook)));
+        let (state, webhook, runtime) = (Arc::clone(state), Arc::clone(webhook), Handle::current());
+        thread::Builder::new()
+            .name("webhook".to_owned())
+            .spawn(move || run(&state, &webhook, &runtime))?;
     }
+    Ok(())
 }
 
 /// Delivers whenever something changes, until the server ends or the receiver wants no more.
-async fn run(state: Arc<State>, webhook: Arc<Webhook>) {
+fn run(state: &State, webhook: &Webhook, runtime: &Handle) {
     let mut changes = state.live.changes();
     while !state.live.is_closed() {
         changes.borrow_and_update();
-        let Some(wait) = webhook.wait() else { return };
-        if wait.is_zero() {
-            let (own, of) = (Arc::clone(&state), Arc::clone(&webhook));
-            let done = tokio::task::spawn_blocking(move || own.deliver(&of)).await;
-            let failure = match done {
-                Ok(Ok(())) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(failure) = failure {
-                tracing::error!("webhook {}: {failure}", webhook.config().name);
-                let _ = timeout(AFTER_FAILURE, changes.changed()).await;
-                continue;
-            }
-        }
+        let mut pause = None;
         match webhook.wait() {
             None => return,
-            // A retry, or the end of the server.
-            Some(wait) if !wait.is_zero() => drop(timeout(wait, changes.changed()).await),
-            Some(_) => drop(changes.changed().await),
+            Some(wait) if wait.is_zero() => {
+                if let Err(error) = state.deliver(webhook) {
+                    tracing::error!("webhook {}: {error}", webhook.config().name);
+                    pause = Some(AFTER_FAILURE);
+                }
+            }
+            Some(_) => {}
         }
+        let Some(wait) = webhook.wait() else { return };
+        if state.live.is_closed() {
+            return;
+        }
+        let pause = pause.or((!wait.is_zero()).then_some(wait));
+        // Also the end of the server is a change.
+        runtime.block_on(async {
+            match pause {
+                Some(pause) => drop(timeout(pause, changes.changed()).await),
+                None => drop(changes.changed().await),
+            }
+        });
     }
 }

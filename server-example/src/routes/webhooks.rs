@@ -1,6 +1,7 @@
 //! `/webhooks`: where alerts are sent, for an operator who is signed in.
 
 use std::sync::Arc;
+use std::thread;
 
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
@@ -8,6 +9,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet_service::webhooks::{WebhookAttempt, WebhookStatus};
 use serde::Serialize;
+use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use super::keys::json;
@@ -77,6 +79,9 @@ async fn test(
         return Err(ApiError::NotFound(format!("no webhook has the name \"{name}\"")));
     };
     tracing::info!("webhook {name} is tested by {}", subject.as_deref().unwrap_or("staff"));
-    let attempt = tokio::task::spawn_blocking(move || webhook.test()).await;
-    json(StatusCode::OK, &attempt.map_err(ApiError::internal)?)
+    // Not on a thread of the requests: the receiver may hang.
+    let (send, attempt) = oneshot::channel();
+    let run = move || drop(send.send(webhook.test()));
+    thread::Builder::new().name("webhook".to_owned()).spawn(run).map_err(ApiError::internal)?;
+    json(StatusCode::OK, &attempt.await.map_err(ApiError::internal)?)
 }

@@ -64,12 +64,19 @@ const fn timeout_s() -> u32 {
 
 const MAX_NAME: usize = 64;
 
+/// Each has a thread.
+const MAX_WEBHOOKS: usize = 100;
+
 impl WebhookConfig {
     /// Checks the settings of all webhooks.
     ///
     /// # Errors
     /// A value is not allowed, or two have the same name.
     pub fn check_all(all: &[Self]) -> Result<(), InvalidSetting> {
+        if all.len() > MAX_WEBHOOKS {
+            let got = format!("a list of {}", all.len());
+            return refuse("webhooks", &got, "at most 100 tables");
+        }
         for (at, one) in all.iter().enumerate() {
             one.check()?;
             if all[..at].iter().any(|before| before.name == one.name) {

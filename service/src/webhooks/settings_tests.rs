@@ -91,6 +91,10 @@ fn what_cannot_be_meant_is_refused() {
     }
     let twice = WebhookConfig::check_all(&[config(), config()]).unwrap_err().to_string();
     assert_eq!(twice, "webhooks.name is \"river\"; it must be different for each");
+    let many: Vec<_> =
+        (0..101).map(|at| WebhookConfig { name: at.to_string(), ..config() }).collect();
+    let many = WebhookConfig::check_all(&many).unwrap_err().to_string();
+    assert_eq!(many, "webhooks is a list of 101; it must be at most 100 tables");
     assert_eq!(
         error(|config| config.place = Some([35.4, -97.5])),
         "webhooks.place is [35.4, -97.5]; it must be a longitude from -180 to 180 and a latitude from \

@@ -292,8 +292,8 @@ async fn each_listener_gets_what_it_wants_and_may_have() {
         matching(StationFilter { near, ..none.clone() })
     };
     let (near, far) = (around(place), around(LonLat::new(10.0, 10.0).unwrap()));
-    let other = matching(StationFilter { networks: vec!["METAR".to_owned()], ..none.clone() });
-    let same = matching(StationFilter { networks: vec!["test".to_owned()], ..none.clone() });
+    let other = matching(StationFilter { networks: vec!["NDBC".to_owned()], ..none.clone() });
+    let same = matching(StationFilter { networks: vec!["metar".to_owned()], ..none.clone() });
     let with = |stations| ListenerFilter { stations, ..filter() };
     let wind = ListenerFilter { names: vec![Variable::WindSpeed], ..filter() };
     let verdicts = ListenerFilter { topics: [Events::Verdicts].into_iter().collect(), ..filter() };
