@@ -22,7 +22,6 @@ OTHERS = {
         # Coarsened.
         {"start": "2024-08-02T21:00:00Z", "end": "2024-08-03T21:00:00Z", "step": 1},
         {"units": "us", "unit.windSpeed10m": "kt", "tz": "local"},
-        {"format": "geojson", "units": "si", "tz": "local"},
     ],
     "getStation": [{"units": "us", "tz": "local"}],
     "getStationDetails": [{}, {"units": "us", "tz": "local", "network": "METAR"}],

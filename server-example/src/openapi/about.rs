@@ -186,17 +186,6 @@ impl About {
         self
     }
 
-    /// Answers in a kind of JSON with a media type of its own.
-    pub fn json_as<T: ToSchema>(
-        mut self,
-        media_type: &'static str,
-        description: &'static str,
-    ) -> Self {
-        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
-        self.ok("200", description, media_type, content);
-        self
-    }
-
     /// Answers 201 in JSON.
     pub fn created<T: ToSchema>(mut self, description: &'static str) -> Self {
         let content = Content::new(Some(self.reference::<T>(Writer::Server)));

@@ -88,7 +88,7 @@ struct Exists {
 }
 
 const TYPE: Parameter =
-    Parameter::new("type", Form::Matching(".+"), "Type of the product, as listed.")
+    Parameter::new("type", Form::Matching(r"[\s\S]+"), "Type of the product, as listed.")
         .example("reflectivity");
 
 const DURATION: Parameter = Parameter::new(

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use mesonet::access::check_lookback;
-use mesonet::query::json::{FeaturesWriter, ReadingFeatures, ReadingsWriter};
+use mesonet::query::json::{FeaturesWriter, ReadingsWriter};
 use mesonet::query::{AnswerReading, Away, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
@@ -76,8 +76,9 @@ const FORMATS: [Format; 2] = [("json", "application/json"), ("geojson", "applica
 const FORMAT: Parameter = Parameter::new(
     "format",
     Form::OneOf(&["json", "geojson"]),
-    "The format, before what is accepted. `geojson`: a Feature for each station, with its latest \
-     values; not with `step`.",
+    "The format, before what is accepted. `geojson` is `application/geo+json`: a Feature for each \
+     station, with its latest values; not with `step`. It is not described here, so that clients made \
+     from this document expect JSON.",
 )
 .default("json");
 
@@ -96,7 +97,6 @@ pub const ENDPOINTS: &[Endpoint] = &[
             About::new("getReadings", Tag::Observations, "Readings of the stations that match")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
-                .json_as::<ReadingFeatures>(FORMATS[1].1, "Readings by station.")
                 .cached("`no-cache`")
         },
     },
@@ -113,7 +113,6 @@ pub const ENDPOINTS: &[Endpoint] = &[
                     "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],
                 }))
                 .json::<Readings>("Readings by station.")
-                .json_as::<ReadingFeatures>(FORMATS[1].1, "Readings by station.")
                 .cached("`no-cache`")
         },
     },
