@@ -173,7 +173,7 @@ const refused = [
   [
     (service) => service.getStation({ id: "x", window: "1d" }),
     MesonetError,
-    'getStation has no parameter "window"; allowed are body, id',
+    'getStation has no parameter "window"; allowed are body, units, unit, tz, id',
   ],
   [
     (service) => service.bulkPages({}, { format: "xlsx" }).next(),
