@@ -140,7 +140,7 @@ test("a text that is not a report shows the words of the core in its place, and 
 });
 
 test("a report of the station is shown as it came in and decoded by its button", async () => {
-  const { page, problems } = await opened();
+  const { page, problems } = await opened("");
   const first = page.locator(".texts li").first();
   await first.waitFor();
   const text = await first.locator("code").textContent();

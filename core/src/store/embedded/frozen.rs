@@ -34,11 +34,15 @@ const ATTEMPTS: usize = 5;
 /// // The store stays open, and is written on.
 /// let copy = tempfile::tempdir()?;
 /// let frozen: Frozen = EmbeddedStore::freeze(dir, copy.path())?;
-/// let segment: &FrozenSegment = &frozen.segments[0];
-/// assert_eq!((segment.name(), segment.check()), ("segments/00000001.arrow".to_owned(), Ok(())));
 /// assert_eq!(frozen.files, ["mesonet.sqlite", "mesonet.count"]);
 /// std::fs::create_dir(copy.path().join("segments"))?;
-/// std::fs::copy(dir.join(segment.name()), copy.path().join(segment.name()))?;
+/// // One of readings, and one of the text of the report.
+/// let segments: &[FrozenSegment] = &frozen.segments;
+/// assert_eq!(segments.len(), 2);
+/// for segment in segments {
+///     assert_eq!(segment.check(), Ok(()));
+///     std::fs::copy(dir.join(segment.name()), copy.path().join(segment.name()))?;
+/// }
 /// assert_eq!(EmbeddedStore::verify(copy.path(), false)?.faults, []);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
