@@ -316,7 +316,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
     refused("units=us&units=us", "units is given 2 times; it must be given only once");
     refused(
         "unit.mslp=ft",
-        "ft (foot) is no unit of mslp; allowed are Pa, hPa, kPa, mbar, inHg, mmHg",
+        "invalid unit ft (foot) of mslp; allowed are Pa, hPa, kPa, mbar, inHg, mmHg",
     );
     refused(
         "unit.airTemperature=K&unit.airTemperature=K",

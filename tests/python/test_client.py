@@ -91,7 +91,7 @@ def test_answers_are_in_the_units_and_with_the_local_times_that_are_asked_for(cl
     station = client.station(TORONTO, units="si", tz="local")
     assert station["timeZone"] == "America/Toronto"
     assert {of["unit"] for of in station["types"]} > {"K", "Pa", "m/s"}
-    with pytest.raises(mesonet.ServiceError, match="is no unit of airTemperature; allowed are °C, K, °F"):
+    with pytest.raises(mesonet.ServiceError, match=r"invalid unit ft \(foot\) of airTemperature; allowed are °C, K, °F"):
         client.readings(unit_of={"airTemperature": "ft"})
 
 

@@ -98,7 +98,7 @@ impl FromStr for UnitSystem {
 /// let refused = units.with(Variable::AirTemperature, "kt").unwrap_err();
 /// assert_eq!(
 ///     refused.to_string(),
-///     "kt (knot) is no unit of airTemperature; allowed are °C, K, °F",
+///     "invalid unit kt (knot) of airTemperature; allowed are °C, K, °F",
 /// );
 /// # Ok::<(), mesonet::query::AnswerUnitError>(())
 /// ```
@@ -119,7 +119,7 @@ impl AnswerUnits {
     /// one that measures what the variable is: `F` is °F for a temperature.
     ///
     /// # Errors
-    /// The text is no unit, or one that the variable does not convert to.
+    /// The unit is unknown, or the variable cannot be converted to it.
     pub fn with(mut self, variable: Variable, unit: &str) -> Result<Self, AnswerUnitError> {
         let refused = |unit| AnswerUnitError::Unit { variable, unit };
         let unit = match Unit::resolve(unit, None) {
@@ -292,7 +292,7 @@ pub enum AnswerUnitError {
     )]
     System(String),
     /// A text that is no unit, or may stand for several.
-    #[error("\"{got}\" is no unit of {variable}; allowed are {}", allowed(*variable))]
+    #[error("invalid unit \"{got}\" of {variable}; allowed are {}", allowed(*variable))]
     Text {
         /// The variable.
         variable: Variable,
@@ -300,7 +300,7 @@ pub enum AnswerUnitError {
         got: String,
     },
     /// A unit that measures something else.
-    #[error("{unit} ({}) is no unit of {variable}; allowed are {}", unit.name(), allowed(*variable))]
+    #[error("invalid unit {unit} ({}) of {variable}; allowed are {}", unit.name(), allowed(*variable))]
     Unit {
         /// The variable.
         variable: Variable,

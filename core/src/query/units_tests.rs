@@ -87,16 +87,16 @@ fn a_unit_that_does_not_fit_is_refused_with_those_that_do() {
     };
     assert_eq!(
         refused(Variable::Mslp, "ft"),
-        "ft (foot) is no unit of mslp; allowed are Pa, hPa, kPa, mbar, inHg, mmHg"
+        "invalid unit ft (foot) of mslp; allowed are Pa, hPa, kPa, mbar, inHg, mmHg"
     );
     // Degrees of what?
     assert_eq!(
         refused(Variable::AirTemperature, "deg"),
-        "\"deg\" is no unit of airTemperature; allowed are °C, K, °F"
+        "invalid unit \"deg\" of airTemperature; allowed are °C, K, °F"
     );
     assert_eq!(
         refused(Variable::UvIndex, "%"),
-        "% (per cent) is no unit of uvIndex; allowed are 1"
+        "invalid unit % (per cent) of uvIndex; allowed are 1"
     );
     assert!(refused(Variable::Snowfall, "kg/m²").contains("allowed are m, km, cm, mm,"));
     assert!(refused(Variable::AirTemperature, "").starts_with("\"\" is no unit"));

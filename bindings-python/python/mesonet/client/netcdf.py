@@ -46,8 +46,8 @@ _STANDARD_NAMES = {
     "uvIndex": "ultraviolet_index",
     "cloudCover": "cloud_area_fraction",
 }
-"""The standard names of what a variable measures. There is none for the height of a cloud above the
-ground and for the index of one country, so these have only a long name."""
+"""The CF standard names. CF has no name for the height of a cloud above the ground or for an index of
+one country, so these variables have only a long name."""
 
 _UDUNITS = {
     "": "1",

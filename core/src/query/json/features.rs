@@ -15,23 +15,6 @@ use crate::query::{
 use crate::store::Directory;
 use crate::time::Iso8601;
 
-/// Stations as GeoJSON, each with its latest values.
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[allow(dead_code, reason = "it describes what is written piece by piece")]
-pub struct ReadingFeatures {
-    r#type: CollectionType,
-    /// By station id.
-    features: Vec<ReadingFeature>,
-}
-
-#[derive(Clone, Copy, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[allow(dead_code, reason = "it describes what is written piece by piece")]
-enum CollectionType {
-    FeatureCollection,
-}
-
 /// A station with its latest values.
 #[derive(Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

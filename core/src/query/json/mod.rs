@@ -10,6 +10,6 @@ mod readings_form;
 mod series;
 mod verdict;
 
-pub use self::features::{FeaturesWriter, ReadingFeatures};
+pub use self::features::FeaturesWriter;
 pub use self::readings::ReadingsWriter;
 pub use self::series::SeriesWriter;
