@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | Whose data a record holds | [`origin`] |
 //! | The record, its settings, the record of another server | `record` |
-//! | Files into the record | `ingest` |
+//! | Files into the record, and the reports that could not be read | `ingest` |
 //! | Files from the services that publish them | `fetch` |
 //! | Raster products | `products` |
 //! | What a stream of events has published, and its ids | `live` |
@@ -53,6 +53,8 @@ pub mod progress;
 pub mod record;
 #[cfg(feature = "whole")]
 pub mod retention;
+#[cfg(feature = "whole")]
+mod sqlite;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "whole")]

@@ -1,6 +1,7 @@
 //! Credentials at a running server: account tokens of the development issuer, API keys, plans.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -304,4 +305,19 @@ fn an_operator_sees_the_reports_that_could_not_be_read() {
     assert!(of("reason").starts_with("line 2: "), "{listed}");
     assert_eq!(of("text"), "METAR CYXX 0320Z <b>  24012KT");
     assert!(of("receivedAt").ends_with('Z'));
+
+    // They outlast the server, killed as it is, and those of the command come beside them.
+    drop(server);
+    let file = folder.path().join("later.txt");
+    fs::write(&file, "METAR CYYZ 032100Z 24012KT=\nMETAR CYOW 0321Z 24012KT=\n").unwrap();
+    run(&folder, &["ingest", "--received", "2024-08-03T21:10:00Z", file.to_str().unwrap()]);
+    let server = Server::start(&folder, &["--now", "live"]);
+    let listed = send(server.address(), path, &bearer(&staff), "").json();
+    let texts: Vec<&str> = listed["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["METAR CYOW 0321Z 24012KT", "METAR CYXX 0320Z <b>  24012KT"]);
 }

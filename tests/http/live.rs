@@ -10,6 +10,8 @@ use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
+use mesonet::Iso8601;
+use mesonet_service::clock::system_ms;
 use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
@@ -141,12 +143,12 @@ fn numbers(event: &Event) -> Vec<u32> {
 const REFUSED: [(&str, &str); 11] = [
     (
         "topics=weather",
-        "topics must be some of readings, verdicts, alerts, runs, products, comma-separated; got \
+        "topics must be some of readings, verdicts, alerts, runs, products, feeds, comma-separated; got \
          \"weather\"",
     ),
     (
         "topics=",
-        "topics must be some of readings, verdicts, alerts, runs, products, comma-separated; got none",
+        "topics must be some of readings, verdicts, alerts, runs, products, feeds, comma-separated; got none",
     ),
     (
         "severity=extreme",
@@ -427,6 +429,40 @@ fn runs_and_products_come_and_each_address_has_so_many_listeners() {
     let mut listener = again(&begin.id);
     assert_eq!(listener.next().unwrap().name, "position");
     assert_eq!(listener.next().unwrap().data, products[0]);
+}
+
+#[test]
+fn a_feed_that_is_late_is_told_and_so_is_that_it_reports_again() {
+    let folder = TempDir::new().unwrap();
+    let server = start(&folder, &["--late-after", "never,METAR=90m"]);
+    let mut listener = Listener::of(server.address(), "?topics=feeds", None).unwrap();
+    assert_eq!(listener.next().unwrap().name, "position");
+    // A report of a year ago.
+    push_report(server.address(), 0).unwrap();
+    let old = serde_json::json!({
+        "network": "METAR", "stations": 1, "newest": "2024-08-03T00:00:00Z", "lateAfterMinutes": 90,
+        "late": true,
+    });
+    let late = listener.next().unwrap();
+    assert_eq!((&*late.name, &late.data), ("feeds", &old));
+    let feeds = || serde_json::from_str::<Value>(&server.get("/api/v1/feeds").1).unwrap();
+    assert_eq!(feeds(), serde_json::json!({ "feeds": [old] }));
+
+    let now = Iso8601(system_ms()).to_string();
+    let part = |range: std::ops::Range<usize>| &now[range];
+    let name = format!("sa_{}{}{}.txt", part(0..4), part(5..7), part(8..10));
+    let time = format!("{}{}{}", part(8..10), part(11..13), part(14..16));
+    let text = format!("METAR CYYZ {time}Z 24012KT 15SM 20/M01 A2991=\n");
+    push(server.address(), &name, text.as_bytes()).unwrap();
+    let back = listener.next().unwrap();
+    assert_eq!((&*back.name, &back.data["late"]), ("feeds", &false.into()));
+    assert_eq!(feeds()["feeds"][0], back.data);
+    // Who comes back after the first event gets the second.
+    drop(server);
+    let server = start(&folder, &["--late-after", "never,METAR=90m"]);
+    let mut again = Listener::of(server.address(), "?topics=feeds", Some(&late.id)).unwrap();
+    assert_eq!(again.next().unwrap().name, "position");
+    assert_eq!(again.next().unwrap().data, back.data);
 }
 
 /// A follower tells what each backup brings, with the ids of its own.

@@ -42,6 +42,7 @@ mod credentials;
 mod damage;
 mod every_answer;
 mod every_request;
+mod feeds;
 #[cfg(unix)]
 mod follower;
 #[cfg(unix)]

@@ -264,6 +264,24 @@ fn the_command_gives_the_same_by_the_name_of_the_network() {
                 readings, Unknown, 12.5 %)\n";
     assert!(ok && out.contains("2024-08-03\n") && out.contains(line), "{out}");
     assert!(out.contains("  precipitation: total 2.75 mm (2 amounts, Unknown, 29.2 %)\n"), "{out}");
+    // In other units, as the service answers.
+    let in_us = [&asked[..], &["--units", "us", "--unit", "precipitation=cm"]].concat();
+    let (ok, out, error) = output(folder.path(), &[&in_us[..], &["--json"]].concat());
+    assert!(ok, "{error}");
+    let query = "from=2024-08-03&to=2024-08-03&units=us&unit.precipitation=cm";
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(found, json(&Api::new(reported()), &of_a(query)));
+    let (_, out, _) = output(folder.path(), &in_us);
+    assert!(out.contains("  airTemperature: max 74.3 °F (2024-08-03T12:00:00Z, Max of"), "{out}");
+    assert!(out.contains("  precipitation: total 0.28 cm (2 amounts,"), "{out}");
+    assert!(out.contains("degree days from 64.4 °F: "), "{out}");
+    for (wrong, text) in [
+        ("windSpeed", "invalid --unit \"windSpeed\"; it must be NAME=UNIT"),
+        ("airTemperature=kt", "invalid unit kt (knot) of airTemperature; allowed are °C, K, °F"),
+    ] {
+        let (ok, _, error) = output(folder.path(), &[&asked[..], &["--unit", wrong]].concat());
+        assert!(!ok && error.contains(text), "{error}");
+    }
     // The newest report decides about the day if none is given.
     let (ok, out, _) =
         output(folder.path(), &["summary", "A", "--tz", "America/Toronto", "--json"]);

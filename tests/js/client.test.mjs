@@ -36,7 +36,7 @@ function scripted(answers, options = {}) {
 }
 
 test("parameters, lists, dates and bodies are written as the service reads them", async () => {
-  const { requests, service } = scripted([json({}), json({}), json({}), json({}), answer(new Uint8Array(2))], {
+  const { requests, service } = scripted([json({}), json({}), json({}), json({}), answer(new Uint8Array(2)), json({})], {
     token: async () => "abc",
   });
   await service.getReadings({ names: ["airTemperature", "windGust"], start: new Date(0), step: 10 });
@@ -44,6 +44,7 @@ test("parameters, lists, dates and bodies are written as the service reads them"
   await service.getStation({ id: "a/b c" });
   await service.getSeries({ start: "x", end: "y", body: { stationId: STATION, name: "mslp" } });
   const tile = await service.getModelTile({ model: "nam211", name: "t", z: 1, x: 0, y: 0, level_hpa: 850 });
+  await service.getStation({ id: "a", units: "us", unit: { airTemperature: "°F", windSpeed: "kt" } });
   assert.deepEqual(
     requests.map(({ method, url }) => `${method} ${url.slice("http://weather.example/base".length)}`),
     [
@@ -52,6 +53,7 @@ test("parameters, lists, dates and bodies are written as the service reads them"
       "GET /api/v1/stations/a%2Fb%20c",
       "POST /api/v1/observations/series?start=x&end=y",
       "GET /models/nam211/products/t/data/1/0/0?level_hpa=850",
+      "GET /api/v1/stations/a?units=us&unit.airTemperature=%C2%B0F&unit.windSpeed=kt",
     ],
   );
   assert.deepEqual(await requests[3].json(), { stationId: STATION, name: "mslp" });

@@ -51,7 +51,7 @@ def raw(server, path):
 
 
 def test_the_calls_are_those_that_are_documented():
-    assert len(CALLS) == 28
+    assert len(CALLS) == 29
 
 
 @pytest.mark.parametrize("name", CALLS)

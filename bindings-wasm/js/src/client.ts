@@ -353,7 +353,12 @@ function addressOf(base: URL, id: keyof Operations, given: Record<string, unknow
     if (value === undefined) {
       continue;
     }
-    if (repeated.includes(name) && Array.isArray(value)) {
+    if (isEntries(value)) {
+      // `unit: { airTemperature: "°F" }` is written `unit.airTemperature=°F`.
+      for (const [key, one] of Object.entries(value)) {
+        address.searchParams.set(`${name}.${key}`, written(one, `${name}.${key}`));
+      }
+    } else if (repeated.includes(name) && Array.isArray(value)) {
       value.forEach((one) => address.searchParams.append(name, written(one, name)));
     } else {
       const parts = Array.isArray(value) ? value : [value];
@@ -362,6 +367,10 @@ function addressOf(base: URL, id: keyof Operations, given: Record<string, unknow
   }
   return address.href;
 }
+
+/** Whether a parameter has entries, each of which is written by its name. */
+const isEntries = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 /** A value as it is written in an address. */
 function written(value: unknown, name: string): string {

@@ -153,6 +153,23 @@ impl AnswerUnits {
         ShownUnit { symbol: to.symbol().into(), conversion, rounding: Rounding::between(from, to) }
     }
 
+    /// Returns a sum of differences of air temperature in °C, such as degree days, in the unit of air
+    /// temperature: the zero of the scale does not count.
+    ///
+    /// ```
+    /// use mesonet::query::{AnswerUnits, UnitSystem};
+    /// assert_eq!(AnswerUnits::of(UnitSystem::Us).degree_days(10.0), 18.0);
+    /// assert_eq!(AnswerUnits::of(UnitSystem::Si).degree_days(10.0), 10.0);
+    /// ```
+    pub fn degree_days(&self, sum: f64) -> f64 {
+        let to = match self.unit(Variable::AirTemperature) {
+            Unit::DegreeFahrenheit => Unit::FahrenheitDifference,
+            _ => Unit::CelsiusDifference,
+        };
+        let conversion = Conversion::between(Unit::CelsiusDifference, to);
+        conversion.map_or(sum, |conversion| conversion.apply(sum))
+    }
+
     /// The unit of the values of a series.
     pub fn of_series(&self, key: &SeriesKey) -> ShownUnit {
         if key.reported_unit == key.variable.unit().symbol() {

@@ -99,7 +99,7 @@ fn a_unit_that_does_not_fit_is_refused_with_those_that_do() {
         "invalid unit % (per cent) of uvIndex; allowed are 1"
     );
     assert!(refused(Variable::Snowfall, "kg/m²").contains("allowed are m, km, cm, mm,"));
-    assert!(refused(Variable::AirTemperature, "").starts_with("\"\" is no unit"));
+    assert!(refused(Variable::AirTemperature, "").starts_with("invalid unit \"\""));
     assert!(refused(Variable::AirTemperature, &"x".repeat(10_000)).len() < 200);
 }
 

@@ -14,6 +14,7 @@ use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
 use mesonet_server::{CatalogueFlags, Config, Flags, RecordFlags, is_almost};
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::FileFault;
+use mesonet_service::ingest::refused::RefusedReports;
 use mesonet_service::ingest::{
     IngestSummary, Maintain, ModelInlet, ModelProgress, Options, Target, ingest_model, make_model,
     model_named, unmake_model,
@@ -105,6 +106,9 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
                 eprintln!("the record held the sample; from now on its clock is live by default");
             }
             record.make_own()?;
+        }
+        if config.data.is_dir() && summary.total(|kind| kind.refused_reports.len() as u64) > 0 {
+            RefusedReports::open(Some(&config.data))?.note(&summary, system_ms())?;
         }
         record.close();
         summary

@@ -1,10 +1,13 @@
 //! The command `summary`: summaries of hours, days or months of a station.
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::str::FromStr;
 
 use clap::Args;
-use mesonet::query::{StationSummaries, SummaryQuery, station_summaries};
+use mesonet::query::{
+    AnswerUnits, ShownUnit, StationSummaries, SummaryQuery, UnitSystem, station_summaries,
+};
 use mesonet::summary::{
     Coverage, Extreme, LocalDate, Period, Summary, UtcOffset, VariableSummary, period_label,
 };
@@ -50,6 +53,14 @@ pub struct SummaryFlags {
     #[arg(long, default_value_t = 18.0, allow_hyphen_values = true)]
     pub degree_day_base: f64,
 
+    /// The units: metric is that of the record; us is °F, mph, inHg, in, mi and ft; si is K, m/s, Pa and m
+    #[arg(long, value_parser = UnitSystem::from_str)]
+    pub units: Option<UnitSystem>,
+
+    /// The unit of one variable, over those of --units, such as airTemperature=°F; may be repeated
+    #[arg(long, value_name = "NAME=UNIT")]
+    pub unit: Vec<String>,
+
     /// Print the summaries as JSON, in the form of a server's answer
     #[arg(long)]
     pub json: bool,
@@ -88,27 +99,47 @@ pub fn summary(flags: &SummaryFlags) -> Outcome {
         query.variables.clone_from(&flags.names);
     }
     query.degree_day_base_c = flags.degree_day_base;
+    query.units = units(flags)?;
     let found = station_summaries(&*store, station, &query)?;
     let found = found.ok_or_else(|| format!("no station has the id \"{station}\""))?;
     print(flags.json, &found, |out| write_summaries(out, &found))?;
     Ok(true)
 }
 
+/// The units that are asked for, if any.
+fn units(flags: &SummaryFlags) -> Result<Option<AnswerUnits>, Box<dyn Error>> {
+    let system = flags.units.map(AnswerUnits::of);
+    let mut asked = flags.unit.iter().peekable();
+    if asked.peek().is_none() {
+        return Ok(system);
+    }
+    let begin = system.unwrap_or_else(|| AnswerUnits::of(UnitSystem::Metric));
+    let units = asked.try_fold(begin, |units, text| -> Result<_, Box<dyn Error>> {
+        let (name, unit) = text.split_once('=').ok_or_else(|| {
+            format!("invalid --unit \"{text}\"; it must be NAME=UNIT, such as airTemperature=°F")
+        })?;
+        Ok(units.with(name.parse()?, unit)?)
+    })?;
+    Ok(Some(units))
+}
+
 fn write_summaries(out: &mut impl Write, found: &StationSummaries) -> io::Result<()> {
     let StationSummaries { query, summaries, .. } = found;
+    let metric = AnswerUnits::of(UnitSystem::Metric);
+    let units = query.units.as_ref().unwrap_or(&metric);
     for of_period in summaries {
         writeln!(out, "{}", period_label(query.period, of_period.window, query.offset))?;
         for of_variable in &of_period.variables {
-            write_variable(out, of_variable)?;
+            write_variable(out, of_variable, units)?;
         }
-        write_wind(out, of_period)?;
+        write_wind(out, of_period, &units.of_variable(Variable::WindSpeed))?;
         if let Some(of) = &of_period.degree_days {
             writeln!(
                 out,
-                "  degree days from {} °C: heating {}, cooling {} {}",
-                rounded(of.base_c),
-                rounded(of.heating),
-                rounded(of.cooling),
+                "  degree days from {}: heating {}, cooling {} {}",
+                in_unit(of.base_c, &units.of_variable(Variable::AirTemperature)),
+                rounded(units.degree_days(of.heating)),
+                rounded(units.degree_days(of.cooling)),
                 trust(of.quality, of.coverage, &format!("{} days", of.days))
             )?;
         }
@@ -116,12 +147,16 @@ fn write_summaries(out: &mut impl Write, found: &StationSummaries) -> io::Result
     Ok(())
 }
 
-fn write_variable(out: &mut impl Write, of: &VariableSummary) -> io::Result<()> {
-    let unit = of.variable.unit().symbol();
+fn write_variable(
+    out: &mut impl Write,
+    of: &VariableSummary,
+    units: &AnswerUnits,
+) -> io::Result<()> {
+    let unit = units.of_variable(of.variable);
     let mut parts = Vec::new();
     for (name, extreme) in [("max", &of.max), ("min", &of.min)] {
         parts.extend(extreme.as_ref().map(|extreme| {
-            format!("{name} {} {unit} {}", rounded(extreme.value), source(extreme))
+            format!("{name} {} {}", in_unit(extreme.value, &unit), source(extreme))
         }));
     }
     for (name, mean) in
@@ -130,14 +165,14 @@ fn write_variable(out: &mut impl Write, of: &VariableSummary) -> io::Result<()> 
         parts.extend(mean.map(|mean| {
             let readings = format!("{} readings", mean.readings);
             let trust = trust(mean.quality, mean.coverage, &readings);
-            format!("{name} {} {unit} {trust}", rounded(mean.value()))
+            format!("{name} {} {trust}", in_unit(mean.value(), &unit))
         }));
     }
     parts.extend(of.total.as_ref().map(|total| {
         let amounts = format!("{} amounts", total.readings);
         let trust = trust(total.quality, total.coverage, &amounts);
         let word = total.qualifier.map_or("total", |_| "trace");
-        format!("{word} {} {unit} {trust}", rounded(total.value))
+        format!("{word} {} {trust}", in_unit(total.value, &unit))
     }));
     if parts.is_empty() {
         parts.push(format!("{} readings", of.count));
@@ -145,7 +180,7 @@ fn write_variable(out: &mut impl Write, of: &VariableSummary) -> io::Result<()> 
     writeln!(out, "  {}: {}", of.variable, parts.join(", "))
 }
 
-fn write_wind(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+fn write_wind(out: &mut impl Write, summary: &Summary, speed: &ShownUnit) -> io::Result<()> {
     let Some(wind) = &summary.wind else { return Ok(()) };
     let mut parts = Vec::new();
     parts.extend(wind.prevailing().map(|of| {
@@ -155,7 +190,7 @@ fn write_wind(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     parts.extend(wind.peak.as_ref().map(|peak| {
         let from = peak.from_degrees.map(|degrees| format!(" from {degrees:.0}°"));
         let from = from.unwrap_or_default();
-        format!("peak {} km/h{from} {}", rounded(peak.speed.value), source(&peak.speed))
+        format!("peak {}{from} {}", in_unit(peak.speed.value, speed), source(&peak.speed))
     }));
     writeln!(out, "  wind: {}", parts.join(", "))
 }
@@ -172,6 +207,10 @@ fn source(extreme: &Extreme) -> String {
 
 fn trust(quality: Quality, coverage: Coverage, of: &str) -> String {
     format!("({of}, {}, {} %)", quality.base, (coverage.percent() * 10.0).round() / 10.0)
+}
+
+fn in_unit(value: f64, unit: &ShownUnit) -> String {
+    format!("{} {}", rounded(unit.value(value)), unit.symbol())
 }
 
 /// Computed values have many digits that mean nothing.

@@ -1,6 +1,7 @@
 //! The settings. They come, in this order, from flags, environment variables, the configuration
 //! file and defaults.
 
+mod late_after;
 mod replay_start;
 mod settings;
 mod shown;
@@ -20,6 +21,7 @@ use mesonet::{check, model, raster};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::late_after::LateAfter;
 pub use self::replay_start::{ReplayStart, ReplayStartError};
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::auth::{self, AuthError};

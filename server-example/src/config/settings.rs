@@ -227,6 +227,10 @@ settings! {
         /// SHA-256 of the keys with which feed files may be pushed (see push-key), comma-separated
         #[arg(value_delimiter = ',')]
         ingest_key_hashes: Vec<String> = Vec::new(), "MESONET_INGEST_KEY_HASHES", "HASHES";
+        /// How long no station of a network may report until its feed is late: a span for all, and
+        /// NETWORK=SPAN or NETWORK=never for one, comma-separated; never is never late
+        #[arg(value_delimiter = ',')]
+        late_after: Vec<String> = vec!["90m".into()], "MESONET_LATE_AFTER", "SPANS";
         /// Largest feed file that can be pushed
         max_ingest_bytes: u64 = 64 << 20, "MESONET_MAX_INGEST_BYTES", "BYTES";
     }

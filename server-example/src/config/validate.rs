@@ -6,7 +6,7 @@ use axum::http::Uri;
 use mesonet::access::Plan;
 use mesonet::time::parse_window;
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, LateAfter};
 use crate::http::cors::Site;
 use mesonet_service::fetch;
 use mesonet_service::fetch::InvalidSetting;
@@ -96,6 +96,13 @@ impl Config {
         }
         for source in &self.fetch {
             source.check()?;
+        }
+        if let Err(error) = LateAfter::parse(&self.late_after) {
+            return refused(
+                "late_after",
+                &error,
+                "spans such as 90m, NETWORK=2h and NETWORK=never",
+            );
         }
         WebhookConfig::check_all(&self.webhooks)?;
         if self.max_ingest_bytes < 1 << 10 {

@@ -57,7 +57,8 @@ const OWN: [Parameter; 15] = [
     Parameter::new(
         "topics",
         Form::List(WORD, 1, Events::ALL.len()),
-        "Which events: readings, verdicts, alerts, runs, products, comma-separated; by default all.",
+        "Which events: readings, verdicts, alerts, runs, products, feeds, comma-separated; by default \
+         all.",
     ),
     BOX[0],
     BOX[1],
@@ -94,7 +95,8 @@ const SEVERITIES: [Severity; 5] =
 const TEXT: &str = "An event is sent once what it tells is durable. Its name is its topic: `readings` \
     (new or corrected readings, as `/stations/readings` gives them), `verdicts` (older readings with \
     another verdict, in the same form), `alerts` (an alert that came or whose state changed, as \
-    `/alerts` gives it), `runs` (a model run with its published hours), `products` (a raster product). \
+    `/alerts` gives it), `runs` (a model run with its published hours), `products` (a raster product), \
+    `feeds` (a network that has become late or reports again, as `/feeds` gives it). \
     The first event is `position`, which only has an id. A client that comes back sends the id of the \
     last event that it got, and goes on after it. If that cannot be told, or if the client reads too \
     slowly, it gets `resync`, whose `reason` says why: it must fetch anew what it shows, and the \

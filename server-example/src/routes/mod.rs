@@ -5,6 +5,7 @@ mod bulk;
 mod capabilities;
 mod explain;
 mod explorer;
+mod feeds;
 mod filter;
 mod form;
 mod health;
@@ -42,7 +43,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 18] = [
+pub const OBSERVATIONS: [&[Endpoint]; 19] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -55,6 +56,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 18] = [
     refused::ENDPOINTS,
     quality::ENDPOINTS,
     units::ENDPOINTS,
+    feeds::ENDPOINTS,
     products::ENDPOINTS,
     stations::ENDPOINTS,
     summary::ENDPOINTS,

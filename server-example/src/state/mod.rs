@@ -3,11 +3,11 @@
 pub mod alert_clocks;
 pub mod alerts;
 pub mod clock;
+pub mod feeds;
 pub mod lanes;
 pub mod live;
 pub mod model_runs;
 pub mod receive;
-pub mod refused;
 pub mod run_detail;
 pub mod services;
 pub mod snapshots;
@@ -47,6 +47,7 @@ use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::BackupError;
 use mesonet_service::backup::Follower;
+use mesonet_service::ingest::refused::{RefusedError, RefusedReports};
 use mesonet_service::keys::{KnownKeys, known_keys};
 use mesonet_service::live::EventLogError;
 use mesonet_service::products::ProductFiles;
@@ -104,6 +105,9 @@ pub enum StateError {
     /// A webhook cannot be used.
     #[error(transparent)]
     Webhook(#[from] WebhookError),
+    /// The refused reports cannot be read.
+    #[error(transparent)]
+    Refused(#[from] RefusedError),
     /// No place of backups is set.
     #[error("follow is not set; it must be the place of the backups of another server")]
     NoPlace,
@@ -198,9 +202,12 @@ impl State {
         let credentials =
             Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
         let credentials = credentials.map_err(ConfigError::from)?;
-        let services = Services::new(store, record_of, intake, products, models, archive, zones);
+        let folder = record_of.folder(&config);
+        let refused = RefusedReports::open(folder)?;
+        let services =
+            Services::new(store, record_of, intake, products, models, archive, zones, refused);
         let live = Arc::new(services.begin_live(&config)?);
-        let webhooks = Webhook::open_all(&config.webhooks, services.folder(&config))?;
+        let webhooks = Webhook::open_all(&config.webhooks, folder)?;
         let state = Arc::new(Self {
             services: Arc::new(services),
             live,

@@ -13,7 +13,6 @@ use super::StateError;
 use super::lanes::Lanes;
 use super::live::{Live, LiveLimits};
 use super::receive::Reception;
-use super::refused::RefusedReports;
 use crate::config::Config;
 use crate::observe::metrics::Metrics;
 use crate::sample::models::take_in_model_sample;
@@ -23,6 +22,7 @@ use crate::state::zones::{ZoneSet, ZonesError};
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::Follower;
 use mesonet_service::clock::system_ms;
+use mesonet_service::ingest::refused::RefusedReports;
 use mesonet_service::ingest::{
     FileFault, Ingest, IngestSummary, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
     Target, ingest, ingest_model, model_named,
@@ -88,6 +88,18 @@ pub(crate) enum RecordOf {
     Backups(Arc<Follower>),
 }
 
+impl RecordOf {
+    /// The folder of the server, if there is one and it may write there.
+    pub(super) fn folder<'c>(&self, config: &'c Config) -> Option<&'c Path> {
+        let may_write = match self {
+            Self::Record(_) | Self::Backups(_) => true,
+            Self::Followed(_) => !is_read_only(&config.data),
+            Self::Elsewhere => false,
+        };
+        Some(&*config.data).filter(|folder| may_write && folder.is_dir())
+    }
+}
+
 /// Done once the parts of the sample have been created, if they are needed.
 struct Sampled {
     product: Once,
@@ -96,6 +108,7 @@ struct Sampled {
 
 impl Services {
     /// The services over a store.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the services")]
     pub(crate) fn new(
         store: Arc<dyn Store>,
         record_of: RecordOf,
@@ -104,6 +117,7 @@ impl Services {
         models: ModelRuns,
         archive: Option<Archive>,
         zone_files: Vec<PathBuf>,
+        refused: RefusedReports,
     ) -> Self {
         let noted = Arc::new(ChangedStations::new(store));
         Self {
@@ -123,7 +137,7 @@ impl Services {
             lanes: Lanes::default(),
             reception: Reception::default(),
             metrics: Arc::default(),
-            refused: RefusedReports::default(),
+            refused,
             items_came: Arc::default(),
             retention: OnceLock::new(),
             sampled: Sampled { product: Once::new(), models: Once::new() },
@@ -186,17 +200,7 @@ impl Services {
             None => 0,
         };
         let name = self.follower().map(Upstream::record_name).unwrap_or_default();
-        Ok(Live::new(LiveLimits::of(config), self.folder(config), last, &name)?)
-    }
-
-    /// The folder of the server, if there is one and it may write there.
-    pub(super) fn folder<'c>(&self, config: &'c Config) -> Option<&'c Path> {
-        let may_write = match &self.record_of {
-            RecordOf::Record(_) | RecordOf::Backups(_) => true,
-            RecordOf::Followed(_) => !is_read_only(&config.data),
-            RecordOf::Elsewhere => false,
-        };
-        Some(&*config.data).filter(|folder| may_write && folder.is_dir())
+        Ok(Live::new(LiveLimits::of(config), self.record_of.folder(config), last, &name)?)
     }
 
     /// What the last batches changed, if the record can tell.
@@ -348,7 +352,9 @@ impl Services {
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         self.items_came.notify_one();
         self.metrics.ingested(&done.1);
-        self.refused.note(&done.1, system_ms());
+        if let Err(error) = self.refused.note(&done.1, system_ms()) {
+            tracing::error!("cannot keep the reports that could not be read: {error}");
+        }
         if let Some(record) = self.record()
             && done.1.total(|kind| kind.receipt.added as u64) > 0
         {

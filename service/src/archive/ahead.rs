@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mesonet::store::{
     Damage, Directory, Selection, SeriesSlice, StationReadings, StationRecord, StoreError,
-    VisitWeather,
+    VisitReports, VisitWeather,
 };
 use mesonet::{ClosedWindow, Reader, StationId, Variable};
 
@@ -109,6 +109,15 @@ impl Reader for ReadAhead<'_> {
         visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.store.scan_weather(stations, window, visit)
+    }
+
+    fn scan_reports(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut VisitReports<'_>,
+    ) -> Result<Damage, StoreError> {
+        self.store.scan_reports(stations, window, visit)
     }
 
     fn held_from_ms(&self) -> Result<i64, StoreError> {

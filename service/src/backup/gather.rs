@@ -51,15 +51,18 @@ pub fn how(name: &str) -> How {
         | "keys.count"
         // Who listens to a restored server begins anew there.
         | "live.sqlite"
+        // What a restored server could not read is its own.
+        | "refused.sqlite"
         | "follower"
         | "follower.next"
         | "follower.keys" => How::Left,
         _ => {
-            let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite", "live.sqlite"];
+            let of_sqlite =
+                ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite", "live.sqlite", "refused.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
             let is_left = matches!(beside, Some("-wal" | "-shm" | "-journal"))
                 || ["mesonet.count.tmp", "alerts.count.tmp", ".follower.new"].contains(&name)
-                || name.starts_with("live.sqlite.damaged-")
+                || ["live.sqlite.damaged-", "refused.sqlite.damaged-"].iter().any(|of| name.starts_with(of))
                 || name.starts_with(".mesonet-");
             if is_left { How::Left } else { How::Foreign }
         }
@@ -421,6 +424,7 @@ mod tests {
         assert_eq!(how("development-token.key"), How::Left);
         assert_eq!(how("keys.sqlite-journal"), How::Left);
         assert_eq!(how("live.sqlite.damaged-1-wal"), How::Left);
+        assert_eq!(how("refused.sqlite-shm"), How::Left);
         assert_eq!((how("notes.txt"), how("mesonet.sqlite.bak")), (How::Foreign, How::Foreign));
     }
 }

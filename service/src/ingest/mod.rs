@@ -8,6 +8,7 @@
 //! | In parallel with the store | [`ingest`] |
 //! | Keys for pushing, and what each may push | [`KeyHash`], [`Scope`] |
 //! | The result | [`IngestSummary`] |
+//! | The reports that could not be read, for a day | [`refused`] |
 //! | Files of a model, into its runs | `model_files.rs` |
 
 mod archive;
@@ -16,6 +17,7 @@ mod model_files;
 mod new_model;
 mod packing;
 mod push_key;
+pub mod refused;
 mod source;
 mod summary;
 mod summary_table;

@@ -9,9 +9,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::position::{EventId, Position};
+use crate::sqlite::Layout;
 
 /// The file in the data folder.
 pub const FILE: &str = "live.sqlite";
@@ -19,24 +20,28 @@ pub const FILE: &str = "live.sqlite";
 /// How many starts are kept. An id from before them is too old.
 const STARTS: i64 = 1_000;
 
-const VERSION: i64 = 1;
-
-const SCHEMA: &str = "
-    CREATE TABLE start (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name INTEGER NOT NULL,
-        batch INTEGER NOT NULL,
-        item INTEGER NOT NULL,
-        record TEXT NOT NULL
-    );
-    CREATE TABLE item (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        topic TEXT NOT NULL,
-        name TEXT NOT NULL,
-        state TEXT NOT NULL,
-        UNIQUE (topic, name)
-    );
-";
+// Changes that a power failure undoes get their numbers again. An id with such a number is then beyond
+// the next start, so it is recognized.
+const LAYOUT: Layout = Layout {
+    file: FILE,
+    version: 1,
+    schema: "
+        CREATE TABLE start (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name INTEGER NOT NULL,
+            batch INTEGER NOT NULL,
+            item INTEGER NOT NULL,
+            record TEXT NOT NULL
+        );
+        CREATE TABLE item (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            topic TEXT NOT NULL,
+            name TEXT NOT NULL,
+            state TEXT NOT NULL,
+            UNIQUE (topic, name)
+        );",
+    loss: "callers of /live begin anew",
+};
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,16 +49,18 @@ pub enum Topic {
     Alerts,
     Runs,
     Products,
+    Feeds,
 }
 
 impl Topic {
-    const ALL: [Self; 3] = [Self::Alerts, Self::Runs, Self::Products];
+    const ALL: [Self; 4] = [Self::Alerts, Self::Runs, Self::Products, Self::Feeds];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Alerts => "alerts",
             Self::Runs => "runs",
             Self::Products => "products",
+            Self::Feeds => "feeds",
         }
     }
 }
@@ -94,15 +101,6 @@ pub struct EventLogError {
     error: rusqlite::Error,
 }
 
-impl EventLogError {
-    /// Whether the content of the file is wrong, and not the disk or another process.
-    fn is_of_content(&self) -> bool {
-        let code = self.error.sqlite_error_code();
-        matches!(self.error, rusqlite::Error::IntegralValueOutOfRange(..))
-            || matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
-    }
-}
-
 /// What a server notes about its stream of events.
 #[derive(Debug)]
 pub struct EventLog {
@@ -126,16 +124,7 @@ impl EventLog {
     /// # Errors
     /// The folder cannot be read or written.
     pub fn open(folder: &Path, batch: u64, record: &str) -> Result<Self, EventLogError> {
-        let path = folder.join(FILE);
-        let opened = || Self::of(Connection::open(&path)?, batch, record);
-        opened().or_else(|error| {
-            if !error.is_of_content() {
-                return Err(error);
-            }
-            tracing::warn!("{error}; it is set aside, and callers of /live begin anew");
-            set_aside(&path);
-            opened()
-        })
+        Ok(LAYOUT.open(folder, |connection| Self::of(connection, batch, record))?)
     }
 
     /// A log that ends with the process, for a folder that cannot be written.
@@ -143,21 +132,10 @@ impl EventLog {
     /// # Errors
     /// There is no memory.
     pub fn in_memory(batch: u64) -> Result<Self, EventLogError> {
-        Self::of(Connection::open_in_memory()?, batch, "")
+        Ok(Self::of(LAYOUT.in_memory()?, batch, "")?)
     }
 
-    fn of(connection: Connection, batch: u64, record: &str) -> Result<Self, EventLogError> {
-        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-        // Changes that a power failure undoes get their numbers again. An id with such a number is
-        // then beyond the next start, so it is recognized.
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if version == 0 {
-            let all = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT");
-            connection.execute_batch(&all)?;
-        } else if version != VERSION {
-            return Err(rusqlite::Error::IntegralValueOutOfRange(0, version).into());
-        }
+    fn of(connection: Connection, batch: u64, record: &str) -> rusqlite::Result<Self> {
         let mut states: HashMap<Topic, HashMap<String, (String, u64)>> = HashMap::new();
         for (number, topic, name, state) in rows(&connection)? {
             let topic = Topic::ALL.into_iter().find(|known| known.name() == topic);
@@ -171,7 +149,7 @@ impl EventLog {
             start: AtomicU64::new(0),
             inner: Mutex::new(Inner { connection, states, last }),
         };
-        log.begin(batch, record)?;
+        log.note_start(batch, record)?;
         Ok(log)
     }
 
@@ -181,6 +159,10 @@ impl EventLog {
     /// # Errors
     /// It cannot be written.
     pub fn begin(&self, batch: u64, record: &str) -> Result<(), EventLogError> {
+        Ok(self.note_start(batch, record)?)
+    }
+
+    fn note_start(&self, batch: u64, record: &str) -> rusqlite::Result<()> {
         let mut inner = self.inner();
         let Inner { connection, last, .. } = &mut *inner;
         let start = getrandom::u64().unwrap_or_default();
@@ -311,23 +293,6 @@ fn rows(connection: &Connection) -> rusqlite::Result<Vec<Row>> {
     let rows =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     rows.collect()
-}
-
-/// Renames a file and those that belong to it, to names that are not taken.
-fn set_aside(path: &Path) {
-    let aside = |number: u32, suffix: &str| {
-        let name = format!("{FILE}.damaged-{number}{suffix}");
-        path.with_file_name(name)
-    };
-    let mut number = 1;
-    while aside(number, "").exists() {
-        number += 1;
-    }
-    for suffix in ["", "-wal", "-shm"] {
-        let from = path.with_file_name(format!("{FILE}{suffix}"));
-        // If it stays, opening it fails again.
-        let _ = std::fs::rename(from, aside(number, suffix));
-    }
 }
 
 #[cfg(test)]

@@ -29,8 +29,10 @@ const first = readings.data?.stations[id]?.readings[0];
 assert(first !== undefined);
 const good: components["schemas"]["BaseQualityCode"] = "Good";
 assert.equal(first.quality.baseQuality, good);
-// @ts-expect-error: there is no such member.
+// The unit is said if another than that of the record is asked.
 assert.equal(first.unit, undefined);
+// @ts-expect-error: there is no such member.
+assert.equal(first.symbol, undefined);
 
 // An error is a string.
 const wrong = await client.GET("/api/v1/stations/readings", {

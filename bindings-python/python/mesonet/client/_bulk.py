@@ -8,7 +8,7 @@ from .._columns import Instant
 from .._mesonet import MesonetError
 from .._optional import need
 from ._filter import BBox, StationFilter, box, filter_query, parameters
-from ._observations import Units, _instant, form
+from ._parameters import Units, form, instant_text
 from ._twin import call
 from ._wire import Program, Request
 from .bulk import BulkFile, BulkTable, Download, Page, Progress, progress_of
@@ -142,8 +142,8 @@ def _request(
     page_size: int,
 ) -> Request:
     query = parameters(
-        start=_instant(start, "start"),
-        end=_instant(end, "end"),
+        start=instant_text(start, "start"),
+        end=instant_text(end, "end"),
         pageSize=str(page_size),
         qualifiers="true",
     )

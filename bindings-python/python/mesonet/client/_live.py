@@ -16,7 +16,7 @@ from ._filter import LiveFilter, live_query, parameters
 from ._wire import Answer, NoAnswer, Request, Send, Wire, _redirected, _refusal
 from .errors import UnreachableError
 
-Topic: TypeAlias = Literal["readings", "verdicts", "alerts", "runs", "products"]
+Topic: TypeAlias = Literal["readings", "verdicts", "alerts", "runs", "products", "feeds"]
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 

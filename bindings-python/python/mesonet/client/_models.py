@@ -7,7 +7,7 @@ from .._columns import Instant
 from .._mesonet import MesonetError
 from ..grid import NativeGrid
 from ._filter import parameters
-from ._observations import _instant
+from ._parameters import instant_text
 from ._twin import call
 from ._wire import Program, Request, segment
 from .model import SOUNDING_FIELDS, ModelPoint, ModelSeries, Tile
@@ -98,7 +98,7 @@ class Models:
         query = parameters(
             run=run,
             hour=None if hour is None else str(hour),
-            valid=None if valid is None else _instant(valid, "valid"),
+            valid=None if valid is None else instant_text(valid, "valid"),
             fields=_fields(fields),
             winds=winds if winds == "earth" else None,
         ) + _at(lat, lon, row, column, level, level_hpa, member)
@@ -163,10 +163,10 @@ class Models:
             run=run,
             fields=_fields(fields),
             winds=winds if winds == "earth" else None,
-            to=None if end is None else _instant(end, "end"),
+            to=None if end is None else instant_text(end, "end"),
         ) + _at(lat, lon, row, column, level, level_hpa, member)
         if start is not None:
-            query += (("from", _instant(start, "start")),)
+            query += (("from", instant_text(start, "start")),)
         return ModelSeries(
             (yield Request(f"/models/{segment(model)}/series", query, model=True)).json()
         )
@@ -205,7 +205,7 @@ class Models:
         query = parameters(
             run=run,
             hour=None if hour is None else str(hour),
-            valid=None if valid is None else _instant(valid, "valid"),
+            valid=None if valid is None else instant_text(valid, "valid"),
         ) + _at(None, None, None, None, level, level_hpa, member)
         path = f"/models/{segment(model)}/products/{segment(name)}/data/{z}/{x}/{y}"
         answer = yield Request(path, query, accept="application/octet-stream", model=True)

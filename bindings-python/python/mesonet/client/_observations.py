@@ -1,36 +1,24 @@
 """The calls of the observation service."""
 
-import datetime
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
-from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
+from .._columns import Duration, Instant
+from .._mesonet import MesonetError
 from .._station import one_series
 from ..features import Features
+from ._answers import quality_columns, readings_table, said, table
 from ._filter import BBox, StationFilter, box, filter_query, parameters, sides
+from ._parameters import Span, Units, form, instant_text, span_text, step_count
 from ._twin import call
-from ._wire import Answer, Program, Request, segment
+from ._wire import Program, Request, segment
 from .raster import Raster
 from .table import ServiceTable, texts, utc
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Span: TypeAlias = str | Duration
-"""A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
-
-Units: TypeAlias = Literal["metric", "us", "si"]
-"""A system of units: that of the record; °F, mph, inHg, in, mi and ft; K, m/s, Pa and m."""
-
 _MOST_STATION_IDS = 5_000
 _MOST_REPORTS = 10_000
-
-_BASE = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
-_REASON = {name: code for code, name in enumerate(REASON_QUALITY_NAMES)}
 
 
 class Observations:
@@ -54,6 +42,30 @@ class Observations:
         'km/h'
         """
         return (yield from said(Request("/observations/units")))
+
+    @call
+    def feeds(self) -> Program[ServiceTable]:
+        """The networks of the record: ``network``, ``stations`` (how many), ``newest`` (the time of the
+        newest report, UTC; NaT if there is none), ``late`` and ``late_after`` (how old that report may
+        be; NaT if the feed is never late).
+
+        >>> feeds = client.feeds()
+        >>> feeds["network"][feeds["late"]].tolist()
+        []
+        """
+        answer = yield Request("/feeds")
+        feeds = answer.json()["feeds"]
+        late_after = [feed.get("lateAfterMinutes", "NaT") for feed in feeds]
+        return table(
+            answer,
+            {
+                "network": texts([feed["network"] for feed in feeds]),
+                "stations": np.array([feed["stations"] for feed in feeds], np.int64),
+                "newest": utc([feed.get("newest", "NaT") for feed in feeds]),
+                "late": np.array([feed["late"] for feed in feeds], np.bool_),
+                "late_after": np.array(late_after, "m8[m]"),
+            },
+        )
 
     @call
     def stations(
@@ -84,7 +96,7 @@ class Observations:
         >>> near["name"].tolist(), near["distance_km"].tolist()
         (['TORONTO CITY', 'Billy Bishop Toronto City Airport'], [2.48, 2.9])
         """
-        query = parameters(search=search, window=None if window is None else _span(window, "window"))
+        query = parameters(search=search, window=None if window is None else span_text(window, "window"))
         answer = yield Request("/stations/map/details", query + box(bbox) + filter_query(filter))
         details: dict[str, dict[str, Any]] = answer.json()
         ids = list(details) if "near" in filter else sorted(details)
@@ -103,7 +115,7 @@ class Observations:
         if "near" in filter:
             columns["distance_km"] = np.array([one["distanceKm"] for one in of], np.float64)
             columns["bearing_deg"] = np.array([one["bearing"] for one in of], np.float64)
-        return _table(answer, columns)
+        return table(answer, columns)
 
     @call
     def station(
@@ -172,16 +184,16 @@ class Observations:
         if isinstance(names, str):
             raise TypeError("names must be a list of texts; got one text")
         query = parameters(
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
-            step=None if step is None else str(_step(step)),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
+            step=None if step is None else str(step_count(step)),
             names=None if names is None else ",".join(names),
-            maxAge=None if max_age is None else _span(max_age, "max_age"),
+            maxAge=None if max_age is None else span_text(max_age, "max_age"),
         ) + form(units, unit_of, tz)
         formed = (units is not None or bool(unit_of), tz is not None)
         if station_ids is None:
             query += box(bbox) + filter_query(filter)
-            return _readings([(yield Request("/stations/readings", query))], *formed)
+            return readings_table([(yield Request("/stations/readings", query))], *formed)
         others = [name for name in ("bbox", *filter) if name != "bbox" or bbox is not None]
         if others:
             raise MesonetError(f"readings are narrowed by {others[0]} or by station_ids; got both")
@@ -191,7 +203,7 @@ class Observations:
         for first in range(0, max(len(ids), 1), _MOST_STATION_IDS):
             part = {"stationIds": ids[first : first + _MOST_STATION_IDS]}
             answers.append((yield Request("/stations/readings", query, part)))
-        return _readings(answers, *formed)
+        return readings_table(answers, *formed)
 
     @call
     def latest(
@@ -218,8 +230,8 @@ class Observations:
         if isinstance(names, str):
             raise TypeError("names must be a list of texts; got one text")
         query = parameters(
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
             names=None if names is None else ",".join(names),
             format="geojson",
         )
@@ -258,7 +270,7 @@ class Observations:
         >>> air["value"].tolist(), air.about["reportedUnit"]
         ([27.0, 28.0, 29.0, 29.0], '°C')
         """
-        query = parameters(start=_instant(start, "start"), end=_instant(end, "end"))
+        query = parameters(start=instant_text(start, "start"), end=instant_text(end, "end"))
         query += form(units, unit_of, tz)
         body = {
             "stationId": station_id,
@@ -271,13 +283,13 @@ class Observations:
         columns = {
             "timestamp": utc([one["timestamp"] for one in of]),
             "value": np.array([one["value"] for one in of], np.float64),
-            **_quality(of),
+            **quality_columns(of),
             "calculated": np.array([one["calculated"] for one in of], np.bool_),
             "qualifier": texts([one.get("qualifier") for one in of]),
             "group_bucket_name": texts([one.get("groupBucketName", "") for one in of]),
             **_formed(of, units is not None or bool(unit_of), tz is not None),
         }
-        return _table(answer, columns, about)
+        return table(answer, columns, about)
 
     @call
     def explain(self, station_id: str, series_id: int, timestamp: Instant) -> Program[dict[str, Any]]:
@@ -292,7 +304,7 @@ class Observations:
         query = parameters(
             stationId=station_id,
             typeId=str(series_id),
-            timestamp=_instant(timestamp, "timestamp"),
+            timestamp=instant_text(timestamp, "timestamp"),
         )
         return (yield from said(Request("/observations/explain", query)))
 
@@ -307,7 +319,7 @@ class Observations:
         4
         """
         query = parameters(
-            stationId=station_id, start=_instant(start, "start"), end=_instant(end, "end")
+            stationId=station_id, start=instant_text(start, "start"), end=instant_text(end, "end")
         )
         answer = yield Request("/observations/weather", query)
         of = answer.json()["reports"]
@@ -315,7 +327,7 @@ class Observations:
             "timestamp": utc([one["timestamp"] for one in of]),
             "present_weather": texts([one["presentWeather"] for one in of]),
         }
-        return _table(answer, columns)
+        return table(answer, columns)
 
     @call
     def reports(
@@ -335,12 +347,12 @@ class Observations:
         most = None if limit is None else int(limit)
         if most is not None and most < 1:
             raise ValueError(f"limit must be at least 1; got {limit}")
-        begin: str | None = _instant(start, "start")
+        begin: str | None = instant_text(start, "start")
         of: list[dict[str, Any]] = []
         answer = None
         while begin is not None and (most is None or len(of) < most):
             wanted = _MOST_REPORTS if most is None else min(_MOST_REPORTS, most - len(of))
-            query = parameters(start=begin, end=_instant(end, "end"), limit=str(wanted))
+            query = parameters(start=begin, end=instant_text(end, "end"), limit=str(wanted))
             answer = yield Request(f"/stations/{segment(station_id)}/reports", query)
             page = answer.json()
             of.extend(page["reports"])
@@ -352,7 +364,7 @@ class Observations:
             "header": texts([one.get("header") for one in of]),
             "text": texts([one["text"] for one in of]),
         }
-        return _table(answer, columns)
+        return table(answer, columns)
 
     @call
     def quality(
@@ -366,8 +378,8 @@ class Observations:
         'airTemperature'
         """
         query = parameters(
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
         )
         return (yield from said(Request(f"/stations/{segment(station_id)}/quality", query)))
 
@@ -397,8 +409,8 @@ class Observations:
         if isinstance(codes, str):
             raise TypeError("codes must be a list of texts; got one text")
         query = parameters(
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
             active="true" if active else None,
             bbox=None if bbox is None else ",".join(map(repr, sides(bbox))),
             lon=None if lon is None else repr(float(lon)),
@@ -447,7 +459,7 @@ class Observations:
         """
         query = parameters(
             duration=duration,
-            timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
+            timestamp=None if timestamp is None else instant_text(timestamp, "timestamp"),
         )
         answer = yield Request(f"/products/{segment(type)}", query, accept="image/tiff")
         return Raster(answer.content, answer.headers.get("content-location", answer.url))
@@ -463,107 +475,6 @@ class Observations:
         """
         query = parameters(
             duration=duration,
-            timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
+            timestamp=None if timestamp is None else instant_text(timestamp, "timestamp"),
         )
         return bool((yield Request(f"/products/{segment(type)}/exists", query)).json()["exists"])
-
-
-def said(request: Request) -> Program[dict[str, Any]]:
-    """The object that answers a request."""
-    found: dict[str, Any] = (yield request).json()
-    return found
-
-
-def form(
-    units: Units | None, unit_of: Mapping[str, str] | None, tz: str | None
-) -> tuple[tuple[str, str], ...]:
-    """The parameters of the units and the local times of an answer."""
-    of = tuple((f"unit.{name}", unit) for name, unit in (unit_of or {}).items())
-    return parameters(units=units, tz=tz) + of
-
-
-def _formed(
-    of: Sequence[Mapping[str, Any]], has_units: bool, has_local: bool
-) -> "dict[str, NDArray[Any]]":
-    """The columns that the form of an answer adds."""
-    units = {"unit": texts([one["unit"] for one in of])} if has_units else {}
-    local = [one.get("localTimestamp") for one in of] if has_local else None
-    return units if local is None else {**units, "local_timestamp": texts(local)}
-
-
-def _readings(
-    answers: Sequence[Answer], has_units: bool = False, has_local: bool = False
-) -> ServiceTable:
-    parts = [answer.json() for answer in answers]
-    steps = {of.get("step") for of in parts}
-    if len(steps) > 1:
-        given = ", ".join(map(str, sorted(steps)))
-        raise MesonetError(
-            f"the service coarsened parts of the request to different steps ({given} minutes); "
-            "ask for a coarser step or fewer names"
-        )
-    rows = [
-        (station, one)
-        for part in parts
-        for station, of in part["stations"].items()
-        for one in of["readings"]
-    ]
-    of = [one for _, one in rows]
-    columns: dict[str, NDArray[Any]] = {
-        "station_id": texts([station for station, _ in rows]),
-        "observation_name": texts([one["type"] for one in of]),
-        "series_id": np.array([one["typeId"] for one in of], np.int32),
-        "timestamp": utc([one["timestamp"] for one in of]),
-        "value": np.array([one["value"] for one in of], np.float64),
-        **_quality(of),
-        "qualifier": texts([one.get("qualifier") for one in of]),
-        **_formed(of, has_units, has_local),
-    }
-    about = {}
-    if steps != {None}:
-        age = np.array([one["age"] for one in of], np.int64)
-        columns["age_s"] = age
-        columns["position"] = columns["timestamp"] + age.astype("m8[s]")
-        about = {name: parts[0][name] for name in ("step", "coarsening") if name in parts[0]}
-    damaged = sum(answer.damaged for answer in answers)
-    return ServiceTable(columns, about, damaged, answers[0].replay)
-
-
-def _quality(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]":
-    return {
-        "quality_base": np.array([_BASE[one["quality"]["baseQuality"]] for one in of], np.uint8),
-        "quality_reason": np.array(
-            [_REASON[one["quality"]["reasonQuality"]] for one in of], np.uint8
-        ),
-    }
-
-
-def _table(
-    answer: Answer, columns: "dict[str, NDArray[Any]]", about: Mapping[str, Any] | None = None
-) -> ServiceTable:
-    return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
-
-
-def _instant(given: Instant, what: str) -> str:
-    ms = instant_ms(given, what)
-    text = str(np.datetime64(ms, "ms"))
-    if not re.fullmatch(r"\d{4}-.*", text):
-        raise MesonetError(f"{what} must be in the years 0 to 9999; got {text}")
-    return f"{text}Z"
-
-
-def _span(given: Span, what: str) -> str:
-    if isinstance(given, str):
-        return given
-    ms = duration_ms(given, what)
-    for unit, length_ms in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)):
-        if ms % length_ms == 0:
-            return f"{ms // length_ms}{unit}"
-    raise MesonetError(f"{what} must be whole minutes; got {datetime.timedelta(milliseconds=ms)}")
-
-
-def _step(given: int | Duration) -> int:
-    # The service refuses a negative number; here it must not become 0.
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    return step_minutes(given)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from .._columns import Instant
 from .._mesonet import MesonetError
 from ._filter import BBox, Query, StationFilter, box, filter_query, parameters
-from ._observations import _instant
+from ._parameters import instant_text
 from ._twin import call
 from ._wire import Program, Request, segment
 from .summaries import Period, Summaries, date_text
@@ -47,8 +47,8 @@ class SummaryCalls:
             period=period,
             **{"from": None if first is None else date_text(first, "first")},
             to=None if last is None else date_text(last, "last"),
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
         )
         query += _common(names, tz, utc_offset, degree_day_base_c)
         answer = yield Request(f"/stations/{segment(station_id)}/summary", query)
@@ -82,8 +82,8 @@ class SummaryCalls:
         """
         query = parameters(
             date=None if date is None else date_text(date, "date"),
-            start=None if start is None else _instant(start, "start"),
-            end=None if end is None else _instant(end, "end"),
+            start=None if start is None else instant_text(start, "start"),
+            end=None if end is None else instant_text(end, "end"),
         )
         query += _common(names, tz, utc_offset, degree_day_base_c) + box(bbox) + filter_query(filter)
         if station_ids is not None:

@@ -10,7 +10,6 @@ use crate::query::{AnswerUnits, ShownUnit, UnitSystem};
 use crate::summary;
 use crate::summary::{Coverage, period_label};
 use crate::time::Iso8601;
-use crate::unit::{Conversion, Unit};
 
 /// Summaries of one station.
 #[derive(serde::Serialize)]
@@ -409,15 +408,7 @@ fn shown(units: Option<&AnswerUnits>, variable: Variable) -> ShownUnit {
 impl DegreeDays {
     fn new(of: &summary::DegreeDays, units: Option<&AnswerUnits>) -> Self {
         let unit = shown(units, Variable::AirTemperature);
-        // Sums of differences: the zero of the scale does not count.
-        let size = match units.map(|units| units.unit(Variable::AirTemperature)) {
-            Some(Unit::DegreeFahrenheit) => Unit::FahrenheitDifference,
-            _ => Unit::CelsiusDifference,
-        };
-        let sum = |value: f64| {
-            let converted = Conversion::between(Unit::CelsiusDifference, size);
-            rounded(converted.map_or(value, |conversion| conversion.apply(value)))
-        };
+        let sum = |value| rounded(units.map_or(value, |units| units.degree_days(value)));
         Self {
             unit: units.map(|_| unit.symbol().to_owned()),
             base: computed(of.base_c, &unit),

@@ -74,21 +74,25 @@ impl Lasting {
         products: &[&str],
     ) -> Self {
         let definition = run.definition();
-        let mut state: Vec<u8> =
-            definition.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect();
+        let mut state = Vec::new();
+        for ms in &definition.valid_ms {
+            state.extend_from_slice(&ms.to_le_bytes());
+        }
         for product in
             definition.products.iter().filter(|one| products.contains(&one.shared_name()))
         {
             let encoding = product.encoding;
             let levels_hpa = product.levels_hpa.iter().flatten().copied();
-            let numbers = [encoding.scale(), encoding.offset()].into_iter().chain(levels_hpa);
-            state.extend(numbers.flat_map(f64::to_le_bytes));
+            for number in [encoding.scale(), encoding.offset()].into_iter().chain(levels_hpa) {
+                state.extend_from_slice(&number.to_le_bytes());
+            }
         }
         for hour in hours {
             let missing: usize = hour.partial.values().map(Vec::len).sum();
-            let counts = [hour.hour, hour.absent.len(), missing, hour.broken.len()];
-            state.extend(counts.into_iter().flat_map(usize::to_le_bytes));
-            state.extend(hour.published_ms.to_le_bytes());
+            for count in [hour.hour, hour.absent.len(), missing, hour.broken.len()] {
+                state.extend_from_slice(&count.to_le_bytes());
+            }
+            state.extend_from_slice(&hour.published_ms.to_le_bytes());
         }
         Self::with(granted, state, is_final, products)
     }

@@ -28,7 +28,7 @@ pub enum Content {
     Part(BatchPart),
     /// An alert in its present state.
     Alert(Arc<AlertEvent>),
-    /// A model run or a raster product, as it is sent. A run is for those who may use the model.
+    /// A model run, a raster product or a feed, as it is sent. A run is for those who may use the model.
     Item { events: Events, model: Option<String>, data: Bytes },
     /// What is before this moment cannot be sent.
     Resync(&'static str),

@@ -20,12 +20,13 @@ pub enum Events {
     Alerts,
     Runs,
     Products,
+    Feeds,
 }
 
 impl Events {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Readings, Self::Verdicts, Self::Alerts, Self::Runs, Self::Products];
+    pub const ALL: [Self; 6] =
+        [Self::Readings, Self::Verdicts, Self::Alerts, Self::Runs, Self::Products, Self::Feeds];
 
     /// The name on the wire: of the topic, and of its events.
     pub const fn name(self) -> &'static str {
@@ -35,6 +36,7 @@ impl Events {
             Self::Alerts => "alerts",
             Self::Runs => "runs",
             Self::Products => "products",
+            Self::Feeds => "feeds",
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Model runs and raster products on disk, which other processes may write too.
+//! Model runs and raster products on disk, which other processes may write too, and feeds, which are
+//! late without anything coming in.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::PoisonError;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Bytes;
 use mesonet::model::RunStamp;
@@ -17,15 +18,21 @@ use serde::Serialize;
 use super::event::Content;
 use super::filter::Events;
 use crate::auth::access::Granted;
+use crate::state::feeds::Feed;
 use crate::state::run_detail::RunDetail;
 use crate::state::{State, StateError};
 
 /// A folder that changes twice within this time may say only once when it was changed.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
 
-/// The files of products as their folders had them.
+/// How often the feeds are looked at.
+const FEEDS_EVERY: Duration = Duration::from_secs(10);
+
+/// What is known of the items that nobody announces.
 #[derive(Debug, Default)]
-pub struct ItemsOnDisk {
+pub struct KnownItems {
+    /// When the feeds were looked at last.
+    feeds_at: Option<Instant>,
     /// By folder: when it was changed last, and its files with their states.
     products: HashMap<PathBuf, (SystemTime, Vec<Item>)>,
 }
@@ -52,13 +59,13 @@ impl State {
     /// Numbers the changes of runs and products. Returns those that are new or changed.
     pub(super) fn changed_items_on_disk(&self) -> Result<Vec<NumberedItem>, StateError> {
         let mut changed = Vec::new();
-        let mut on_disk = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
         // What cannot be read now is looked at again later.
         match self.runs_on_disk() {
             Ok(runs) => changed.extend(self.live.log.update(Topic::Runs, &runs)?),
             Err(error) => tracing::error!("the model runs cannot be listed: {error}"),
         }
-        match self.products_on_disk(&mut on_disk) {
+        match self.products_on_disk(&mut known) {
             Ok(products) => changed.extend(self.live.log.update(Topic::Products, &products)?),
             Err(error) => tracing::error!("the raster products cannot be listed: {error}"),
         }
@@ -81,7 +88,7 @@ impl State {
         Ok(runs)
     }
 
-    fn products_on_disk(&self, known: &mut ItemsOnDisk) -> std::io::Result<Vec<Item>> {
+    fn products_on_disk(&self, known: &mut KnownItems) -> std::io::Result<Vec<Item>> {
         let files = &self.services.products;
         let (mut products, mut folders) = (Vec::new(), HashMap::new());
         for product in files.catalogue().iter() {
@@ -103,6 +110,29 @@ impl State {
         }
         known.products = folders;
         Ok(products)
+    }
+
+    /// Numbers the feeds that are new, have become late or are no longer late. Returns those.
+    pub(super) fn changed_feeds(&self) -> Result<Vec<NumberedItem>, StateError> {
+        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
+        // While the server replays earlier data, none is late.
+        if !self.clock.is_live() || known.feeds_at.is_some_and(|at| at.elapsed() < FEEDS_EVERY) {
+            return Ok(Vec::new());
+        }
+        known.feeds_at = Some(Instant::now());
+        let item = |feed: Feed| Item {
+            name: feed.network,
+            state: if feed.late { "late" } else { "in time" }.to_owned(),
+        };
+        let feeds: Vec<Item> = self.feeds()?.into_iter().map(item).collect();
+        Ok(self.live.log.update(Topic::Feeds, &feeds)?)
+    }
+
+    /// The event of a feed, by its network.
+    pub(super) fn feed_content(&self, network: &str) -> Option<Content> {
+        let feed = self.feeds().ok()?.into_iter().find(|feed| feed.network == network)?;
+        let data: Bytes = serde_json::to_vec(&feed).ok()?.into();
+        Some(Content::Item { events: Events::Feeds, model: None, data })
     }
 
     /// The event of a run, by its model and its stamp.

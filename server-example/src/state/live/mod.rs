@@ -41,7 +41,7 @@ use event::KnownAlerts;
 pub use event::AlertEvent;
 use filter::SharedFilters;
 pub use filter::{Events, ListenerFilter, ListenerStations, TopicSet};
-use items::ItemsOnDisk;
+use items::KnownItems;
 pub use listener::Listener;
 use ring::Ring;
 
@@ -89,7 +89,7 @@ pub struct Live {
     end: watch::Sender<u64>,
     /// What was published, across restarts.
     log: EventLog,
-    items: Mutex<ItemsOnDisk>,
+    items: Mutex<KnownItems>,
     /// The name of the record that is followed.
     record: Mutex<String>,
     alerts: Mutex<KnownAlerts>,

@@ -130,7 +130,7 @@ impl State {
         });
     }
 
-    /// Publishes the alerts, runs and products that have changed since the last time. One caller at a
+    /// Publishes the alerts, runs, products and feeds that have changed since the last time. One caller at a
     /// time.
     ///
     /// # Errors
@@ -138,6 +138,7 @@ impl State {
     pub fn publish_items(&self) -> Result<(), StateError> {
         let mut changed = self.changed_alerts()?;
         changed.extend(self.changed_items_on_disk()?);
+        changed.extend(self.changed_feeds()?);
         let contents = self.contents(changed);
         if !contents.is_empty() {
             self.live.change(|ring| {
@@ -203,6 +204,7 @@ impl State {
                 Topic::Alerts => Content::Alert(Arc::new(alerts.remove(&item.name)?)),
                 Topic::Runs => self.run_content(&item.name)?,
                 Topic::Products => self.product_content(&item.name)?,
+                Topic::Feeds => self.feed_content(&item.name)?,
             };
             Some((item.number, content))
         });
