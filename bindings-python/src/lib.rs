@@ -21,6 +21,7 @@ mod record_models;
 mod record_summaries;
 mod record_tables;
 mod table;
+mod table_columns;
 mod tile;
 mod time_grid;
 mod ufunc;

@@ -20,16 +20,20 @@ use arrow_array::{
     RecordBatchReader, TimestampMicrosecondArray,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::{concat::concat_batches, take::take};
 use mesonet::query::{
     GridCells, Positions, Ragged, RaggedError, offsets_of_keys, order_of_rows, resample,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyCapsule};
 
 use crate::error::refused;
+use crate::table_columns;
 use crate::time_grid::{Grid, positions};
 
 /// A table that other libraries take over without a copy.
@@ -47,6 +51,44 @@ impl ArrowTable {
     /// The names of the columns.
     fn column_names(&self) -> Vec<String> {
         self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// A column; see `table_columns`.
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<&'static str>)> {
+        let column = self.0.column_by_name(name);
+        let column = column.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        table_columns::column(py, name, column)
+    }
+
+    /// Some of the rows, without a copy; fewer if there are fewer.
+    fn rows(&self, start: usize, length: usize) -> Self {
+        let start = start.min(self.0.num_rows());
+        Self(self.0.slice(start, length.min(self.0.num_rows() - start)))
+    }
+
+    /// The rows as a stream of Arrow's IPC format, for pickles.
+    fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let written = || {
+            let mut writer = StreamWriter::try_new(Vec::new(), &self.0.schema())?;
+            writer.write(&self.0)?;
+            writer.into_inner()
+        };
+        Ok(PyBytes::new(py, &py.detach(written).map_err(refused)?))
+    }
+
+    /// The rows that [`to_ipc`](Self::to_ipc) wrote.
+    #[staticmethod]
+    fn from_ipc(py: Python<'_>, bytes: PyBackedBytes) -> PyResult<Self> {
+        let read = || {
+            let reader = StreamReader::try_new(&bytes[..], None)?;
+            let schema = reader.schema();
+            concat_batches(&schema, &reader.collect::<Result<Vec<_>, _>>()?)
+        };
+        py.detach(read).map(Self).map_err(refused)
     }
 
     /// A stream of the one batch. A requested schema may be ignored, as the interface says.

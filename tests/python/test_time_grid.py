@@ -150,7 +150,7 @@ REFUSED = {
     "far": (lambda: mesonet.plan_grid(0, 1 << 60, 10), "64-bit microseconds"),
     "caps": (lambda: mesonet.plan_grid(*HOUR, caps=Caps(cells=-1)), "cells must be from 0"),
     "stations": (lambda: mesonet.plan_grid(*HOUR, stations=-1), "stations must be from 0"),
-    "text": (lambda: mesonet.plan_grid("2024-08-03T20:00", *HOUR[1:]), "not an instant"),
+    "text": (lambda: mesonet.plan_grid("2024-08-03T2000", *HOUR[1:]), "not an instant"),
     "age": (
         lambda: mesonet.resample([0], [1.0], *HOUR, max_age=np.timedelta64(1, "us")),
         "max_age must be whole milliseconds",

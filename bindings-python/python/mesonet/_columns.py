@@ -1,6 +1,7 @@
 """Converts what users pass to contiguous columns of exactly the types of the core."""
 
 import datetime
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -10,13 +11,17 @@ from . import _mesonet
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-Instant: TypeAlias = str | int | datetime.datetime | np.datetime64
-"""A text in RFC 3339, milliseconds since 1970, or a time. A time without a time zone is UTC."""
+Instant: TypeAlias = str | int | datetime.datetime | datetime.date | np.datetime64
+"""A text such as ``2024-08-03T20:00Z``, ``2024-08-03 20:00`` or ``2024-08-03``, milliseconds since 1970,
+a time or a date. What has no time zone is UTC, and a date is its midnight."""
 
-Duration: TypeAlias = datetime.timedelta | np.timedelta64
-"""A length of time."""
+Duration: TypeAlias = datetime.timedelta | np.timedelta64 | str
+"""A length of time; as a text, ``90s``, ``10min``, ``1h``, ``7d``."""
 
 
+_WITHOUT_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?")
+_SPAN = re.compile(r"(\d+)\s*(s|m|min|h|d)")
+_UNIT_MS = {"s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _NAT = np.iinfo(np.int64).min
 # Times in this machine's byte order: how many units make a millisecond.
@@ -86,6 +91,8 @@ def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
 def instant_ms(given: Instant, what: str) -> int:
     """Milliseconds since 1970; anything finer is truncated."""
     if isinstance(given, str):
+        if plain := _WITHOUT_ZONE.fullmatch(given):
+            given = f"{plain[1]}T{plain[2] or '00:00'}Z"
         return _mesonet.instant_ms(given)
     if isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.timedelta64)):
         # The result is datetime64[us].
@@ -98,18 +105,27 @@ def instant_ms(given: Instant, what: str) -> int:
             raise _mesonet.MesonetError(f"{what} must be a time; got NaT")
         aware = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
         return (aware - _EPOCH) // datetime.timedelta(milliseconds=1)
+    if isinstance(given, datetime.date):
+        return instant_ms(datetime.datetime(given.year, given.month, given.day), what)
     if isinstance(given, np.datetime64):
         if np.isnat(given):
             raise _mesonet.MesonetError(f"{what} must be a time; got NaT")
         return instant_ms(int(milliseconds(np.array([given]))[0]), what)
     raise TypeError(
-        f"{what} must be a text, milliseconds since 1970, a datetime or a datetime64; "
+        f"{what} must be a text, milliseconds since 1970, a date, a datetime or a datetime64; "
         f"got {type(given).__name__}"
     )
 
 
 def duration_ms(given: Duration, what: str) -> int:
     """Milliseconds; anything finer is refused."""
+    if isinstance(given, str):
+        span = _SPAN.fullmatch(given.strip())
+        if span is None or (ms := int(span[1]) * _UNIT_MS[span[2]]) > _LAST_MS:
+            raise _mesonet.MesonetError(
+                f"{what} must be a length of time such as 90s, 10min, 1h or 7d; got {given!r}"
+            )
+        return ms
     if isinstance(given, datetime.timedelta):
         if given != given:
             raise _mesonet.MesonetError(f"{what} must be a length of time; got NaT")
@@ -133,11 +149,11 @@ def duration_ms(given: Duration, what: str) -> int:
         if ms.astype(given.dtype) != given:
             raise wrong
         return int(ms.astype(np.int64))
-    raise TypeError(f"{what} must be a timedelta or timedelta64; got {type(given).__name__}")
+    raise TypeError(f"{what} must be a text, a timedelta or a timedelta64; got {type(given).__name__}")
 
 
 def step_minutes(given: int | Duration) -> int:
-    if isinstance(given, (datetime.timedelta, np.timedelta64)):
+    if isinstance(given, (datetime.timedelta, np.timedelta64, str)):
         minutes, rest = divmod(duration_ms(given, "step"), 60_000)
         if rest:
             raise _mesonet.MesonetError(f"step must be a whole number of minutes; got {given}")
@@ -146,5 +162,5 @@ def step_minutes(given: int | Duration) -> int:
         # A step that does not fit 64 bits is refused together with all that are too long.
         return min(max(int(given), 0), int(np.iinfo(np.int64).max))
     raise TypeError(
-        f"step must be a number of minutes, a timedelta or a timedelta64; got {type(given).__name__}"
+        f"step must be a number of minutes, a text, a timedelta or a timedelta64; got {type(given).__name__}"
     )

@@ -24,13 +24,14 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from ._shown import ShownFields, ShownRows
 from .features import Features
 from .feed import FeedFile, FeedReadings, File, Source, files_of, named, readings_of, summaries
 
@@ -41,7 +42,7 @@ Zones = str | os.PathLike[str] | bytes
 
 
 @dataclass(frozen=True, slots=True)
-class AlertState:
+class AlertState(ShownFields):
     """The state of a message at a time: see :meth:`Alerts.states`."""
 
     id: str
@@ -58,7 +59,7 @@ class AlertState:
     """The messages that follow it, in the order they were sent."""
 
 
-class Alerts:
+class Alerts(ShownRows):
     """The messages of files of alerts, each identifier once.
 
     The state of a message at a time depends on all messages, by the rules of the service. An update
@@ -80,6 +81,13 @@ class Alerts:
     def __repr__(self) -> str:
         files = len(self.files)
         return f"<mesonet.Alerts: {len(self)} messages of {files} file{'' if files == 1 else 's'}>"
+
+    def _shown(self) -> tuple[list[str], int]:
+        return ["sent", "status", "message_type", "id"], len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        values = [getattr(state, name) for state in self.states()[start:stop]]
+        return [f"{at:%Y-%m-%d %H:%MZ}" for at in values] if name == "sent" else values
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:

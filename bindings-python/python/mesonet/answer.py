@@ -1,13 +1,14 @@
 """The answers of a record: tables, the outcome of a file, health, and the warning about damage."""
 
 import datetime
-from collections.abc import Mapping
+import html
 from dataclasses import dataclass
-
+from typing import Self
 
 from .warning import MesonetWarning
 from . import _mesonet
-from .table import Streamed
+from ._shown import ShownFields
+from .table import Rows
 from .time_grid import Coarsening
 
 __all__ = ["DamagedWarning", "IngestOutcome", "KeptReport", "RecordHealth", "RecordTable"]
@@ -25,7 +26,7 @@ class DamagedWarning(MesonetWarning):
 
 
 @dataclass(frozen=True)
-class IngestOutcome:
+class IngestOutcome(ShownFields):
     """The outcome of a file that was taken in.
 
     >>> import tempfile, mesonet
@@ -71,7 +72,7 @@ class IngestOutcome:
 
 
 @dataclass(frozen=True)
-class KeptReport:
+class KeptReport(ShownFields):
     """A report as it came in; see :meth:`Record.reports`.
 
     >>> import datetime, mesonet
@@ -90,7 +91,7 @@ class KeptReport:
 
 
 @dataclass(frozen=True)
-class RecordHealth:
+class RecordHealth(ShownFields):
     """The state of a record.
 
     >>> import tempfile, mesonet
@@ -113,13 +114,14 @@ class RecordHealth:
     """What is damaged, as far as it was read. Answers lack the readings in it."""
 
 
-class RecordTable(Streamed):
+class RecordTable(Rows):
     """An answer of a record as an Arrow table.
 
     Anything that takes Arrow's streams takes the table without a copy: ``pyarrow.table(answer)``,
-    ``polars.DataFrame(answer)``, DuckDB, and pandas by :meth:`to_pandas`. An export by
-    :meth:`Record.bulk` is read from the record in batches while the caller takes it, so it may be
-    larger than memory.
+    ``polars.DataFrame(answer)``, DuckDB, and pandas by :meth:`to_pandas`. Columns and rows are also
+    those of a :class:`mesonet.Table`: ``answer["value"]``, ``answer.head()``, ``for row in answer``.
+    An export by :meth:`Record.bulk` is read from the record in batches while the caller takes it, so
+    it may be larger than memory; it has no length, and is taken as a whole or by ``to_batches()``.
 
     >>> import tempfile, mesonet
     >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
@@ -142,6 +144,20 @@ class RecordTable(Streamed):
         """The step of a grid, in minutes."""
         self.coarsening = coarsening
         """Present if the step differs from the requested one."""
+
+    @property
+    def _held(self) -> _mesonet.ArrowTable:
+        if not isinstance(self._table, _mesonet.ArrowTable):
+            raise TypeError("an export is read once, in batches: take to_batches() or to_arrow()")
+        return self._table
+
+    def _with(self, table: _mesonet.ArrowTable) -> Self:
+        said = {"step_minutes": self.step_minutes, "coarsening": self.coarsening}
+        return type(self)(table, self.damaged, **said)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        held = isinstance(self._table, _mesonet.ArrowTable)
+        return super()._repr_html_() if held else html.escape(repr(self))
 
     def __repr__(self) -> str:
         return f"<mesonet.RecordTable: damaged {self.damaged}>"

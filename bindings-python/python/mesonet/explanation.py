@@ -12,8 +12,9 @@ spike            not run: the value is missing or impossible
 ...
 """
 
-import html
 from typing import Any
+
+from ._shown import table_html
 
 __all__ = ["Explanation"]
 
@@ -39,9 +40,8 @@ class Explanation(dict[str, Any]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{html.escape(self._head())}</p>", _html([_HEADER, *map(_check_row, self["checks"])])]
-        for title, header, rows in self._more():
-            parts += [f"<p>{html.escape(title)}</p>", _html([header, *rows])]
+        parts = [table_html(_HEADER, map(_check_row, self["checks"]), self._head())]
+        parts += [table_html(header, rows, title) for title, header, rows in self._more()]
         return "\n".join(parts)
 
     def _head(self) -> str:
@@ -101,11 +101,3 @@ def _neighbour_row(of: dict[str, Any]) -> list[str]:
 def _aligned(rows: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _html(rows: list[list[str]]) -> str:
-    def line(cells: list[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    head, *body = rows
-    return "<table>" + line(head, "th") + "".join(line(row, "td") for row in body) + "</table>"

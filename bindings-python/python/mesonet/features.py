@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._optional import need
+from ._shown import ShownRows
 
 __all__ = ["Features"]
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class Features(ShownRows):
     """A GeoJSON FeatureCollection.
 
     >>> from mesonet import Features
@@ -35,6 +36,14 @@ class Features:
 
     def __repr__(self) -> str:
         return f"<mesonet.Features: {len(self)} feature{'' if len(self) == 1 else 's'}>"
+
+    def _shown(self) -> tuple[list[str], int]:
+        names = dict.fromkeys(name for feature in self for name in feature["properties"])
+        return ["id", *names], len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        of: Sequence[Mapping[str, Any]] = self.geojson["features"][start:stop]
+        return [one.get("id") if name == "id" else one["properties"].get(name) for one in of]
 
     @property
     def __geo_interface__(self) -> Mapping[str, Any]:

@@ -14,14 +14,16 @@ import datetime
 import gzip
 import io
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, KeysView, Sequence, Set, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Self, TypeAlias, TypeGuard
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from ._shown import ShownFields
 from .table import Table
 from .warning import MesonetWarning
 
@@ -51,7 +53,7 @@ _MOST_BYTES = 1 << 31
 
 
 @dataclass(frozen=True)
-class FeedFile:
+class FeedFile(ShownFields):
     """How one file was read.
 
     >>> import mesonet
@@ -94,6 +96,9 @@ class FeedReadings(Table):
     >>> feed = mesonet.read_feed(b"METAR KBUF 312354Z 21014KT=\\n", received="2020-01-01T00:00Z")
     >>> feed
     <mesonet.FeedReadings: 3 readings of 1 file>
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(feed)).files == feed.files
+    True
     """
 
     def __init__(self, table: _mesonet.ArrowTable, files: tuple[FeedFile, ...]) -> None:
@@ -101,9 +106,19 @@ class FeedReadings(Table):
         self.files = files
         """How each file was read, in the order given."""
 
+    def __reduce__(self) -> Any:
+        return _readings, (self._table.to_ipc(), self.files)
+
+    def _with(self, table: _mesonet.ArrowTable) -> Self:
+        return type(self)(table, self.files)
+
     def __repr__(self) -> str:
         files = len(self.files)
         return f"<mesonet.FeedReadings: {len(self)} readings of {files} file{'' if files == 1 else 's'}>"
+
+
+def _readings(ipc: bytes, files: tuple[FeedFile, ...]) -> FeedReadings:
+    return FeedReadings(_mesonet.ArrowTable.from_ipc(ipc), files)
 
 
 def read_feed(
@@ -271,14 +286,18 @@ def known_stations() -> Table:
 File: TypeAlias = tuple[str, bytes, int, str | None]
 
 
+def is_several(source: Source | Iterable[Source]) -> TypeGuard[Iterable[Source]]:
+    """Whether it is several sources, and not one."""
+    # Tables are iterable too, but over the names of their columns, which would be taken for paths.
+    return isinstance(source, (Sequence, Set, Iterator, KeysView, ValuesView)) and not isinstance(
+        source, (str, bytes, bytearray, memoryview, os.PathLike, io.IOBase)
+    )
+
+
 def files_of(
     source: Source | Iterable[Source], received: Instant | None, kind: str | None
 ) -> list[File]:
-    # Tables are iterable too, but over the names of their columns, which would be taken for paths.
-    several = isinstance(source, (Sequence, Set, Iterator, KeysView, ValuesView)) and not isinstance(
-        source, (str, bytes, bytearray, memoryview, os.PathLike, io.IOBase)
-    )
-    sources: Iterable[Any] = source if several else [source]  # type: ignore[assignment]
+    sources: Iterable[Any] = source if is_several(source) else [source]
     received_ms = None if received is None else instant_ms(received, "received")
     files = [_file(one, received_ms, kind) for one in sources]
     if not files:
@@ -356,6 +375,7 @@ def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, 
 def _file(source: Any, received_ms: int | None, kind: str | None) -> tuple[str, bytes, int, str | None]:
     now_ms = instant_ms(datetime.datetime.now(datetime.UTC), "now")
     if isinstance(source, (str, os.PathLike)):
+        _refuse_content(source)
         path = Path(source)
         name, content = path.name, path.read_bytes()
         now_ms = int(path.stat().st_mtime * 1000)
@@ -373,6 +393,17 @@ def _file(source: Any, received_ms: int | None, kind: str | None) -> tuple[str, 
         )
     name, content = _unpacked(name, content)
     return name, content, now_ms if received_ms is None else received_ms, kind
+
+
+def _refuse_content(source: str | os.PathLike[str]) -> None:
+    """Refuses a text that is meant as something else than a path."""
+    text = str(source)
+    if re.match(r"[a-z][a-z0-9+.-]+://", text):
+        raise _mesonet.MesonetError(f"an address is not fetched; pass bytes, or a path; got {text[:80]!r}")
+    if isinstance(source, str) and ("\n" in text or text.startswith(("METAR ", "SPECI ", "<", "{"))):
+        raise _mesonet.MesonetError(
+            f"a text is a path; pass the content of a file as bytes, text.encode(); got {text[:40]!r}"
+        )
 
 
 def _unpacked(name: str, content: bytes) -> tuple[str, bytes]:

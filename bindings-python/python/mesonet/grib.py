@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from . import _mesonet
+from ._grib_dataset import dataset
+from ._shown import ShownFields, ShownRows
 from .feed import Source, files_of
 from .grid import NativeGrid, _numbers
 from .wind import rotate
@@ -44,7 +46,7 @@ class GribLevel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GribRefusal:
+class GribRefusal(ShownFields):
     """A message of a file that cannot be read."""
 
     number: int
@@ -91,8 +93,13 @@ class GribField:
         self.refusal: str | None = told.get("refusal")
         """Why its grid cannot be read; None if it can."""
 
+    @property
+    def called(self) -> str:
+        """Its name: that of ecCodes, else that of wgrib2, else its numbers."""
+        return self.eccodes_name or self.wgrib2_name or self.parameter
+
     def __repr__(self) -> str:
-        name = self.eccodes_name or self.wgrib2_name or self.parameter
+        name = self.called
         over = f", {self.statistic} over {self.interval}" if self.statistic else ""
         return f"<mesonet.GribField: {name} at {self.level}, {self.valid:%Y-%m-%dT%H:%MZ}{over}, {self.kind}>"
 
@@ -148,7 +155,7 @@ class GribField:
         return _array(self, self.values, name, self._told.get("attributes", ()))
 
 
-class GribFile(Sequence[GribField]):
+class GribFile(Sequence[GribField], ShownRows):
     """The fields of a file, in the order of the file.
 
     ``refused`` lists what cannot be read: broken messages, edition 1, and products of templates
@@ -179,6 +186,30 @@ class GribFile(Sequence[GribField]):
     def __repr__(self) -> str:
         refused = f", {len(self.refused)} refused" if self.refused else ""
         return f"<mesonet.GribFile: {len(self)} fields{refused}>"
+
+    def _shown(self) -> tuple[list[str], int]:
+        return ["name", "level", "second_level", "valid", "statistic", "kind", "units"], len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        fields = self._fields[start:stop]
+        if name == "name":
+            return [field.called for field in fields]
+        if name == "valid":
+            return [f"{field.valid:%Y-%m-%d %H:%MZ}" for field in fields]
+        return [getattr(field, name) for field in fields]
+
+    def to_xarray(self, **members: Any) -> Any:
+        """The fields as one ``xarray.Dataset``: all, or those that :meth:`select` finds.
+
+        Fields of one parameter, kind of level and statistic are a variable, over ``valid_time`` and the
+        levels if there are several; a combination that the file lacks is NaN. It has the name of
+        ecCodes; if several variables would have it, the kind of level, the layer, the kind of
+        forecast, the statistic and its hours follow. Fields on another grid than most, fields that
+        are there twice, and fields whose grid cannot be read are left out and named in a
+        :class:`mesonet.MesonetWarning`. All values are unpacked, so select what you need of a large
+        file. Needs xarray.
+        """
+        return dataset(self.select(**members) if members else self._fields)
 
     def select(self, **members: Any) -> list[GribField]:
         """The fields whose members have these values: ``file.select(eccodes_name="t", level=(103,
@@ -304,5 +335,4 @@ def _array(field: GribField, values: Any, name: str | None, attributes: Any) -> 
     }
     if field.statistic:
         told["GRIB_statistic"] = f"{field.statistic} over {field.interval}"
-    called = name or field.eccodes_name or field.wgrib2_name or field.parameter
-    return xarray.DataArray(values, coordinates, dimensions, called, told)
+    return xarray.DataArray(values, coordinates, dimensions, name or field.called, told)

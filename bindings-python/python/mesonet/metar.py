@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from ._shown import ShownFields
 from ._metar_remarks import (
     Ceiling,
     ClockTime,
@@ -216,7 +217,7 @@ class _Lazy:
 
 
 @dataclass(frozen=True, slots=True)
-class Metar(_Lazy):
+class Metar(_Lazy, ShownFields):
     """Everything that a report says, with the unit in each name. Numbers are those of the report.
     Wind, visibility and altimeter setting come in several units; they are given in the unit of the
     report and in the unit of the service. What the report does not say is None.

@@ -18,7 +18,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
@@ -28,7 +28,7 @@ from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, Rec
 from .client.summaries import Period, Summaries, date_text, standard_offset
 from .explanation import Explanation
 from .features import Features
-from .feed import Source, _file
+from .feed import Source, _file, is_several
 from .time_grid import Caps, Coarsening
 
 __all__ = ["Record"]
@@ -96,18 +96,38 @@ class Record:
     def __repr__(self) -> str:
         return f"<mesonet.Record {self._folder!r} for {'writing' if self._writes else 'reading'}>"
 
-    def ingest(
+    # A text is iterable, but is one path.
+    @overload
+    def ingest(  # type: ignore[overload-overlap]
         self,
         source: Source,
         *,
         feed: str | None = None,
         received: Instant | None = None,
         places: Mapping[str, tuple[float, float, float | None]] | None = None,
-    ) -> IngestOutcome:
+    ) -> IngestOutcome: ...
+    @overload
+    def ingest(
+        self,
+        source: Iterable[Source],
+        *,
+        feed: str | None = None,
+        received: Instant | None = None,
+        places: Mapping[str, tuple[float, float, float | None]] | None = None,
+    ) -> list[IngestOutcome]: ...
+    def ingest(
+        self,
+        source: Source | Iterable[Source],
+        *,
+        feed: str | None = None,
+        received: Instant | None = None,
+        places: Mapping[str, tuple[float, float, float | None]] | None = None,
+    ) -> IngestOutcome | list[IngestOutcome]:
         """Takes in a file of reports or alerts, as a server does: readings are converted, values
         are derived, everything is checked, and earlier readings stay on record.
 
-        ``source`` is a path, the content of a file or an open binary file. ``feed`` names its kind
+        ``source`` is a path, the content of a file or an open binary file; of several of them, one
+        after the other is taken in, and the result is a list. ``feed`` names its kind
         (one of ``FEED_KINDS``); by default the kind is found from content and name. ``received`` is
         any time within two weeks of the receipt, by default the time of change of a path, or else
         the present. Bulletins do not say where a station is. :func:`mesonet.known_stations` does,
@@ -116,6 +136,8 @@ class Record:
         file again changes nothing. A file of no known kind, or a file that breaks off, raises
         :class:`mesonet.MesonetError`, whose message says what was stored before.
         """
+        if is_several(source):
+            return [self.ingest(one, feed=feed, received=received, places=places) for one in source]
         now_ms = instant_ms(datetime.datetime.now(datetime.UTC), "now")
         received_ms = None if received is None else instant_ms(received, "received")
         name, content, got_ms, kind = _file(source, received_ms, feed)

@@ -13,14 +13,24 @@
 [29.4, 29.1, None, 26.0]
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+import datetime
+import operator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, overload
+
+import numpy as np
 
 from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
+from ._shown import ShownRows
 from .time_grid import Caps, fitted
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["Table", "resample_table"]
+
+_ROWS_AT_ONCE = 4_096
 
 
 class ArrowStream(Protocol):
@@ -60,16 +70,106 @@ class Streamed:
         return self.to_arrow().to_pandas()
 
 
-class Table(Streamed):
+class Rows(Streamed, ShownRows):
+    """The rows of an Arrow table: columns, parts and single rows, without another library."""
+
+    @property
+    def _held(self) -> _mesonet.ArrowTable:
+        """The table in memory."""
+        raise NotImplementedError
+
+    def _with(self, table: _mesonet.ArrowTable) -> Self:
+        """The same with other rows."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self._held.column_names()
+
+    def head(self, count: int = 5) -> Self:
+        """The first rows."""
+        return self[: max(operator.index(count), 0)]
+
+    @overload
+    def __getitem__(self, key: str) -> "NDArray[Any]": ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    def __getitem__(self, key: str | slice) -> "NDArray[Any] | Self":
+        """A column as an array, by its name, or consecutive rows, by a slice.
+
+        Times are datetime64 in UTC; a number that is missing is NaN, a time NaT, a text None.
+        """
+        if isinstance(key, str):
+            return self._column(self._held, key)
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step != 1:
+                raise _mesonet.MesonetError(f"the step of a slice must be 1; got {step}")
+            return self._with(self._held.rows(start, max(stop - start, 0)))
+        raise TypeError(f"rows are taken by the name of a column or a slice; got {type(key).__name__}")
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows, each as a dict of plain objects; times are aware, in UTC."""
+        names = self.column_names
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            part = self._held.rows(start, _ROWS_AT_ONCE)
+            columns = [_plain(self._column(part, name)) for name in names]
+            for values in zip(*columns, strict=True):
+                yield dict(zip(names, values, strict=True))
+
+    def _column(self, table: _mesonet.ArrowTable, name: str) -> "NDArray[Any]":
+        try:
+            values, dtype = table.column(name)
+        except KeyError:
+            known = ", ".join(self.column_names)
+            raise KeyError(f"no column {name!r}; there are {known}") from None
+        if isinstance(values, list):
+            texts = np.empty(len(values), object)
+            texts[:] = values
+            return texts
+        array: NDArray[Any] = values if dtype is None else values.view(dtype)
+        return array
+
+    def _shown(self) -> tuple[list[str], int]:
+        return self.column_names, len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        try:
+            return list(self._column(self._held.rows(start, stop - start), name))
+        except TypeError:
+            # A column that NumPy has no type for.
+            return ["…"] * (stop - start)
+
+
+def _plain(column: "NDArray[Any]") -> list[Any]:
+    """The values as plain objects."""
+    values: list[Any] = column.tolist()
+    if column.dtype.kind == "M":
+        of = column.astype("M8[us]").tolist()
+        return [None if at is None else at.replace(tzinfo=datetime.UTC) for at in of]
+    return values
+
+
+class Table(Rows):
     """An Arrow table that other libraries take over without a copy.
 
     Anything that takes Arrow's streams takes it: ``pyarrow.table(table)``,
-    ``polars.DataFrame(table)``, DuckDB; pandas by :meth:`to_pandas`.
+    ``polars.DataFrame(table)``, DuckDB; pandas by :meth:`to_pandas`. Without such a library
+    ``table["value"]`` is a column as a NumPy array, ``table[10:20]`` and ``table.head()`` are some of
+    the rows, and iteration gives each row as a dict.
 
     >>> import mesonet
     >>> feed = mesonet.read_feed(b"METAR KBUF 312354Z 21014KT=\\n", received="2020-01-01T00:00Z")
     >>> isinstance(feed, mesonet.Table), len(feed), feed.to_arrow().num_rows
     (True, 3, 3)
+    >>> feed["observation_name"].tolist(), feed.head(1)["value"].tolist()
+    (['windSpeed', 'windSpeed10m', 'windDirection'], [25.928])
+    >>> [row["unit"] for row in feed]
+    ['km/h', 'km/h', '°']
     """
 
     _table: _mesonet.ArrowTable
@@ -77,16 +177,22 @@ class Table(Streamed):
     def __init__(self, table: _mesonet.ArrowTable) -> None:
         self._table = table
 
-    def __len__(self) -> int:
-        return len(self._table)
+    @property
+    def _held(self) -> _mesonet.ArrowTable:
+        return self._table
 
     def __repr__(self) -> str:
         return f"<mesonet.Table: {len(self)} rows of {', '.join(self.column_names)}>"
 
-    @property
-    def column_names(self) -> list[str]:
-        """The names of the columns."""
-        return self._table.column_names()
+    def __reduce__(self) -> Any:
+        return _table_of, (self._table.to_ipc(),)
+
+    def _with(self, table: _mesonet.ArrowTable) -> Self:
+        return type(self)(table)
+
+
+def _table_of(ipc: bytes) -> Table:
+    return Table(_mesonet.ArrowTable.from_ipc(ipc))
 
 
 def resample_table(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from . import _mesonet
+from ._shown import ShownFields
 from ._columns import (
     Duration,
     Instant,
@@ -72,7 +73,7 @@ class Coarsening(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TimeGrid:
+class TimeGrid(ShownFields):
     """A grid that fits its caps: see :func:`plan_grid`.
 
     >>> from mesonet import plan_grid

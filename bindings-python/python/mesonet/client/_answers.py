@@ -48,7 +48,7 @@ def readings_table(
         "value": np.array([one["value"] for one in of], np.float64),
         **quality_columns(of),
         "qualifier": texts([one.get("qualifier") for one in of]),
-        **_formed(of, has_units, has_local),
+        **form_columns(of, has_units, has_local),
     }
     about = {}
     if steps != {None}:
@@ -60,7 +60,7 @@ def readings_table(
     return ServiceTable(columns, about, damaged, answers[0].replay)
 
 
-def _formed(
+def form_columns(
     of: Sequence[Mapping[str, Any]], has_units: bool, has_local: bool
 ) -> "dict[str, NDArray[Any]]":
     """The columns that the form of an answer adds."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._mesonet import MesonetError
+from .._shown import ShownFields
 from ._filter import LiveFilter, live_query, parameters
 from ._wire import Answer, NoAnswer, Request, Send, Wire, _redirected, _refusal
 from .errors import UnreachableError
@@ -25,7 +26,7 @@ SILENCE_S = 60.0
 
 
 @dataclass(frozen=True)
-class LiveEvent:
+class LiveEvent(ShownFields):
     """An event of the stream, as :meth:`mesonet.AsyncClient.live` gives it."""
 
     topic: str

@@ -9,7 +9,7 @@ from .._columns import Duration, Instant
 from .._mesonet import MesonetError
 from .._station import one_series
 from ..features import Features
-from ._answers import quality_columns, readings_table, said, table
+from ._answers import form_columns, quality_columns, readings_table, said, table
 from ._filter import BBox, StationFilter, box, filter_query, parameters, sides
 from ._parameters import Span, Units, form, instant_text, span_text, step_count
 from ._twin import call
@@ -287,7 +287,7 @@ class Observations:
             "calculated": np.array([one["calculated"] for one in of], np.bool_),
             "qualifier": texts([one.get("qualifier") for one in of]),
             "group_bucket_name": texts([one.get("groupBucketName", "") for one in of]),
-            **_formed(of, units is not None or bool(unit_of), tz is not None),
+            **form_columns(of, units is not None or bool(unit_of), tz is not None),
         }
         return table(answer, columns, about)
 

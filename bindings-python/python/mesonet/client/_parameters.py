@@ -11,8 +11,8 @@ from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from .._mesonet import MesonetError
 from ._filter import parameters
 
-Span: TypeAlias = str | Duration
-"""A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
+Span: TypeAlias = Duration
+"""A length of time: a text (``7d``, ``12h``, ``30m``) or a timedelta."""
 
 Units: TypeAlias = Literal["metric", "us", "si"]
 """A system of units: that of the record; °F, mph, inHg, in, mi and ft; K, m/s, Pa and m."""

@@ -4,13 +4,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from .._mesonet import MesonetError
 from .._optional import need
+from .._shown import ShownFields, ShownRows
 from ._files import flush, written_whole
 from .netcdf import dataset_of, to_netcdf
 from ._wire import Answer
@@ -19,7 +20,7 @@ __all__ = ["BulkFile", "BulkTable"]
 
 
 @dataclass(frozen=True, eq=False)
-class BulkTable:
+class BulkTable(ShownRows):
     """The rows of a bulk export, with the columns of the service.
 
     Supports Arrow's interface of streams: ``polars.DataFrame(bulk)``, ``pyarrow.table(bulk)``,
@@ -40,6 +41,13 @@ class BulkTable:
     def __repr__(self) -> str:
         missing = f", {self.damaged} damaged blocks missing" if self.damaged else ""
         return f"<mesonet.BulkTable: {len(self)} rows{missing}>"
+
+    def _shown(self) -> tuple[list[str], int]:
+        return list(self.table.column_names), len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        values: list[Any] = self.table[name].slice(start, stop - start).to_pylist()
+        return values
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -73,7 +81,7 @@ class BulkTable:
 
 
 @dataclass(frozen=True)
-class BulkFile:
+class BulkFile(ShownFields):
     """A bulk export in a Parquet file.
 
     >>> from pathlib import Path

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._mesonet import MesonetError
 from .._optional import need
+from .._shown import ShownFields
 from ..tile import decode_bytes
 from .table import utc
 
@@ -30,7 +31,7 @@ _TILE_PIXELS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPoint:
+class ModelPoint(ShownFields):
     """Values of one cell at one time.
 
     >>> from mesonet import ModelPoint
@@ -83,7 +84,7 @@ class ModelPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelSeries:
+class ModelSeries(ShownFields):
     """Values of one cell over the hours of a run.
 
     >>> from mesonet import ModelSeries

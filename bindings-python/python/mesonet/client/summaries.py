@@ -55,6 +55,9 @@ class Summaries:
         count = len({of["start"] for _, of in self.periods})
         return f"<mesonet.Summaries: {_count(count, self.period)} of {_count(stations, 'station')}>"
 
+    def _repr_html_(self) -> str:
+        return self.values()._repr_html_()
+
     def values(self) -> ServiceTable:
         """One row for each station, period and variable: ``station_id``, ``period``, ``start``,
         ``end``, ``variable``, ``unit``, ``count``, ``max`` with ``max_time`` and ``max_quality``, the

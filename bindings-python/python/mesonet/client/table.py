@@ -8,6 +8,7 @@ import numpy as np
 
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
 from .._optional import need
+from .._shown import ShownRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,7 @@ _CODES = {"quality_base": BASE_QUALITY_NAMES, "quality_reason": REASON_QUALITY_N
 
 
 @dataclass(frozen=True, eq=False)
-class ServiceTable:
+class ServiceTable(ShownRows):
     """Columns of one length, as NumPy arrays, with the other parts of the answer.
 
     ``timestamp`` is datetime64[us] in UTC; ``quality_base`` and ``quality_reason`` are codes of
@@ -60,6 +61,13 @@ class ServiceTable:
     def __repr__(self) -> str:
         missing = f", {self.damaged} damaged blocks missing" if self.damaged else ""
         return f"<mesonet.ServiceTable: {len(self)} rows of {', '.join(self.columns)}{missing}>"
+
+    def _shown(self) -> tuple[list[str], int]:
+        return list(self.columns), len(self)
+
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+        values = self.columns[name][start:stop]
+        return [_CODES[name][code] for code in values] if name in _CODES else list(values)
 
     def to_pandas(self) -> Any:
         """The ``pandas.DataFrame``. Times have the zone UTC, quality codes are ordered categories,
