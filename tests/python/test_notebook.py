@@ -1,9 +1,12 @@
 """What a notebook shows of results, and what it takes as people write it."""
 
+import ast
 import copy
 import datetime
 import pickle
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -187,3 +190,27 @@ def test_fields_that_do_not_fit_are_left_out_and_named():
     assert "CAPE" not in data
     with pytest.raises(mesonet.MesonetError, match="none of the fields can be read: .*packing template"):
         mesonet.read_grib(DATA / "grib/grids/refused_logarithms.grib2").to_xarray()
+
+
+def test_importing_the_package_imports_no_module_of_it_that_is_not_used():
+    code = (
+        "import sys, mesonet\n"
+        "print(sorted(name for name in sys.modules if name.startswith('mesonet') or name in ('asyncio', 'httpx')))\n"
+        "print(mesonet.worst.__module__, mesonet.client.__name__, 'Client' in dir(mesonet))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines() == ["['mesonet', 'mesonet._mesonet']", "mesonet.quality mesonet.client True"]
+
+
+def test_each_public_name_comes_from_its_module():
+    named = set(mesonet._MODULE_OF) | {"MesonetError", "__version__"}
+    assert named == set(mesonet.__all__)
+    assert all(getattr(mesonet, name) is not None for name in mesonet.__all__)
+    with pytest.raises(AttributeError, match="module 'mesonet' has no attribute 'nothing'"):
+        mesonet.nothing
+    # Those that type checkers see are the same.
+    source = Path(mesonet.__file__).read_text()
+    seen = ast.parse(source)
+    [checked] = [of for of in seen.body if isinstance(of, ast.If)]
+    typed = {(of.module, one.name) for of in checked.body for one in of.names}
+    assert typed == {(module, name) for name, module in mesonet._MODULE_OF.items()}

@@ -48,99 +48,283 @@ whose message says what was given and what is allowed. An array of a wrong type 
 ==========================  ====================================================
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ._mesonet import MesonetError, __version__
-from .access import capabilities, check_lookback
-from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
-from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
-from .check import (
-    DEFAULT_LIMITS_TOML,
-    NetworkStation,
-    SeriesReadings,
-    Verdicts,
-    check_network,
-    check_station,
-    explain,
-)
-from .client import (
-    AsyncClient,
-    BulkFile,
-    BulkTable,
-    Client,
-    DamagedError,
-    LiveEvent,
-    ModelPoint,
-    ModelSeries,
-    Raster,
-    Retry,
-    ServiceError,
-    ServiceTable,
-    Summaries,
-    Tile,
-    UnreachableError,
-)
-from .features import Features
-from .frame import check_frame
-from .crosswalk import (
-    BUFR_033020,
-    GHCNH_CHECKS,
-    ISD,
-    MADIS,
-    QARTOD,
-    SWOB_QA_SUMMARY,
-    Crosswalk,
-)
-from .derived import (
-    dew_point_c,
-    heat_index_c,
-    heat_index_f,
-    humidex,
-    mean_sea_level_pressure_hpa,
-    relative_humidity_pct,
-    roughness_m,
-    station_pressure_hpa,
-    stull_wet_bulb_c,
-    wet_bulb_c,
-    wind_at_10m,
-    wind_chill_c,
-    wind_chill_f,
-)
-from .explanation import Explanation
-from .feed import (
-    FEED_KINDS,
-    FeedFile,
-    FeedReadings,
-    known_stations,
-    read_eccc_hourly,
-    read_feed,
-    read_ghcnh,
-    read_iem,
-    read_isd,
-    read_metar,
-    read_ndbc,
-    read_nws,
-    read_swob,
-)
-from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_winds
-from .grid import Cell, NativeGrid, Position, Rotation
-from .metar import Metar, parse_metar
-from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
-from .record import Record
-from .table import Table, resample_table
-from .tile import decode, decode_bytes, encode
-from .time_grid import (
-    Caps,
-    Coarsening,
-    Picks,
-    Resampled,
-    TimeGrid,
-    pick_series,
-    plan_grid,
-    resample,
-)
-from ._labelled import UnitFunction
-from .unit import UnitResolution, convert, resolve_unit, to_canonical
-from .warning import MesonetWarning
-from .wind import rotate
+
+if TYPE_CHECKING:
+    from .access import capabilities, check_lookback
+    from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
+    from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
+    from .check import (
+        DEFAULT_LIMITS_TOML,
+        NetworkStation,
+        SeriesReadings,
+        Verdicts,
+        check_network,
+        check_station,
+        explain,
+    )
+    from .client import (
+        AsyncClient,
+        BulkFile,
+        BulkTable,
+        Client,
+        DamagedError,
+        LiveEvent,
+        ModelPoint,
+        ModelSeries,
+        Raster,
+        Retry,
+        ServiceError,
+        ServiceTable,
+        Summaries,
+        Tile,
+        UnreachableError,
+    )
+    from .features import Features
+    from .frame import check_frame
+    from .crosswalk import (
+        BUFR_033020,
+        GHCNH_CHECKS,
+        ISD,
+        MADIS,
+        QARTOD,
+        SWOB_QA_SUMMARY,
+        Crosswalk,
+    )
+    from .derived import (
+        dew_point_c,
+        heat_index_c,
+        heat_index_f,
+        humidex,
+        mean_sea_level_pressure_hpa,
+        relative_humidity_pct,
+        roughness_m,
+        station_pressure_hpa,
+        stull_wet_bulb_c,
+        wet_bulb_c,
+        wind_at_10m,
+        wind_chill_c,
+        wind_chill_f,
+    )
+    from .explanation import Explanation
+    from .feed import (
+        FEED_KINDS,
+        FeedFile,
+        FeedReadings,
+        known_stations,
+        read_eccc_hourly,
+        read_feed,
+        read_ghcnh,
+        read_iem,
+        read_isd,
+        read_metar,
+        read_ndbc,
+        read_nws,
+        read_swob,
+    )
+    from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_winds
+    from .grid import Cell, NativeGrid, Position, Rotation
+    from .metar import Metar, parse_metar
+    from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
+    from .record import Record
+    from .table import Table, resample_table
+    from .tile import decode, decode_bytes, encode
+    from .time_grid import (
+        Caps,
+        Coarsening,
+        Picks,
+        Resampled,
+        TimeGrid,
+        pick_series,
+        plan_grid,
+        resample,
+    )
+    from ._labelled import UnitFunction
+    from .unit import UnitResolution, convert, resolve_unit, to_canonical
+    from .warning import MesonetWarning
+    from .wind import rotate
+
+# Importing all modules takes longer than importing NumPy, and most programs use few of them. A module is
+# imported when one of its names is first asked for.
+_MODULES = {
+    "access": (
+        "capabilities",
+        "check_lookback",
+    ),
+    "alert": (
+        "AlertState",
+        "Alerts",
+        "read_any",
+        "read_cap",
+        "read_nws_alerts",
+    ),
+    "answer": (
+        "DamagedWarning",
+        "IngestOutcome",
+        "KeptReport",
+        "RecordHealth",
+        "RecordTable",
+    ),
+    "check": (
+        "DEFAULT_LIMITS_TOML",
+        "NetworkStation",
+        "SeriesReadings",
+        "Verdicts",
+        "check_network",
+        "check_station",
+        "explain",
+    ),
+    "client": (
+        "AsyncClient",
+        "BulkFile",
+        "BulkTable",
+        "Client",
+        "DamagedError",
+        "LiveEvent",
+        "ModelPoint",
+        "ModelSeries",
+        "Raster",
+        "Retry",
+        "ServiceError",
+        "ServiceTable",
+        "Summaries",
+        "Tile",
+        "UnreachableError",
+    ),
+    "crosswalk": (
+        "BUFR_033020",
+        "Crosswalk",
+        "GHCNH_CHECKS",
+        "ISD",
+        "MADIS",
+        "QARTOD",
+        "SWOB_QA_SUMMARY",
+    ),
+    "derived": (
+        "dew_point_c",
+        "heat_index_c",
+        "heat_index_f",
+        "humidex",
+        "mean_sea_level_pressure_hpa",
+        "relative_humidity_pct",
+        "roughness_m",
+        "station_pressure_hpa",
+        "stull_wet_bulb_c",
+        "wet_bulb_c",
+        "wind_at_10m",
+        "wind_chill_c",
+        "wind_chill_f",
+    ),
+    "explanation": (
+        "Explanation",
+    ),
+    "features": (
+        "Features",
+    ),
+    "feed": (
+        "FEED_KINDS",
+        "FeedFile",
+        "FeedReadings",
+        "known_stations",
+        "read_eccc_hourly",
+        "read_feed",
+        "read_ghcnh",
+        "read_iem",
+        "read_isd",
+        "read_metar",
+        "read_ndbc",
+        "read_nws",
+        "read_swob",
+    ),
+    "frame": (
+        "check_frame",
+    ),
+    "grib": (
+        "GribField",
+        "GribFile",
+        "GribLevel",
+        "GribRefusal",
+        "read_grib",
+        "true_winds",
+    ),
+    "grid": (
+        "Cell",
+        "NativeGrid",
+        "Position",
+        "Rotation",
+    ),
+    "_labelled": (
+        "UnitFunction",
+    ),
+    "metar": (
+        "Metar",
+        "parse_metar",
+    ),
+    "quality": (
+        "BaseQuality",
+        "ReasonQuality",
+        "distinct_worst_first",
+        "worse",
+        "worst",
+    ),
+    "record": (
+        "Record",
+    ),
+    "table": (
+        "Table",
+        "resample_table",
+    ),
+    "tile": (
+        "decode",
+        "decode_bytes",
+        "encode",
+    ),
+    "time_grid": (
+        "Caps",
+        "Coarsening",
+        "Picks",
+        "Resampled",
+        "TimeGrid",
+        "pick_series",
+        "plan_grid",
+        "resample",
+    ),
+    "unit": (
+        "UnitResolution",
+        "convert",
+        "resolve_unit",
+        "to_canonical",
+    ),
+    "warning": (
+        "MesonetWarning",
+    ),
+    "wind": (
+        "rotate",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if module := _MODULE_OF.get(name):
+        value = getattr(importlib.import_module(f".{module}", __name__), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_"):
+        try:
+            return importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AlertState",
