@@ -5,11 +5,11 @@ use std::sync::Arc;
 use mesonet::alert::{AlertState, Clock, Feature, Message, Query, Status, resolve};
 use mesonet::feed::{FileContext, Item, Kind, Summary};
 use mesonet::store::AlertStore;
-use mesonet::zone::Zones;
-use mesonet::{BBox, LonLat};
+use mesonet::zone::{ZoneKind, Zones};
+use mesonet::{BBox, LonLat, zone};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{json, refused};
 use crate::feed::{File, holds_alerts, kind_of, summary_of};
@@ -122,6 +122,49 @@ fn read_alerts(
     Ok((AlertMessages { messages, zones }, summary_of))
 }
 
+/// The parts of a file of zones: its name, and its content; of a shapefile also its table, its
+/// coordinate system and its encoding.
+type ZoneFile = (String, PyBackedBytes, Option<(PyBackedBytes, String, Option<String>)>);
+
+/// The bundle of the zones of files, and of each file how many zones and rows it has, how many of these
+/// were refused, and why the first were.
+#[pyfunction]
+#[pyo3(signature = (files, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
+fn zone_bundle<'py>(
+    py: Python<'py>,
+    files: Vec<ZoneFile>,
+) -> PyResult<(Bound<'py, PyBytes>, Vec<(usize, usize, usize, Vec<String>)>)> {
+    let (bundle, read) = py.detach(|| bundle_of(&files)).map_err(refused)?;
+    Ok((PyBytes::new(py, &bundle), read))
+}
+
+type Bundled = (Vec<u8>, Vec<(usize, usize, usize, Vec<String>)>);
+
+fn bundle_of(files: &[ZoneFile]) -> Result<Bundled, String> {
+    let (mut zones, mut read) = (Vec::new(), Vec::new());
+    for (name, content, table) in files {
+        // The Weather Service names its files of fire weather zones so; nothing in them says it.
+        let is_fire = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("fz"));
+        let hint = is_fire.then_some(ZoneKind::Fire);
+        let of_file = match table {
+            None => zone::read_geojson(content, hint),
+            Some((dbf, prj, cpg)) => {
+                let file = zone::Shapefile { shp: content, dbf, prj, cpg: cpg.as_deref() };
+                zone::read_shapefile(file, hint)
+            }
+        };
+        let mut file = of_file.map_err(|error| format!("{name}: {error}"))?;
+        file.simplify().map_err(|error| format!("{name}: {error}"))?;
+        let refusals = file.refusals.iter().take(5);
+        let refusals = refusals.map(|of| format!("row {}: {}", of.row, of.reason)).collect();
+        read.push((file.zones.len(), file.rows, file.refused, refusals));
+        zones.append(&mut file.zones);
+    }
+    let bundle = Zones::new(zones).to_bundle().map_err(|error| error.to_string())?;
+    Ok((bundle, read))
+}
+
 /// The messages of files, and the kind and the summary of each file.
 type Read = (Vec<Arc<Message>>, Vec<(Kind, Summary)>);
 
@@ -151,5 +194,6 @@ fn read(files: &[File]) -> Result<Read, String> {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<AlertMessages>()?;
-    module.add_function(wrap_pyfunction!(read_alerts, module)?)
+    module.add_function(wrap_pyfunction!(read_alerts, module)?)?;
+    module.add_function(wrap_pyfunction!(zone_bundle, module)?)
 }

@@ -6,19 +6,9 @@ Run `mesonet-server` (its sample has a run of NAM), then `python sounding.py`.
 import mesonet
 import mesonet.xarray
 import numpy as np
-from matplotlib.ticker import NullFormatter, ScalarFormatter
-from style import BLUE, GREEN, GRID, INK, RED, plt, save, service
+from style import BLUE, GREEN, GRID, RED, plt, save, service
 
 PLACE = {"lat": 29.95, "lon": -90.07}
-BOTTOM_HPA, TOP_HPA = 1050.0, 100.0
-SKEW = 37.0
-"""By how many degrees an isotherm leans over a factor e of pressure."""
-
-BARBS_AT = 54.0
-"""Where the barbs stand, in degrees at the bottom."""
-
-KAPPA = 287.05 / 1004.6
-"""Gas constant of dry air over its heat capacity."""
 
 
 def main():
@@ -32,64 +22,19 @@ def main():
 
     figure = plt.figure(figsize=(8.5, 7.0), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(2, 1.05))
-    axes = left.subplots()
-    background(axes)
-    axes.plot(skewed(air, pressure), pressure, color=RED, lw=2, label="temperature")
-    axes.plot(skewed(dew, pressure), pressure, color=GREEN, lw=2, label="dew point")
-    axes.barbs(
-        np.full(len(pressure), BARBS_AT),
-        pressure,
-        sounding.u_wind,
-        sounding.v_wind,
-        length=6,
-        lw=0.8,
-        color=INK,
-        zorder=5,
-    )
-    axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), facecolor="white", frameon=True, edgecolor="none")
     place_text = f"{float(sounding.lat):.2f}°, {float(sounding.lon):.2f}°"
     time = np.datetime_as_string(sounding.valid_time.values, "m").replace("T", " ")
-    axes.set_title(f"NAM at {place_text}, {time}Z")
-
+    mesonet.plot.skew_t(
+        pressure,
+        air,
+        dew,
+        u_kt=sounding.u_wind,
+        v_kt=sounding.v_wind,
+        title=f"NAM at {place_text}, {time}Z",
+        axes=left.subplots(),
+    )
     hodograph(right.subplots(2, 1, height_ratios=(1.2, 1)), sounding)
     save(figure, args.out, "sounding")
-
-
-def skewed(celsius, hpa):
-    """Where a temperature is drawn at a pressure."""
-    return celsius + SKEW * np.log(BOTTOM_HPA / np.asarray(hpa))
-
-
-def background(axes):
-    levels = np.geomspace(BOTTOM_HPA, TOP_HPA, 60)
-    for celsius in range(-120, 50, 10):
-        axes.plot(skewed(celsius, levels), levels, color=BLUE if celsius == 0 else GRID, lw=0.7, zorder=1)
-    for theta in range(250, 460, 10):
-        dry = theta * (levels / 1000.0) ** KAPPA - 273.15
-        axes.plot(skewed(dry, levels), levels, color="#e0b090", lw=0.5, zorder=1)
-    for start in range(-20, 40, 5):
-        axes.plot(skewed(moist(start, levels), levels), levels, color="#9fc7a5", lw=0.5, ls="--", zorder=1)
-    axes.set_yscale("log")
-    axes.set(ylim=(BOTTOM_HPA, TOP_HPA), xlim=(-35, 60), ylabel="hPa", xlabel="°C at the bottom")
-    axes.set_yticks([1000, 850, 700, 500, 400, 300, 250, 200, 150, 100])
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.grid(axis="x", visible=False)
-
-
-def moist(celsius, levels):
-    """The temperature of a saturated parcel that rises from the first level (pseudoadiabatic lapse
-    rate of the AMS Glossary), in steps small enough for a drawing."""
-    kelvin, along = celsius + 273.15, []
-    for hpa, following in zip(levels, np.append(levels[1:], levels[-1]), strict=True):
-        along.append(kelvin - 273.15)
-        vapour = 6.112 * np.exp(17.67 * (kelvin - 273.15) / (kelvin - 29.65))
-        mixing = 0.622 * vapour / max(hpa - vapour, 1.0)
-        warming = (287.05 * kelvin + 2.501e6 * mixing) / (
-            1004.6 + 2.501e6**2 * mixing * 0.622 / (287.05 * kelvin**2)
-        )
-        kelvin += warming / hpa * (following - hpa)
-    return np.array(along)
 
 
 def hodograph(both, sounding):

@@ -53,5 +53,5 @@ pub use sample::{SampleData, SampleError, sample, sample_alerts};
 pub use state::clock::Clock;
 pub use state::model_runs::ModelRuns;
 pub use state::services::Services;
-pub use state::zones::{TOLERANCE_DEG, ZoneSet, ZonesError};
+pub use state::zones::{ZoneSet, ZonesError};
 pub use state::{State, StateError};

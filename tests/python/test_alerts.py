@@ -188,3 +188,41 @@ def test_a_file_or_condition_that_is_refused(case):
 def test_a_type_that_is_refused(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def unpacked(name, to):
+    to.write_bytes(gzip.decompress((DATA / "zones" / name).read_bytes()))
+    return to
+
+
+def test_a_bundle_of_zones_is_made_of_the_files_that_are_published(tmp_path):
+    path = DATA / "nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz"
+    own = unpacked("nws_ugcs_zone_simplified.geojson.gz", tmp_path / "zones.geojson")
+    bundle = mesonet.zone_bundle(own)
+    file = tmp_path / "zones.bin"
+    file.write_bytes(bundle)
+
+    def outlines(**zones):
+        features = mesonet.read_nws_alerts(path, **zones).to_geojson("2026-05-14T16:36Z")["features"]
+        return sum(feature["geometry"] is not None for feature in features)
+
+    assert (outlines(), outlines(zones=bundle), outlines(zones=file)) == (14, 204, 204)
+    shape = unpacked("eccc_zones_bc.shp.gz", tmp_path / "bc.shp")
+    unpacked("eccc_zones_bc.dbf.gz", tmp_path / "bc.dbf")
+    with pytest.raises(FileNotFoundError, match="bc.prj"):
+        mesonet.zone_bundle(shape)
+    (tmp_path / "bc.prj").write_bytes((DATA / "zones/eccc_zones_bc.prj").read_bytes())
+    with pytest.warns(mesonet.MesonetWarning, match=r"bc.shp: 12 of 75 rows are no zones; row 10: .082640-082713. is not"):
+        assert len(mesonet.zone_bundle([own, shape])) > len(bundle)
+
+
+def test_a_file_of_zones_that_is_none_is_refused(tmp_path):
+    wrong = tmp_path / "zones.geojson"
+    feature = {"type": "Feature", "properties": {"name": "here"}, "geometry": None}
+    for content, message in (
+        (b"no json", "zones.geojson: "),
+        (json.dumps({"type": "FeatureCollection", "features": [feature]}).encode(), "1 of 1 rows are no zones"),
+    ):
+        wrong.write_bytes(content)
+        with pytest.raises(mesonet.MesonetError, match=message):
+            mesonet.zone_bundle(wrong)

@@ -23,6 +23,7 @@ whose message says what was given and what is allowed. An array of a wrong type 
 :func:`known_stations`      stations whose places reports do not say: aerodromes, buoys
 :func:`read_cap`            official alerts as GeoJSON with their state at a time; also
                             ``read_nws_alerts``, and ``read_any`` for files of any kind
+:func:`zone_bundle`         the outlines of alert zones from the files of the weather services
 :func:`parse_metar`         one METAR or SPECI report with all its groups and remarks
 :func:`resample`            the latest reading at each position of a time grid
 :func:`resample_table`      the same for the series of a table: Arrow, pandas, polars
@@ -55,7 +56,7 @@ from ._mesonet import MesonetError, __version__
 
 if TYPE_CHECKING:
     from .access import capabilities, check_lookback
-    from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
+    from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts, zone_bundle
     from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
     from .check import (
         DEFAULT_LIMITS_TOML,
@@ -160,6 +161,7 @@ _MODULES = {
         "read_any",
         "read_cap",
         "read_nws_alerts",
+        "zone_bundle",
     ),
     "answer": (
         "DamagedWarning",
@@ -437,4 +439,5 @@ __all__ = [
     "wind_chill_f",
     "worse",
     "worst",
+    "zone_bundle",
 ]

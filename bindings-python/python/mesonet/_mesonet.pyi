@@ -92,6 +92,7 @@ __all__ = [
     "pick_into",
     "check_lookback",
     "capabilities",
+    "zone_bundle",
 ]
 
 __version__: Final[str]
@@ -290,6 +291,9 @@ def explain_network(
 ) -> str: ...
 def station_id(network: str, native_id: str, /) -> str: ...
 def known_stations() -> ArrowTable: ...
+def zone_bundle(
+    files: list[tuple[str, bytes, tuple[bytes, str, str | None] | None]], /
+) -> tuple[bytes, list[tuple[int, int, int, list[str]]]]: ...
 
 @final
 class ArrowStream:

@@ -23,6 +23,7 @@ import datetime
 import gzip
 import json
 import os
+import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,9 +34,10 @@ from . import _mesonet
 from ._columns import Instant, instant_ms
 from ._shown import ShownFields, ShownRows
 from .features import Features
+from .warning import MesonetWarning
 from .feed import FeedFile, FeedReadings, File, Source, files_of, named, readings_of, summaries
 
-__all__ = ["AlertState", "Alerts", "read_any", "read_cap", "read_nws_alerts"]
+__all__ = ["AlertState", "Alerts", "read_any", "read_cap", "read_nws_alerts", "zone_bundle"]
 
 Zones = str | os.PathLike[str] | bytes
 """The path of a bundle of zones, packed with gzip or not, or its content."""
@@ -198,6 +200,45 @@ def read_any(
     if holding == {True} and None not in kinds:
         return _made(files, zones)
     return readings_of(files)
+
+
+def zone_bundle(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> bytes:
+    """The bundle of the zones of files, for ``zones`` of :func:`read_cap` and :class:`mesonet.Record`.
+
+    The files are those that the weather services publish: shapefiles (``.shp``, with ``.dbf`` and
+    ``.prj`` beside it) of longitudes and latitudes, and GeoJSON. Later files override earlier ones.
+    Each outline is simplified by itself, by 111 m at most. Write the bytes to a file to use them
+    again. Rows that are no zones are left out; they are named in a :class:`mesonet.MesonetWarning`.
+
+    A file without a zone raises :class:`mesonet.MesonetError`.
+
+    >>> import mesonet
+    >>> mesonet.zone_bundle("zones.txt")
+    Traceback (most recent call last):
+    mesonet.MesonetError: zones.txt: a file of zones is .shp, .geojson or .json
+    """
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    files = [_zone_file(Path(path)) for path in several]
+    bundle, read = _mesonet.zone_bundle(files)
+    for (name, *_), (zones, rows, refused, reasons) in zip(files, read, strict=True):
+        said = f"{name}: {refused} of {rows} rows are no zones; {'; '.join(reasons)}"
+        if rows and not zones:
+            raise _mesonet.MesonetError(said)
+        if refused:
+            warnings.warn(said, MesonetWarning, stacklevel=2)
+    return bundle
+
+
+def _zone_file(path: Path) -> tuple[str, bytes, tuple[bytes, str, str | None] | None]:
+    kind = path.suffix.lower()
+    if kind in (".geojson", ".json"):
+        return path.name, path.read_bytes(), None
+    if kind != ".shp":
+        raise _mesonet.MesonetError(f"{path.name}: a file of zones is .shp, .geojson or .json")
+    encoding = path.with_suffix(".cpg")
+    cpg = encoding.read_text("utf-8", "replace") if encoding.exists() else None
+    table, projection = path.with_suffix(".dbf"), path.with_suffix(".prj")
+    return path.name, path.read_bytes(), (table.read_bytes(), projection.read_text("utf-8", "replace"), cpg)
 
 
 def _alerts(

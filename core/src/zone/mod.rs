@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::bundle::ZoneBundleError;
 pub use self::file::{
-    File, MAX_FILE_BYTES, ProjectionError, Shapefile, ZoneFileError, ZoneRefusal, read_geojson,
-    read_shapefile,
+    FILE_TOLERANCE_DEG, File, MAX_FILE_BYTES, ProjectionError, Shapefile, ZoneFileError,
+    ZoneRefusal, read_geojson, read_shapefile,
 };
 use crate::geo::{BBox, FeatureType, LatLon, LonLat, MultiPolygon};
 

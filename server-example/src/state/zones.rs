@@ -7,15 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use flate2::read::GzDecoder;
-use mesonet::geo::{GeometryError, MultiPolygon};
+use mesonet::geo::GeometryError;
 use mesonet::zone;
 use mesonet::zone::{ZoneBundleError, ZoneFileError, Zones};
 
 /// The zones of `sample/zones.bin.gz`; `tests/data/zones/SOURCES.md` gives its sources.
 const BUNDLE: &[u8] = include_bytes!("../../sample/zones.bin.gz");
-
-/// Tolerance for simplifying the outlines of files, at most 111 m.
-pub const TOLERANCE_DEG: f64 = 0.001;
 
 /// Why zones cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -110,12 +107,7 @@ impl ZoneSet {
             for refusal in refusals.iter().take(5) {
                 tracing::warn!("{}: row {}: {}", path.display(), refusal.row, refusal.reason);
             }
-            for zone in &mut file.zones {
-                let outline = zone.geometry.as_ref().map(MultiPolygon::repaired);
-                let simple =
-                    outline.map(|outline| outline.simplified(TOLERANCE_DEG)).transpose()?;
-                zone.geometry = simple.and_then(|outline| MultiPolygon::dissolved([&outline]));
-            }
+            file.simplify()?;
             zones.append(&mut file.zones);
         }
         Self::new(Zones::new(zones))

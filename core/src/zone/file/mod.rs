@@ -80,6 +80,39 @@ pub struct File {
     pub flat_rings: usize,
 }
 
+/// How far the outlines of a file may be from those that are kept, degrees: 111 m at most.
+pub const FILE_TOLERANCE_DEG: f64 = 0.001;
+
+impl File {
+    /// Repairs the outlines and simplifies each by itself, by at most [`FILE_TOLERANCE_DEG`]. At a
+    /// border two zones may overlap or leave a gap of up to twice that.
+    ///
+    /// # Errors
+    /// An outline cannot be simplified.
+    ///
+    /// ```
+    /// use mesonet::zone::{self, read_geojson};
+    /// let text = br#"{"type":"FeatureCollection","features":[{"type":"Feature",
+    ///     "properties":{"UGC":"NYZ010"},"geometry":{"type":"Polygon","coordinates":
+    ///     [[[-79,42],[-78.5,42.0001],[-78,42],[-78,43],[-79,43],[-79,42]]]}}]}"#;
+    /// let mut file: zone::File = read_geojson(text, None)?;
+    /// let positions = |file: &zone::File| file.zones[0].geometry.as_ref().map(|of| of.positions());
+    /// let before = positions(&file);
+    /// file.simplify()?;
+    /// assert_eq!((before, positions(&file)), (Some(6), Some(5)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn simplify(&mut self) -> Result<(), GeometryError> {
+        for zone in &mut self.zones {
+            let outline = zone.geometry.as_ref().map(MultiPolygon::repaired);
+            let simple =
+                outline.map(|outline| outline.simplified(FILE_TOLERANCE_DEG)).transpose()?;
+            zone.geometry = simple.and_then(|outline| MultiPolygon::dissolved([&outline]));
+        }
+        Ok(())
+    }
+}
+
 /// A row that is not a zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneRefusal {

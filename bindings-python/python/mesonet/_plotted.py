@@ -1,0 +1,127 @@
+"""What is drawn, whichever library draws it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._mesonet import BASE_QUALITY_NAMES, MesonetError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .client.summaries import Summaries
+
+
+class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float64]]"]):
+    """Times and values by variable; ``minutes`` has the interval of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.minutes: dict[str, int] = {}
+
+
+def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
+    """One series for each variable of the readings of one station."""
+    if at_least not in BASE_QUALITY_NAMES:
+        raise MesonetError(f"at_least must be one of {', '.join(BASE_QUALITY_NAMES)}; got {at_least!r}")
+    names = _column(readings, "observation_name")
+    times, values = _column(readings, "timestamp"), _column(readings, "value")
+    if names is None or times is None or values is None:
+        raise MesonetError("the readings must have the columns observation_name, timestamp and value")
+    times = np.asarray(times).astype("M8[ms]")
+    values = np.asarray(values, np.float64)
+    for of_station in ("station_id", "station"):
+        stations = _column(readings, of_station)
+        if stations is not None and len(set(stations.tolist())) > 1:
+            some = ", ".join(sorted(map(str, set(stations.tolist())))[:3])
+            raise MesonetError(f"the readings must be of one station; got {some} …")
+    good = ~np.isnan(values)
+    quality = _column(readings, "quality_base")
+    if quality is not None:
+        codes = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
+        numbers = np.array([codes.get(of, of) for of in quality.tolist()], np.uint8)
+        good &= numbers >= codes[at_least]
+    minutes = _column(readings, "interval_minutes")
+    lengths = np.zeros(len(values), np.int64) if minutes is None else np.asarray(minutes, np.int64)
+    found = SeriesOfStation()
+    for name in dict.fromkeys(names[good].tolist()):
+        of = good & (names == name)
+        shortest = int(lengths[of].min())
+        of &= lengths == shortest
+        at, first = np.unique(times[of], return_index=True)
+        found[str(name)] = (at, values[of][first])
+        found.minutes[str(name)] = shortest
+    return found
+
+
+def _column(table: Any, name: str) -> "NDArray[Any] | None":
+    """A column of a table of any kind; None if it has none of that name."""
+    if not hasattr(table, "__getitem__"):
+        # An export holds a table of Arrow.
+        table = getattr(table, "table", {})
+    known: Any = getattr(table, "column_names", None)
+    if known is None:
+        known = getattr(table, "columns", ())
+    if name not in known:
+        return None
+    column = table[name]
+    if getattr(getattr(column, "dt", None), "tz", None) is not None and hasattr(column.dt, "tz_convert"):
+        column = column.dt.tz_convert(None)
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+
+
+@dataclass(frozen=True)
+class Rose:
+    """Shares of winds in percent."""
+
+    directions: "NDArray[np.float64]"
+    """The middle of each sector, degrees."""
+    labels: list[str]
+    """The classes of speed in km/h."""
+    shares: "NDArray[np.float64]"
+    """By class and sector."""
+    calm: float
+    count: int
+
+
+def rose_of(
+    speed_kmh: "ArrayLike", direction_deg: "ArrayLike", sectors: int, classes_kmh: Sequence[float]
+) -> Rose:
+    """Counts winds by class and sector."""
+    speed, degrees = np.asarray(speed_kmh, float), np.asarray(direction_deg, float)
+    if speed.ndim != 1 or speed.shape != degrees.shape:
+        raise MesonetError(f"speeds and directions must be columns of one length; got {speed.shape} and {degrees.shape}")
+    if not 4 <= sectors <= 72:
+        raise MesonetError(f"sectors must be from 4 to 72; got {sectors}")
+    bounds = [0.0, *map(float, classes_kmh), np.inf]
+    if any(high <= low for low, high in zip(bounds, bounds[1:], strict=False)):
+        raise MesonetError(f"classes_kmh must be above 0 and ascend; got {tuple(classes_kmh)}")
+    is_calm = speed == 0
+    moves = (speed > 0) & ~np.isnan(degrees)
+    count = int(is_calm.sum() + moves.sum())
+    if not count:
+        raise MesonetError("there are no winds: each must have a speed, and unless it is calm a direction")
+    sector = np.round(degrees[moves] % 360 / (360 / sectors)).astype(int) % sectors
+    of_class = np.searchsorted(bounds, speed[moves], side="right") - 1
+    shares = np.zeros((len(bounds) - 1, sectors))
+    np.add.at(shares, (of_class, sector), 100.0 / count)
+    labels = [f"{low:g}–{high:g}" for low, high in zip(bounds[:-1], bounds[1:-1], strict=False)]
+    labels.append(f"from {bounds[-2]:g}")
+    directions = np.arange(sectors) * 360.0 / sectors
+    return Rose(directions, labels, shares, 100.0 * int(is_calm.sum()) / count, count)
+
+
+def degrees_of(summaries: "Summaries") -> tuple[dict[str, Any], dict[str, Any]]:
+    """The temperatures and the precipitation of the periods of one station."""
+    if len({station for station, _ in summaries.periods}) > 1:
+        raise MesonetError("the summaries must be of one station")
+    values = summaries.values()
+    columns = ("start", "end", "max", "min", "mean", "total", "coverage_percent")
+
+    def of(variable: str, needed: str) -> dict[str, Any]:
+        rows = (values["variable"] == variable) & ~np.isnan(values[needed])
+        return {name: values[name][rows] for name in columns}
+
+    return of("airTemperature", "max"), of("precipitation", "total")
