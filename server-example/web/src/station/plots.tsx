@@ -2,8 +2,9 @@
 import { useSignal } from "@preact/signals";
 
 import type { StationDetail } from "../api/types";
-import { HOUR_MS } from "../domain/time";
+import { HOUR_MS, zoneName } from "../domain/time";
 import { theme, locale } from "../view";
+import { zone } from "../ui/clock";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
@@ -64,7 +65,9 @@ export function Plots({ id, detail, onExplain }: PlotsProps) {
   const range = zoom.value ?? [Math.max(first_s - 900, (until_ms - SPAN_MS) / 1000), until_ms / 1000 + 300];
   return (
     <div class="plots">
-      <p class="quiet">{word("seriesHint")}</p>
+      <p class="quiet">
+        {word("seriesHint")} {word("timesIn", zoneName(until_ms, locale.value, zone.value))}
+      </p>
       {answer.map(({ title, sequences }) => (
         <Plot
           key={title}
