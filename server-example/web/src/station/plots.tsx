@@ -9,7 +9,7 @@ import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { mapVariable } from "../domain/variables";
-import { end_ms } from "./network";
+import { end_ms, refreshes } from "./network";
 import { Plot, type Curve } from "./plot";
 import { mainSeries, readSeries, type Sequence } from "./series";
 
@@ -56,7 +56,7 @@ export function Plots({ id, detail, onExplain }: PlotsProps) {
         .map(({ title, sequences }) => ({ title, sequences: sequences.filter(({ values }) => values.length > 0) }))
         .filter(({ sequences }) => sequences.length > 0);
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   if (trouble && !answer) return <Trouble text={trouble} retry={again} />;
   if (!answer) return <p class="quiet">{word("loadingOf", word("series"))}</p>;

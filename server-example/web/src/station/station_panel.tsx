@@ -17,7 +17,7 @@ import { word } from "../ui/words";
 import { at_ms, isPlaced, language, locale, nameStation, system } from "../view";
 import { ExplainPanel } from "./explain_panel";
 import { favourites, toggleFavourite } from "./favourites";
-import { end_ms, shown_ms } from "./network";
+import { end_ms, refreshes, shown_ms } from "./network";
 import { Plots, save } from "./plots";
 
 const DAY_MS = 24 * HOUR_MS;
@@ -44,7 +44,7 @@ export function StationPanel({ id }: { id: string }) {
   const decoded = useSignal<{ readonly text: string } | undefined>(undefined);
   const { answer: detail, trouble, again } = useAsked(
     (signal) => askJson<StationDetail>(observations(`/stations/${id}?tz=local`), { signal }),
-    [id],
+    [id, refreshes.value],
   );
   useEffect(() => {
     if (detail?.timeZone) zoneOfStation.value = { id, zone: detail.timeZone };
@@ -98,7 +98,7 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
       const query = new URLSearchParams({ names: names.join(","), start: iso(at - 12 * HOUR_MS), end: iso(at) });
       return askJson<Readings>(observations(`/stations/readings?${query}`), { signal, body: { stationIds: [id] } });
     },
-    [id, at],
+    [id, at, refreshes.value],
   );
   if (trouble) return <Trouble text={trouble} retry={again} />;
   if (!answer) return null;
@@ -190,7 +190,7 @@ function Reports({ id, decoded }: { id: string; decoded: Signal<{ readonly text:
       const query = new URLSearchParams({ start: iso(until_ms - 6 * HOUR_MS), end: iso(until_ms) });
       return askJson<StationReports>(observations(`/stations/${id}/reports?${query}`), { signal });
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   // Some records keep no texts, and most networks have none.
   if (!answer || answer.reports.length === 0) return null;
@@ -221,7 +221,7 @@ function Weather({ id }: { id: string }) {
       const query = new URLSearchParams({ stationId: id, start: iso(until_ms - 12 * HOUR_MS), end: iso(until_ms) });
       return askJson<StationWeather>(observations(`/observations/weather?${query}`), { signal });
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   if (!answer || answer.reports.length === 0) return null;
   return (

@@ -1,12 +1,14 @@
 // The time that is shown: a slider over the times of the readings, or over the hours of a model.
-import { useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 import { about, isOffline, now_ms } from "../api/client";
 import { isPlaying, moveTime } from "../keys";
+import { span } from "../domain/time";
 import { coverage, valid_ms } from "../models/fields";
 import { file } from "../products/catalogue";
-import { columns, positions_ms, shown_ms } from "../station/network";
-import { at_ms, chooseClock, clock, CLOCKS, hour, layer, step_min } from "../view";
+import { columns, loadedAt_ms, positions_ms, shown_ms } from "../station/network";
+import { at_ms, chooseClock, clock, CLOCKS, hour, layer, locale, step_min } from "../view";
 import { elsewhere, long, nameOf, zoneOf } from "./clock";
 import { word } from "./words";
 
@@ -70,6 +72,7 @@ export function TimeBar() {
           <button type="button" class="wide" disabled={at_ms.value === undefined} onClick={() => (at_ms.value = undefined)}>
             {word("now")}
           </button>
+          <Updated />
           <label class="step">
             {word("step")}
             <select value={step_min.value} onChange={({ currentTarget }) => (step_min.value = Number(currentTarget.value))}>
@@ -97,6 +100,24 @@ function OfAlerts() {
       ]
     : [["", replay ? Date.parse(replay) : now_ms()]];
   return <Fixed times={times} />;
+}
+
+const UPDATE_MS = 10_000;
+
+/** How long ago the readings came, where they change. */
+function Updated() {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = Date.now()), UPDATE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  if (about.value?.replay !== undefined || loadedAt_ms.value === 0) return null;
+  const age_s = Math.max(now.value - loadedAt_ms.value, 0) / 1000;
+  return (
+    <small id="updated" title={long(loadedAt_ms.value)}>
+      {age_s < 60 ? word("updatedNow") : word("updatedAgo", span(age_s, locale.value))}
+    </small>
+  );
 }
 
 /** In which zone all times of the page are shown. */

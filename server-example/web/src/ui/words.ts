@@ -24,6 +24,8 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   later: ["Later", "Plus tard"],
   time: ["Time", "Heure"],
   now: ["Now", "Maintenant"],
+  updatedNow: ["Updated just now", "À jour"],
+  updatedAgo: ["Updated {0} ago", "Mis à jour il y a {0}"],
   step: ["Step", "Pas"],
   clock: ["Zone of all times", "Fuseau de toutes les heures"],
   "clock.utc": ["UTC", "UTC"],
