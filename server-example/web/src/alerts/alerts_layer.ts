@@ -33,12 +33,14 @@ export function alertsLayer(map: L.Map): void {
   const group = L.layerGroup();
   /** The copies of the world that are seen: 0 is that of Greenwich, 1 the one to the east of it. */
   const worlds = signal<readonly [number, number]>([0, 0]);
-  map.on("moveend", () => {
+  const look = () => {
     const bounds = map.getBounds();
     const world = (lon: number) => Math.floor((lon + 180) / 360);
     const [first, last] = [world(bounds.getWest()), world(bounds.getEast())];
     if (first !== worlds.value[0] || last !== worlds.value[1]) worlds.value = [first, last];
-  });
+  };
+  map.on("moveend", look);
+  look();
   effect(() => {
     const isOn = layer.value === "alerts" || alertsOver.value;
     if (!isOn) {

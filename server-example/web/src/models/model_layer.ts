@@ -61,6 +61,10 @@ class FieldLayer extends L.GridLayer {
 /** Keeps the field that is chosen on the map. */
 export function modelLayer(map: L.Map): void {
   let shown: FieldLayer | undefined;
+  let pointer: L.LatLng | undefined;
+  const look = () => {
+    underPointer.value = pointer && shown?.valueAt(pointer.lat, pointer.lng, map.getZoom());
+  };
   effect(() => {
     const of = layer.value === "models" && coverage.value ? field.value : undefined;
     void level_hpa.value;
@@ -80,13 +84,19 @@ export function modelLayer(map: L.Map): void {
     shown = next;
     // The hour before stays until this one is there: no flash.
     next.once("load", () => before?.remove());
+    // A tile may come after the pointer.
+    next.on("tileload", look);
     setTimeout(() => before?.remove(), 1500);
     next.addTo(map);
   });
   map.on("mousemove", ({ latlng }: L.LeafletMouseEvent) => {
-    underPointer.value = shown?.valueAt(latlng.lat, latlng.lng, map.getZoom());
+    pointer = latlng;
+    look();
   });
-  map.on("mouseout", () => (underPointer.value = undefined));
+  map.on("mouseout", () => {
+    pointer = undefined;
+    look();
+  });
   winds(map);
 }
 
