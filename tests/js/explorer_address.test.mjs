@@ -100,6 +100,22 @@ test("a station's name in the address gives way to its id without a step", async
   await page.close();
 });
 
+test("an address that is edited in an open page is followed, as one that is opened", async () => {
+  const { page, problems } = await open("#layer=stations&map=60,-120,5");
+  await waitForStations(page, 2_900);
+  await page.evaluate(() => (location.hash = "#CYYZ"));
+  await page.getByRole("heading", { name: /Pearson/ }).waitFor();
+  await page.waitForFunction(() => /map=43\.6\d*,-79\.6\d*,8/.test(location.hash));
+  await page.evaluate(() => (location.hash = "#layer=models&map=10,540.5,3&place=10,900"));
+  await page.waitForFunction(() => /map=10,-179\.5,3.*place=10,-180/.test(location.hash));
+  await page.goBack();
+  await page.getByRole("heading", { name: /Pearson/ }).waitFor();
+  await page.evaluate(() => (location.hash = "#lang=fr&units=us"));
+  await page.waitForFunction(() => document.documentElement.lang === "fr");
+  assert.deepEqual(problems.filter((text) => !/40[04]/.test(text)), []);
+  await page.close();
+});
+
 test("a link changes neither language nor units of whoever opens it; what is chosen in the page stays", async () => {
   const context = await browser().newContext({ locale: "en-CA", viewport: { width: 1440, height: 900 } });
   const visit = async (view) => {

@@ -1,11 +1,13 @@
 // What is shown: every part of it is in the address, so that a view can be shared.
 import { batch, computed, effect, signal } from "@preact/signals";
 
+import { wrapLon } from "./domain/mercator";
 import { mapVariable, type System } from "./domain/variables";
 
 export type Layer = "stations" | "quality" | "alerts" | "models" | "products";
 export const LAYERS: readonly Layer[] = ["stations", "quality", "alerts", "models", "products"];
 export type Theme = "light" | "dark";
+const THEMES: readonly Theme[] = ["light", "dark"];
 
 export const layer = signal<Layer>("stations");
 export const variable = signal("airTemperature");
@@ -63,7 +65,7 @@ export type Language = "en" | "fr";
 // An address may say how it is read, which holds for the visit. Only what is chosen in the page is stored.
 export const system = signal<System>(stored("units") === "us" ? "us" : "metric");
 export const language = signal<Language>((stored("language") ?? navigator.language).startsWith("fr") ? "fr" : "en");
-export const theme = signal<Theme>((stored("theme") as Theme | undefined) ?? (isDark() ? "dark" : "light"));
+export const theme = signal<Theme>(THEMES.find((one) => one === stored("theme")) ?? (isDark() ? "dark" : "light"));
 export const clock = signal<Clock>(clockNamed(stored("clock")) ?? "utc");
 export const locale = computed(() => (language.value === "fr" ? "fr-CA" : "en-CA"));
 
@@ -180,11 +182,11 @@ function read(hash: string, isOwn = false): void {
   hour.value = count("hour") ?? 0;
   productFile.value = all.get("file") ?? "";
   const [lat, lon] = numbers("place");
-  place.value = all.has("place") && Number.isFinite(lat) && Number.isFinite(lon) ? { lat: lat!, lon: lon! } : undefined;
+  place.value = all.has("place") && Math.abs(lat!) <= 90 && Number.isFinite(lon) ? { lat: lat!, lon: wrapLon(lon!) } : undefined;
   isPlaced.value = all.has("map");
   const [mapLat, mapLon, zoom] = numbers("map");
   if (all.has("map") && [mapLat, mapLon, zoom].every(Number.isFinite))
-    camera.value = { lat: mapLat!, lon: mapLon!, zoom: zoom! };
+    camera.value = { lat: mapLat!, lon: wrapLon(mapLon!), zoom: zoom! };
   lastStep = step();
   if (isOwn) return;
   const units = all.get("units");
@@ -216,12 +218,17 @@ export function nameStation(id: string): void {
 export function keepAddress(): void {
   read(location.hash);
   history.replaceState(OWN, "");
+  let last = "";
   const again = () => {
-    batch(() => read(location.hash, history.state === OWN));
+    last = location.hash;
+    batch(() => read(last, history.state === OWN));
     history.replaceState(OWN, "");
   };
   addEventListener("popstate", again);
-  addEventListener("hashchange", again);
+  // Where an address that is edited is no step for a browser. What was read already may be written in full by now.
+  addEventListener("hashchange", ({ newURL }) => {
+    if (new URL(newURL).hash !== last) again();
+  });
   effect(() => {
     void written();
     writeSoon();
