@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { defineConfig, type Plugin } from "vite";
 
 import { basemap } from "./scripts/basemap";
-import { places } from "./scripts/places";
+import { names, places } from "./scripts/places";
 
 const require = createRequire(import.meta.url);
 const FOLDER = "explorer";
@@ -89,7 +89,7 @@ function withoutPictures(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [made("basemap", basemap), made("places", places), withoutPictures(), libraryAddress(), library()],
+  plugins: [made("basemap", basemap), made("places", places), made("names", names), withoutPictures(), libraryAddress(), library()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",

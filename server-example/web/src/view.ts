@@ -1,11 +1,13 @@
 // What is shown: every part of it is in the address, so that a view can be shared.
-import { computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 
+import { wrapLon } from "./domain/mercator";
 import { mapVariable, type System } from "./domain/variables";
 
 export type Layer = "stations" | "quality" | "alerts" | "models" | "products";
 export const LAYERS: readonly Layer[] = ["stations", "quality", "alerts", "models", "products"];
 export type Theme = "light" | "dark";
+const THEMES: readonly Theme[] = ["light", "dark"];
 
 export const layer = signal<Layer>("stations");
 export const variable = signal("airTemperature");
@@ -17,6 +19,10 @@ export const station = signal<string | undefined>(undefined);
 export const alert = signal<string | undefined>(undefined);
 /** The code of a zone whose alerts are shown. */
 export const area = signal<string | undefined>(undefined);
+/** Whether the stations on the map are listed in a table. */
+export const isTableOpen = signal(false);
+/** Which alerts are shown, each empty where all are. */
+export const alertFilters = signal({ hazard: "", severity: "", office: "", region: "" });
 /** The clicked place of the models layer. */
 export const place = signal<{ lat: number; lon: number } | undefined>(undefined);
 export const model = signal("");
@@ -26,9 +32,11 @@ export const hour = signal(0);
 /** The raster product and its time, as the catalogue names its files; empty is the first. */
 export const productFile = signal("");
 export const camera = signal({ lat: 46, lon: -96, zoom: 4 });
-/** Whether the address said where the map is. */
+/** Whether the map is where it should be for what is opened: the address said so, or it has gone there. */
 export const isPlaced = signal(false);
 export const alertsOver = signal(false);
+/** Whether stations are plotted as models where the map is near enough. */
+export const stationModels = signal(true);
 
 const stored = (key: string): string | undefined => {
   try {
@@ -37,22 +45,60 @@ const stored = (key: string): string | undefined => {
     return undefined;
   }
 };
+function store(key: string, text: string): void {
+  try {
+    localStorage.setItem(`mesonet.${key}`, text);
+  } catch {
+    // A browser that keeps nothing.
+  }
+}
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
-export const system = signal<System>(stored("units") === "us" ? "us" : "metric");
+/** In which zone times are shown: UTC, that of the station that is open, that of the reader. */
+export type Clock = "utc" | "station" | "mine";
+export const CLOCKS: readonly Clock[] = ["utc", "station", "mine"];
+const clockNamed = (name: string | null | undefined) => CLOCKS.find((one) => one === name);
+
 /** The languages of the page. */
 export type Language = "en" | "fr";
 
+// An address may say how it is read, which holds for the visit. Only what is chosen in the page is stored.
+export const system = signal<System>(stored("units") === "us" ? "us" : "metric");
 export const language = signal<Language>((stored("language") ?? navigator.language).startsWith("fr") ? "fr" : "en");
-export const theme = signal<Theme>((stored("theme") as Theme | undefined) ?? (isDark() ? "dark" : "light"));
+export const theme = signal<Theme>(THEMES.find((one) => one === stored("theme")) ?? (isDark() ? "dark" : "light"));
+export const clock = signal<Clock>(clockNamed(stored("clock")) ?? "utc");
 export const locale = computed(() => (language.value === "fr" ? "fr-CA" : "en-CA"));
+
+export function chooseSystem(next: System): void {
+  system.value = next;
+  store("units", next);
+}
+export function chooseLanguage(next: Language): void {
+  language.value = next;
+  store("language", next);
+}
+export function chooseClock(next: Clock): void {
+  clock.value = next;
+  store("clock", next);
+}
+export function chooseTheme(next: Theme): void {
+  theme.value = next;
+  store("theme", next);
+}
+
+/** Opens an alert, to which the map goes. */
+export function openAlert(id: string): void {
+  station.value = area.value = undefined;
+  isPlaced.value = false;
+  alert.value = id;
+}
 
 /** Whether the panel beside the map is open. */
 export const isPanelOpen = computed(() => {
   if (layer.value === "alerts") return alert.value !== undefined || area.value !== undefined || station.value !== undefined;
   if (layer.value === "models") return place.value !== undefined || station.value !== undefined;
   if (layer.value === "quality") return true;
-  return station.value !== undefined;
+  return station.value !== undefined || (layer.value === "stations" && isTableOpen.value);
 });
 
 export function closePanel(): void {
@@ -61,6 +107,8 @@ export function closePanel(): void {
     area.value = undefined;
     return;
   }
+  // A station that was opened from the table: back to it.
+  if (station.value === undefined || layer.value !== "stations") isTableOpen.value = false;
   station.value = undefined;
   alert.value = undefined;
   area.value = undefined;
@@ -80,7 +128,10 @@ function written(): string {
   if (station.value) all.set("station", station.value);
   if (alert.value) all.set("alert", alert.value);
   if (layer.value === "alerts" && area.value) all.set("area", area.value);
+  if (layer.value === "alerts") for (const [name, text] of Object.entries(alertFilters.value)) if (text !== "") all.set(name, text);
+  if (layer.value === "stations" && isTableOpen.value) all.set("table", "open");
   if (alertsOver.value) all.set("alerts", "over");
+  if (layer.value === "stations" && !stationModels.value) all.set("plots", "values");
   if (layer.value === "models") {
     if (model.value) all.set("model", model.value);
     if (product.value) all.set("product", product.value);
@@ -91,6 +142,7 @@ function written(): string {
   if (layer.value === "products" && productFile.value) all.set("file", productFile.value);
   all.set("units", system.value);
   all.set("lang", language.value);
+  if (clock.value !== "utc") all.set("clock", clock.value);
   return `#${all.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
@@ -103,7 +155,8 @@ function decoded(text: string): string {
   }
 }
 
-function read(hash: string): void {
+/** Reads an address; how it is to be read only where it is not one of this visit. */
+function read(hash: string, isOwn = false): void {
   const text = hash.replace(/^#/, "");
   // A name alone is that of a station: #CYYZ.
   const all = new URLSearchParams(text === "" || text.includes("=") ? text : { station: decoded(text) });
@@ -118,41 +171,89 @@ function read(hash: string): void {
   station.value = all.get("station") ?? undefined;
   alert.value = all.get("alert") ?? undefined;
   area.value = all.get("area") ?? undefined;
+  const filter = (name: string) => all.get(name) ?? "";
+  alertFilters.value = { hazard: filter("hazard"), severity: filter("severity"), office: filter("office"), region: filter("region") };
   alertsOver.value = all.get("alerts") === "over";
+  isTableOpen.value = all.get("table") === "open";
+  stationModels.value = all.get("plots") !== "values";
   model.value = all.get("model") ?? model.value;
   product.value = all.get("product") ?? product.value;
   level_hpa.value = count("level");
   hour.value = count("hour") ?? 0;
   productFile.value = all.get("file") ?? "";
   const [lat, lon] = numbers("place");
-  place.value = all.has("place") && Number.isFinite(lat) && Number.isFinite(lon) ? { lat: lat!, lon: lon! } : undefined;
+  place.value = all.has("place") && Math.abs(lat!) <= 90 && Number.isFinite(lon) ? { lat: lat!, lon: wrapLon(lon!) } : undefined;
   isPlaced.value = all.has("map");
   const [mapLat, mapLon, zoom] = numbers("map");
   if (all.has("map") && [mapLat, mapLon, zoom].every(Number.isFinite))
-    camera.value = { lat: mapLat!, lon: mapLon!, zoom: zoom! };
+    camera.value = { lat: mapLat!, lon: wrapLon(mapLon!), zoom: zoom! };
+  lastStep = step();
+  if (isOwn) return;
   const units = all.get("units");
   if (units === "us" || units === "metric") system.value = units;
   const lang = all.get("lang");
   if (lang === "fr" || lang === "en") language.value = lang;
+  clock.value = clockNamed(all.get("clock")) ?? clock.value;
 }
 
-/** Reads the address, and keeps it and what is remembered up to date. */
+/** What a user has gone to: another one is a step of the browser's history; the map, the time and the rest are not. */
+const step = () => JSON.stringify([layer.value, station.value, alert.value, area.value, place.value, isTableOpen.value]);
+let lastStep = "";
+let isStep = false;
+let isWriting = false;
+
+/** Makes what is shown next a step of the history, such as another place on the map. */
+export function markStep(): void {
+  isStep = true;
+  writeSoon();
+}
+
+/** Puts the id of a station in the place of its name, which is no step. */
+export function nameStation(id: string): void {
+  station.value = id;
+  lastStep = step();
+}
+
+/** Reads the address, and keeps it up to date. */
 export function keepAddress(): void {
   read(location.hash);
-  addEventListener("hashchange", () => read(location.hash));
+  history.replaceState(OWN, "");
+  let last = "";
+  const again = () => {
+    last = location.hash;
+    batch(() => read(last, history.state === OWN));
+    history.replaceState(OWN, "");
+  };
+  addEventListener("popstate", again);
+  // Where an address that is edited is no step for a browser. What was read already may be written in full by now.
+  addEventListener("hashchange", ({ newURL }) => {
+    if (new URL(newURL).hash !== last) again();
+  });
   effect(() => {
-    const hash = written();
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    void written();
+    writeSoon();
   });
   effect(() => {
     document.documentElement.dataset.theme = theme.value;
     document.documentElement.lang = language.value;
-    try {
-      localStorage.setItem("mesonet.units", system.value);
-      localStorage.setItem("mesonet.language", language.value);
-      localStorage.setItem("mesonet.theme", theme.value);
-    } catch {
-      // A browser that keeps nothing: the address has it all.
-    }
   });
 }
+
+/** Writes the address after what is under way: a click that opens a station and moves the map is one step. */
+function writeSoon(): void {
+  if (!isWriting) queueMicrotask(write);
+  isWriting = true;
+}
+
+function write(): void {
+  isWriting = false;
+  const [hash, now] = [written(), step()];
+  const isNext = isStep || now !== lastStep;
+  [isStep, lastStep] = [false, now];
+  if (hash === location.hash) return;
+  if (isNext) history.pushState(OWN, "", hash);
+  else history.replaceState(OWN, "", hash);
+}
+
+/** The state of the entries of the history that the page has made. */
+const OWN = "explorer";

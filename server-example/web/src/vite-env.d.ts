@@ -11,3 +11,9 @@ declare module "virtual:places" {
   const address: string;
   export default address;
 }
+
+declare module "virtual:names" {
+  /** The address of what the map names from afar. */
+  const address: string;
+  export default address;
+}

@@ -34,7 +34,8 @@ export type Done = Columns | Verdicts | PaintedTile;
 
 const ready = loadCore();
 const LUT_STEPS = 1024;
-const OPACITY = 205;
+/** A colour is that of the legend: land that shows through would change it, and otherwise in the dark. */
+const OPAQUE = 255;
 
 async function done(task: Task): Promise<[Done, Transferable[]]> {
   if (task.kind === "grid") {
@@ -68,7 +69,7 @@ function colourTable(colours: Scale): Uint32Array {
   return Uint32Array.from({ length: LUT_STEPS }, (_, step) => {
     const value = colours.from + ((step + 0.5) / LUT_STEPS) * (colours.to - colours.from);
     const [red, green, blue] = colourOf({ ...colours, nothingUpTo: -Infinity }, value)!;
-    return ((OPACITY << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+    return ((OPAQUE << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   });
 }
 

@@ -1,13 +1,13 @@
 // One alert: what it says in both languages, where, its life as a line of time, and what it follows.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import L from "leaflet";
 
 import type { AlertArea, AlertFeature } from "../api/types";
+import { boxOf } from "../domain/mercator";
 import { goTo } from "../map/map_view";
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
-import { alert, area, language } from "../view";
+import { area, isPlaced, language, openAlert } from "../view";
 import { alerts, byId, chainOf, codeOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
 import { Messages, statusWord, Time, Timeline } from "./timeline";
 
@@ -19,11 +19,11 @@ export function AlertPanel({ id }: { id: string }) {
     other.value = undefined;
     trouble.value = undefined;
     const geometry = byId.peek().get(id)?.geometry;
-    if (geometry) {
-      const bounds = L.geoJSON(geometry).getBounds();
-      const centre = bounds.getCenter();
-      const size = Math.max(bounds.getNorth() - bounds.getSouth(), bounds.getEast() - bounds.getWest());
-      goTo(centre.lat, centre.lng, Math.max(Math.min(Math.floor(Math.log2(220 / Math.max(size, 0.01))), 9), 4));
+    if (geometry && !isPlaced.value) {
+      const [west, south, east, north] = boxOf(geometry.coordinates.flat(geometry.type === "Polygon" ? 1 : 2) as number[][]);
+      const size = Math.max(north - south, east - west);
+      goTo((south + north) / 2, (west + east) / 2, Math.max(Math.min(Math.floor(Math.log2(220 / Math.max(size, 0.01))), 9), 4));
+      isPlaced.value = true;
     }
   }, [id, one === undefined]);
   if (!one) return <p class="quiet">{alerts.value ? word("noSuchAlert") : word("loadingOf", word("alerts"))}</p>;
@@ -74,7 +74,7 @@ export function AlertPanel({ id }: { id: string }) {
       <section>
         <h3>{word("chain")}</h3>
         <Timeline name={word("chain")} messages={chain} chosen={id} />
-        <Messages messages={chain} chosen={id} onPick={(next) => (alert.value = next)} />
+        <Messages messages={chain} chosen={id} onPick={openAlert} />
         {unknown.length > 0 && (
           <details>
             <summary>

@@ -1,10 +1,13 @@
 // The outlines of alerts on the map.
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import L from "leaflet";
 
 import type { AlertFeature } from "../api/types";
-import { alert, alertsOver, area, layer, station } from "../view";
-import { alerts, colourOfAlert, onlyActive, statusOf } from "./record";
+import { short } from "../ui/clock";
+import { word } from "../ui/words";
+import { alert, alertsOver, layer, openAlert } from "../view";
+import { eventOf, wanted, whereOf } from "./events";
+import { active, alerts, colourOfAlert, end_ms, statusOf } from "./record";
 
 const ORDER = ["Statement", "Advisory", "Watch", "Warning"];
 
@@ -28,6 +31,16 @@ function hatch(colour: string): CanvasPattern | undefined {
 export function alertsLayer(map: L.Map): void {
   const renderer = L.canvas({ padding: 0.3 });
   const group = L.layerGroup();
+  /** The copies of the world that are seen: 0 is that of Greenwich, 1 the one to the east of it. */
+  const worlds = signal<readonly [number, number]>([0, 0]);
+  const look = () => {
+    const bounds = map.getBounds();
+    const world = (lon: number) => Math.floor((lon + 180) / 360);
+    const [first, last] = [world(bounds.getWest()), world(bounds.getEast())];
+    if (first !== worlds.value[0] || last !== worlds.value[1]) worlds.value = [first, last];
+  };
+  map.on("moveend", look);
+  look();
   effect(() => {
     const isOn = layer.value === "alerts" || alertsOver.value;
     if (!isOn) {
@@ -36,22 +49,24 @@ export function alertsLayer(map: L.Map): void {
     }
     group.clearLayers();
     const chosen = alert.value;
-    const shown = (alerts.value ?? []).filter(
-      (one) => one.id === chosen || statusOf(one) === "Active" || (!onlyActive.value && layer.value === "alerts"),
-    );
+    const isList = layer.value === "alerts";
+    const seen = new Set(isList ? wanted.value : active.value);
+    const shown = (alerts.value ?? []).filter((one) => one.id === chosen || seen.has(one));
     const rank = (one: AlertFeature) => ORDER.indexOf(one.properties.alertType) + (one.id === chosen ? 10 : 0);
     for (const one of [...shown].sort((a, b) => rank(a) - rank(b))) {
-      if (one.geometry) group.addLayer(outline(one, one.id === chosen, renderer));
+      if (!one.geometry) continue;
+      for (let world = worlds.value[0]; world <= worlds.value[1]; world += 1) group.addLayer(outline(one, one.id === chosen, renderer, world));
     }
     group.addTo(map);
   });
 }
 
-function outline(one: AlertFeature, isChosen: boolean, renderer: L.Canvas): L.GeoJSON {
+function outline(one: AlertFeature, isChosen: boolean, renderer: L.Canvas, world: number): L.GeoJSON {
   const colour = colourOfAlert(one);
   const isActive = statusOf(one) === "Active";
   const pattern = isActive ? undefined : hatch(colour);
   const drawn = L.geoJSON(one.geometry ?? undefined, {
+    coordsToLatLng: ([lon, lat]: [number, number]) => L.latLng(lat, lon + world * 360),
     style: {
       renderer,
       color: colour,
@@ -62,13 +77,24 @@ function outline(one: AlertFeature, isChosen: boolean, renderer: L.Canvas): L.Ge
       ...(isActive ? {} : { dashArray: "4 3" }),
     },
   } as L.GeoJSONOptions);
-  drawn.bindTooltip(() => one.properties.alertHeadline, { sticky: true, className: "tip" });
+  drawn.bindTooltip(() => tipOf(one), { sticky: true, className: "tip" });
   drawn.on("mouseover", () => drawn.bringToFront());
   drawn.on("click", (event: L.LeafletMouseEvent) => {
     if (layer.value !== "alerts") return;
     L.DomEvent.stopPropagation(event);
-    station.value = area.value = undefined;
-    alert.value = one.id;
+    openAlert(one.id);
   });
   return drawn;
+}
+
+/** What, where, until when. */
+function tipOf(one: AlertFeature): HTMLElement {
+  const end = end_ms(one);
+  const box = document.createElement("div");
+  const what = document.createElement("strong");
+  what.textContent = eventOf(one);
+  const where = document.createElement("div");
+  where.textContent = [whereOf(one), end !== undefined && word("until", short(end))].filter(Boolean).join(" · ");
+  box.append(what, where);
+  return box;
 }

@@ -1,7 +1,7 @@
 // The alerts of an area: what was in force when, and what gave way to what.
 import { loading } from "../api/client";
 import { word } from "../ui/words";
-import { alert, area } from "../view";
+import { openAlert } from "../view";
 import { alerts, areaIn, messagesFor, statusOf } from "./record";
 import { Messages, Timeline } from "./timeline";
 
@@ -26,10 +26,7 @@ export function AreaPanel({ code }: { code: string }) {
         <Messages
           messages={messages}
           stateOf={stateIn}
-          onPick={(id) => {
-            area.value = undefined;
-            alert.value = id;
-          }}
+          onPick={openAlert}
         />
       </section>
     </article>

@@ -1,8 +1,9 @@
 // Messages on a line of time: when each was in force, and what it gave way to.
 import type { AlertFeature, AlertStatus } from "../api/types";
-import { HOUR_MS, local, utcShort } from "../domain/time";
+import { HOUR_MS } from "../domain/time";
+import { elsewhere, short } from "../ui/clock";
 import { word } from "../ui/words";
-import { locale } from "../view";
+import { eventOf, whereOf } from "./events";
 import { colourOfAlert, end_ms, followerOf, sent_ms, shownFor_ms, statusOf } from "./record";
 
 const ROW = 18;
@@ -58,26 +59,26 @@ export function Timeline({ name, messages, chosen }: { name: string; messages: r
       })}
       {now > first && now < last && (
         <g class="now">
-          <title>{`${word("now")}: ${utcShort(now, locale.value)}`}</title>
+          <title>{`${word("now")}: ${short(now)}`}</title>
           <line x1={x(now)} x2={x(now)} y1={0} y2={height} />
         </g>
       )}
       <text x={LEFT} y={height + 16}>
-        {utcShort(first, locale.value)}
+        {short(first)}
       </text>
       <text x={WIDTH - RIGHT} y={height + 16} text-anchor="end">
-        {utcShort(last, locale.value)}
+        {short(last)}
       </text>
     </svg>
   );
 }
 
-/** A time with that of the reader in its tip. */
+/** A time with that of other clocks in its tip. */
 export function Time({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (
-    <time dateTime={text} title={local(Date.parse(text), locale.value)}>
-      {utcShort(Date.parse(text), locale.value)}
+    <time dateTime={text} title={elsewhere(Date.parse(text))}>
+      {short(Date.parse(text))}
     </time>
   );
 }
@@ -90,21 +91,21 @@ export interface MessagesProps {
   readonly onPick: (id: string) => void;
 }
 
-/** The messages as a list, each a step that can be opened. */
+/** The messages as a list: what, when, where and until when. Each is a step that can be opened. */
 export function Messages({ messages, chosen, stateOf = statusOf, onPick }: MessagesProps) {
   return (
     <ol class="messages">
       {messages.map((message, at) => {
-        const next = followerOf(message);
+        const [next, end] = [followerOf(message), end_ms(message)];
         return (
           <li key={message.id} aria-current={message.id === chosen ? "step" : undefined}>
             <button type="button" onClick={() => onPick(message.id)} style={`--alert:${colourOfAlert(message)}`}>
+              <b>{eventOf(message)}</b>
               <span class="quiet">
-                {at + 1} · <Time text={message.properties.sent} />
-              </span>{" "}
-              <b>{word(message.properties.messageType)}</b> {statusWord(stateOf(message))}
+                {at + 1} · <Time text={message.properties.sent} /> · {word(message.properties.messageType)} {statusWord(stateOf(message))}
+              </span>
               <small>
-                {message.properties.alertHeadline}
+                {[whereOf(message), end !== undefined && word("until", short(end))].filter(Boolean).join(" · ")}
                 {next && (
                   <>
                     {" "}

@@ -14,15 +14,16 @@ export const failures = signal<ReadonlyMap<string, Failure>>(new Map());
 
 /** Loads something; a failure is noted until it has come. What is missed while the server is away is asked again by itself. */
 export async function load(name: string, what: () => Promise<void>): Promise<void> {
-  note(name);
+  setFailure(name);
   try {
     await what();
   } catch (error) {
-    if (!isOffline.value) note(name, { text: (error as Error).message, again: () => void load(name, what) });
+    if (!isOffline.value) setFailure(name, { text: (error as Error).message, again: () => void load(name, what) });
   }
 }
 
-function note(name: string, failure?: Failure): void {
+/** Notes a failure, or that it is over. */
+export function setFailure(name: string, failure?: Failure): void {
   const next = new Map(failures.peek());
   if (failure) next.set(name, failure);
   else if (!next.delete(name)) return;

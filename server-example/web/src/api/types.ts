@@ -42,6 +42,8 @@ export interface StationDetail {
   readonly coordinates: readonly [number, number];
   readonly elevation: number;
   readonly updateTime?: string;
+  /** Its zone of the tz database, where local times are asked for. */
+  readonly timeZone?: string;
   readonly types: readonly SeriesType[];
   readonly qualities: readonly BaseQuality[];
   readonly identifiers?: Readonly<Record<string, readonly string[]>>;
@@ -155,6 +157,8 @@ export interface AlertProperties {
   readonly nextIds?: readonly string[];
   readonly eventEndTime?: string;
   readonly web?: string;
+  /** The province, where the issuer names it. */
+  readonly coverage?: string;
   readonly areas?: readonly AlertArea[];
 }
 

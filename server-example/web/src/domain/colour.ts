@@ -62,6 +62,9 @@ export function colourOf(scale: Scale, value: number): Rgb | undefined {
   return [mix(0), mix(1), mix(2)];
 }
 
+/** Black or white, whichever is read better on a colour. */
+export const inkOn = ([red, green, blue]: Rgb): string => (0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111" : "#fff");
+
 export const css = ([red, green, blue]: Rgb): string => `rgb(${red},${green},${blue})`;
 
 /** The steps of a scale that a legend shows. */

@@ -9,6 +9,10 @@ export function worldY(lat: number): number {
 }
 
 export const lonOf = (x: number): number => x * 360 - 180;
+/** A longitude from -180 to below 180: the map goes round the world. */
+export const wrapLon = (lon: number): number => ((((lon + 180) % 360) + 360) % 360) - 180;
+/** The longitude of the same meridian that is nearest to another. */
+export const nearLon = (lon: number, to: number): number => lon + 360 * Math.round((to - lon) / 360);
 export const latOf = (y: number): number => (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI;
 
 /** The distance between two places, km. */
@@ -17,4 +21,14 @@ export function distanceKm(a: readonly [number, number], b: readonly [number, nu
   const [dLat, dLon] = [(b[1] - a[1]) * rad, (b[0] - a[0]) * rad];
   const h = Math.sin(dLat / 2) ** 2 + Math.cos(a[1] * rad) * Math.cos(b[1] * rad) * Math.sin(dLon / 2) ** 2;
   return 2 * 6371 * Math.asin(Math.sqrt(h));
+}
+
+/** West, south, east and north of places, the shorter way round the world: east may be above 180. */
+export function boxOf(places: readonly (readonly number[])[]): readonly [number, number, number, number] {
+  const [lons, lats] = [places.map(([lon]) => lon!), places.map(([, lat]) => lat!)];
+  const least = (all: readonly number[]) => all.reduce((a, b) => Math.min(a, b));
+  const most = (all: readonly number[]) => all.reduce((a, b) => Math.max(a, b));
+  const turned = lons.map((lon) => (lon < 0 ? lon + 360 : lon));
+  const across = most(turned) - least(turned) < most(lons) - least(lons) ? turned : lons;
+  return [least(across), least(lats), most(across), most(lats)];
 }

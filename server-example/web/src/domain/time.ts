@@ -8,27 +8,43 @@ export const OLD_S = 90 * 60;
 
 export const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 
-export function utc(ms: number, locale: string): string {
-  const text = new Date(ms).toLocaleString(locale, {
-    timeZone: "UTC",
-    weekday: "short",
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format, made once: making one takes longer than using it a hundred times. */
+function format(locale: string, zone: string, isLong: boolean): Intl.DateTimeFormat {
+  const key = `${locale} ${zone} ${isLong}`;
+  const known = formats.get(key);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat(locale, {
+    timeZone: zone,
+    ...(isLong && { weekday: "short", year: "numeric" }),
     day: "numeric",
     month: "short",
-    year: "numeric",
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",
+    // Where clocks are set back, 1:30 comes twice: only the name of the zone tells which.
+    timeZoneName: "short",
   });
-  return `${text} UTC`;
+  formats.set(key, made);
+  return made;
 }
 
-export function utcShort(ms: number, locale: string): string {
-  const format = { timeZone: "UTC", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-  return `${new Date(ms).toLocaleString(locale, format)} UTC`;
-}
+/** A time in a zone of the tz database, with the day of the week, the year and the name of the zone. */
+export const longTime = (ms: number, locale: string, zone = "UTC"): string => format(locale, zone, true).format(ms);
 
-export function local(ms: number, locale: string): string {
-  return new Date(ms).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+/** The same without the day of the week and the year. */
+export const shortTime = (ms: number, locale: string, zone = "UTC"): string => format(locale, zone, false).format(ms);
+
+/** The short name of a zone at a time, such as EDT; its offset if it has none. */
+export const zoneName = (ms: number, locale: string, zone: string): string =>
+  format(locale, zone, false).formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? zone;
+
+/** Hours and minutes of a time in a zone. */
+export function hourOf(ms: number, zone: string): string {
+  const parts = format("en-CA", zone, false).formatToParts(ms);
+  const part = (wanted: string) => parts.find(({ type }) => type === wanted)?.value ?? "";
+  return `${part("hour")}:${part("minute")}`;
 }
 
 /** A span in the largest unit that fits: 12 min, 3 h, 5 d (5 j in French). */

@@ -1,5 +1,6 @@
-// Towns of Canada and the United States by name, for the search: loaded when it is first used.
-import { computed, signal } from "@preact/signals";
+// Towns of Canada and the United States by name, for the search and the map: large ones with the map, all when they are first needed.
+import { signal } from "@preact/signals";
+import largeAddress from "virtual:names";
 import address from "virtual:places";
 
 export interface Town {
@@ -26,15 +27,15 @@ type Columns = readonly [
 ];
 
 const PER_DEGREE = 50;
-const columns = signal<Columns>([[], [], [], [], [], []]);
-let asked: Promise<void> | undefined;
 
-/** A text without its accents, in small letters: what is typed finds Québec and Quebec alike. */
-export const plain = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+/** The text of a file of the page. */
+async function textOf(from: string): Promise<unknown> {
+  const response = await fetch(from);
+  if (!response.ok) throw new Error(response.statusText);
+  return response.json();
+}
 
-/** All towns, in no order; empty until they have come. */
-export const towns = computed<readonly Town[]>(() => {
-  const [countries, regions, names, lats, lons, sizes] = columns.value;
+function read([countries, regions, names, lats, lons, sizes]: Columns): readonly Town[] {
   return regions.flatMap((region, at) => {
     let lat = 0;
     return names[at]!.split("|").map((name, town) => ({
@@ -47,19 +48,48 @@ export const towns = computed<readonly Town[]>(() => {
       size: sizes[at]![town]!,
     }));
   });
-});
+}
+
+/** A text without its accents, in small letters: what is typed finds Québec and Quebec alike. */
+export const plain = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** All towns, in no order; empty until they have come. */
+export const towns = signal<readonly Town[]>([]);
+/** Towns of 100,000 people and more, which the map names from afar. */
+export const largeTowns = signal<readonly Town[]>([]);
+/** Provinces and states with their middle. */
+export const regions = signal<readonly Region[]>([]);
+
+export interface Region {
+  readonly country: "CA" | "US";
+  readonly code: string;
+  readonly lat: number;
+  readonly lon: number;
+}
+
+let asked: Promise<void> | undefined;
 
 /** Loads the towns once; the search works without them, and what failed is asked again. */
 export function loadTowns(): Promise<void> {
-  asked ??= fetch(address)
-    .then(async (response) => {
-      if (!response.ok) throw new Error(response.statusText);
-      columns.value = (await response.json()) as Columns;
+  asked ??= textOf(address)
+    .then((all) => {
+      towns.value = read(all as Columns);
     })
     .catch(() => {
       asked = undefined;
     });
   return asked;
+}
+
+/** Loads what the map names from afar. A map without names is a map all the same. */
+export async function loadLargeTowns(): Promise<void> {
+  try {
+    const [large, all] = (await textOf(largeAddress)) as [Columns, ["CA" | "US", string, number, number][]];
+    regions.value = all.map(([country, code, lon, lat]) => ({ country, code, lon, lat }));
+    largeTowns.value = read(large);
+  } catch {
+    // Without names.
+  }
 }
 
 /** Towns whose name has a text, the best first: the whole name, its start, the start of a word; then by size. */

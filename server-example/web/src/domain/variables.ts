@@ -37,6 +37,45 @@ export const DEFAULT_VARIABLE = MAP_VARIABLES[0]!;
 export const mapVariable = (name: string): MapVariable =>
   MAP_VARIABLES.find((known) => known.name === name) ?? DEFAULT_VARIABLE;
 
+/** The order of a bulletin: wind, visibility, weather, clouds, temperature, dew point, pressure, precipitation; then the rest by name. */
+const BULLETIN: readonly string[] = [
+  "windDirection",
+  "windSpeed10m",
+  "windGust10m",
+  "windSpeed",
+  "windGust",
+  "peakWindSpeed",
+  "peakWindDirection",
+  "maxWindDirection",
+  "visibility",
+  "cloudCover",
+  "cloudBaseHeight",
+  "ceilingHeight",
+  "airTemperature",
+  "dewPointTemperature",
+  "relativeHumidity",
+  "wetBulbTemperature",
+  "humidex",
+  "heatIndex",
+  "windChill",
+  "mslp",
+  "altimeterSetting",
+  "barometricPressure",
+  "pressureTendency",
+  "pressureTendencyCharacter",
+  "precipitation",
+  "precipitationRate",
+  "rainfall",
+  "snowfall",
+  "snowDepth",
+];
+
+/** Which of two variables a bulletin has first. */
+export function inBulletin(a: string, b: string): number {
+  const place = (name: string) => (BULLETIN.indexOf(name) + BULLETIN.length + 1) % (BULLETIN.length + 1);
+  return place(a) - place(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
 export const FRENCH: Readonly<Record<string, string>> = {
   airTemperature: "Température de l’air",
   dewPointTemperature: "Point de rosée",
@@ -138,6 +177,18 @@ export function digits(value: number, unit: string, locale: string, isRound = un
   const least = unit === "inHg" ? 2 : Math.min(places, 1);
   const text = value.toLocaleString(locale, { minimumFractionDigits: isRound ? 0 : least, maximumFractionDigits: places });
   return text.replace("-", "\u2212");
+}
+
+/** A value as it stands on the map, without its unit. */
+export function mapText(value: number, name: string, system: System, locale: string): string {
+  const { unit } = mapVariable(name);
+  const to = shownUnit(unit, system);
+  const number = shown(value, unit, system);
+  if (name === "mslp") {
+    const places = to === "inHg" ? 2 : 1;
+    return number.toLocaleString(locale, { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: false });
+  }
+  return digits(Math.round(number * 10) / 10, to === "°C" || to === "°F" ? "%" : to, locale);
 }
 
 /** A value as text with its unit. */

@@ -4,9 +4,12 @@ import L from "leaflet";
 import address from "virtual:basemap";
 
 import { worldX, worldY } from "../domain/mercator";
+import { layer } from "../view";
 
 const SIDE = 256;
 const PER_DEGREE = 100;
+/** What is so near to the edge of the square world is on it. */
+const EDGE = 1e-5;
 const KINDS = ["land", "country", "state", "lake"] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -17,6 +20,12 @@ interface Line {
 }
 
 type Outlines = Readonly<Record<Kind, readonly Line[]>>;
+
+/** Colours and widths of what is drawn over a field, of whatever colour the field is: light below dark. */
+export const OVER_COLOURS: readonly (readonly [string, number])[] = [
+  ["rgba(255,255,255,.5)", 2.2],
+  ["#1c2126", 1.2],
+];
 
 /** Loads the outlines. */
 export async function loadOutlines(): Promise<Outlines> {
@@ -52,13 +61,13 @@ export async function loadOutlines(): Promise<Outlines> {
   return Object.fromEntries(KINDS.map((name, kind) => [name, lines(kind)])) as unknown as Outlines;
 }
 
-/** Land and lakes as areas, or the lines of all, in the colours of the theme. */
+/** Land and lakes as areas, below all else; or the lines of all, above fields of models, in the colours of the theme. */
 export class Basemap extends L.GridLayer {
   constructor(
     private readonly outlines: Outlines,
     private readonly part: "ground" | "lines",
   ) {
-    super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, noWrap: true, className: "basemap", zIndex: part === "ground" ? 0 : 3 });
+    super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, className: "basemap", zIndex: 0, ...(part === "lines" && { pane: "lines" }) });
   }
 
   override createTile({ x, y, z }: L.Coords): HTMLElement {
@@ -75,7 +84,7 @@ export class Basemap extends L.GridLayer {
     context.lineJoin = "round";
     const outline = (kind: Kind) => {
       context.beginPath();
-      for (const line of this.outlines[kind]) if (isSeen(line, left, top, z)) trace(context, line, left, top, world);
+      for (const line of this.outlines[kind]) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines");
     };
     if (this.part === "ground") {
       context.fillStyle = colour("sea");
@@ -87,13 +96,17 @@ export class Basemap extends L.GridLayer {
       }
       return canvas;
     }
+    const isOver = layer.peek() === "models";
     const width: Record<Kind, number> = { land: 0.9, lake: 0.6, state: z < 4 ? 0.5 : 0.8, country: 1.2 };
     for (const kind of ["lake", "state", "land", "country"] as const) {
       if (kind === "lake" && z < 3) continue;
       outline(kind);
-      context.lineWidth = width[kind];
-      context.strokeStyle = colour(kind === "land" ? "coast" : kind);
-      context.stroke();
+      const strokes = isOver ? OVER_COLOURS : ([[colour(kind === "land" ? "coast" : kind), 0]] as const);
+      for (const [stroke, more] of strokes) {
+        context.lineWidth = width[kind] * (isOver ? 0.8 : 1) + Math.max(more - 1.2, 0);
+        context.strokeStyle = stroke;
+        context.stroke();
+      }
     }
     return canvas;
   }
@@ -106,13 +119,16 @@ function isSeen({ box: [x0, y0, x1, y1] }: Line, left: number, top: number, z: n
 }
 
 /** Points closer than half a pixel to the last are left out. */
-function trace(context: CanvasRenderingContext2D, { x, y }: Line, left: number, top: number, world: number): void {
+function trace(context: CanvasRenderingContext2D, { x, y }: Line, left: number, top: number, world: number, isLine: boolean): void {
   let [lastX, lastY] = [(x[0]! - left) * world, (y[0]! - top) * world];
   context.moveTo(lastX, lastY);
   for (let point = 1; point < x.length; point += 1) {
     const [nextX, nextY] = [(x[point]! - left) * world, (y[point]! - top) * world];
     if (Math.abs(nextX - lastX) + Math.abs(nextY - lastY) < 0.5 && point < x.length - 1) continue;
-    context.lineTo(nextX, nextY);
+    // Land is cut at the antimeridian, which is no coast.
+    const isCut = isLine && x[point] === x[point - 1] && (x[point]! < EDGE || x[point]! > 1 - EDGE);
+    if (isCut) context.moveTo(nextX, nextY);
+    else context.lineTo(nextX, nextY);
     [lastX, lastY] = [nextX, nextY];
   }
 }

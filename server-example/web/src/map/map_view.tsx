@@ -7,6 +7,7 @@ import { alertsLayer } from "../alerts/alerts_layer";
 import { modelLayer } from "../models/model_layer";
 import { productLayer } from "../products/product_layer";
 import { details } from "../station/network";
+import { nearLon, wrapLon } from "../domain/mercator";
 import { QUALITIES } from "../domain/quality";
 import { OLD_S, span } from "../domain/time";
 import { withUnit } from "../domain/variables";
@@ -31,11 +32,11 @@ let shown: L.Map | undefined;
 
 /** Moves the map to a place. */
 export function goTo(lat: number, lon: number, zoom = 8): void {
-  shown?.setView([lat, lon], Math.max(shown.getZoom(), zoom), { animate: false });
+  shown?.setView([lat, nearLon(lon, shown.getCenter().lng)], Math.max(shown.getZoom(), zoom), { animate: false });
 }
 
 /** Whether a place is in the part of the map that is seen. */
-export const isInView = (lat: number, lon: number): boolean => shown?.getBounds().contains([lat, lon]) ?? true;
+export const isInView = (lat: number, lon: number): boolean => shown?.getBounds().contains([lat, nearLon(lon, shown.getCenter().lng)]) ?? true;
 
 export function MapView() {
   const element = useRef<HTMLDivElement>(null);
@@ -56,19 +57,24 @@ function start(element: HTMLElement): () => void {
     zoomControl: false,
     attributionControl: false,
     preferCanvas: true,
-    maxBounds: [[-85, -220], [85, 220]],
+    // Round the world and on: nothing ends at 180°.
+    maxBounds: [[-85, -36_000], [85, 36_000]],
     wheelPxPerZoomLevel: 90,
     zoomAnimation: !matchMedia("(prefers-reduced-motion: reduce)").matches,
   });
   shown = map;
   L.control.scale({ position: "bottomright", maxWidth: 110 }).addTo(map);
   L.control.zoom({ position: "topright" }).addTo(map);
+  map.createPane("lines");
   void loadOutlines().then((outlines) => {
-    const parts = [new Basemap(outlines, "ground").addTo(map), new Basemap(outlines, "lines").addTo(map)];
-    let of = theme.peek();
+    const ground = new Basemap(outlines, "ground").addTo(map);
+    const lines = new Basemap(outlines, "lines").addTo(map);
+    let [of, isOver] = [theme.peek(), layer.peek() === "models"];
     effect(() => {
-      if (theme.value !== of) requestAnimationFrame(() => parts.forEach((part) => part.redraw()));
-      of = theme.value;
+      const [isOther, wasOver] = [theme.value !== of, isOver];
+      [of, isOver] = [theme.value, layer.value === "models"];
+      if (isOther) requestAnimationFrame(() => ground.redraw());
+      if (isOther || isOver !== wasOver) requestAnimationFrame(() => lines.redraw());
     });
   });
   modelLayer(map);
@@ -90,14 +96,15 @@ function listen(map: L.Map, element: HTMLElement): void {
   const isPicking = () => layer.value === "stations" || layer.value === "quality";
   map.on("moveend", () => {
     const { lat, lng } = map.getCenter();
-    camera.value = { lat, lon: lng, zoom: map.getZoom() };
+    camera.value = { lat, lon: wrapLon(lng), zoom: map.getZoom() };
   });
   // An address that was edited or gone back to.
   effect(() => {
     const { lat, lon, zoom } = camera.value;
     const now = map.getCenter();
-    if (Math.abs(now.lat - lat) + Math.abs(now.lng - lon) > 0.01 || map.getZoom() !== zoom)
-      map.setView([lat, lon], zoom, { animate: false });
+    const near = nearLon(lon, now.lng);
+    if (Math.abs(now.lat - lat) + Math.abs(now.lng - near) > 0.01 || map.getZoom() !== zoom)
+      map.setView([lat, near], zoom, { animate: false });
   });
   map.on("mousemove", ({ containerPoint, latlng }: L.LeafletMouseEvent) => {
     const id = isPicking() ? stationAt(map, containerPoint) : undefined;
@@ -111,7 +118,7 @@ function listen(map: L.Map, element: HTMLElement): void {
   map.on("click", ({ containerPoint, latlng }: L.LeafletMouseEvent) => {
     if (layer.value === "models") {
       station.value = undefined;
-      place.value = { lat: latlng.lat, lon: latlng.lng };
+      place.value = { lat: latlng.lat, lon: wrapLon(latlng.lng) };
       return;
     }
     const id = isPicking() ? stationAt(map, containerPoint) : undefined;
@@ -123,7 +130,7 @@ function listen(map: L.Map, element: HTMLElement): void {
     const size = map.getSize();
     if (layer.value === "models") {
       const { lat, lng } = map.getCenter();
-      place.value = { lat, lon: lng };
+      place.value = { lat, lon: wrapLon(lng) };
     } else if (isPicking()) {
       const id = stationAt(map, { x: size.x / 2, y: size.y / 2 }, Infinity);
       if (id) station.value = id;

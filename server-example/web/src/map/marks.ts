@@ -1,5 +1,6 @@
-// The marks of verdicts: a shape and a colour each, drawn once.
+// The marks of verdicts, a shape and a colour each, and the dots of values: drawn once.
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
+import type { Ink } from "./station_model";
 
 const sprites = new Map<string, HTMLCanvasElement>();
 
@@ -48,4 +49,30 @@ function trace(context: CanvasRenderingContext2D, shape: string, r: number): voi
   }
   points.forEach(([x, y], at) => (at === 0 ? context.moveTo(8 + x, 8 + y) : context.lineTo(8 + x, 8 + y)));
   context.closePath();
+}
+
+const dots = new Map<string, HTMLCanvasElement>();
+
+/** The dot of a value, hollow where it has no colour; drawn once and copied: thousands of arcs would take longer than a frame. */
+export function dot(fill: string | undefined, ink: Ink): HTMLCanvasElement {
+  const key = `${fill ?? ""}${ink.rim}`;
+  const known = dots.get(key);
+  if (known) return known;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 24;
+  const context = canvas.getContext("2d");
+  if (context) {
+    context.scale(2, 2);
+    context.beginPath();
+    context.arc(6, 6, fill ? 3.6 : 2.2, 0, 2 * Math.PI);
+    context.lineWidth = 0.8;
+    context.strokeStyle = fill ? ink.rim : ink.soft;
+    if (fill) {
+      context.fillStyle = fill;
+      context.fill();
+    }
+    context.stroke();
+  }
+  dots.set(key, canvas);
+  return canvas;
 }

@@ -15,6 +15,12 @@ export interface Frame {
   readonly top: number;
 }
 
+/** Where a place of Mercator is first drawn, from the left; where the world is seen twice, again every `scale` pixels. */
+export function firstX({ scale, left }: Frame, x: number, margin: number): number {
+  const from = x * scale - left + margin;
+  return from - Math.floor(from / scale) * scale - margin;
+}
+
 export class Overlay extends L.Layer {
   private canvas: HTMLCanvasElement | undefined;
   private pending = 0;
@@ -85,9 +91,35 @@ export class Overlay extends L.Layer {
   }
 }
 
+/** Sides of the squares, in pixels, that tell roughly where dots are; so many are in a row. */
+const SPECK = 8;
+const SPECK_ROW = 1024;
+const specks = new Uint8Array(SPECK_ROW * 512);
+
 /** Boxes that are taken, so that no label lies on another. */
 export class Taken {
   private readonly cells = new Map<number, [number, number, number, number][]>();
+
+  constructor() {
+    specks.fill(0);
+  }
+
+  /** Notes a dot, which takes nothing. */
+  speck(x: number, y: number): void {
+    if (x >= 0 && y >= 0) specks[Math.floor(y / SPECK) * SPECK_ROW + Math.floor(x / SPECK)] = 1;
+  }
+
+  /** Which part of a box has dots. */
+  density(x: number, y: number, halfWidth: number, halfHeight: number): number {
+    let [all, dotted] = [0, 0];
+    for (let row = Math.max(Math.floor((y - halfHeight) / SPECK), 0); row * SPECK <= y + halfHeight; row += 1) {
+      for (let column = Math.max(Math.floor((x - halfWidth) / SPECK), 0); column * SPECK <= x + halfWidth; column += 1) {
+        all += 1;
+        dotted += specks[row * SPECK_ROW + column] ?? 0;
+      }
+    }
+    return all === 0 ? 0 : dotted / all;
+  }
 
   /** Takes a box if it is free. */
   claim(x: number, y: number, halfWidth: number, halfHeight: number): boolean {

@@ -1,16 +1,33 @@
 // The plot of a station as WMO-No. 485 has it: temperature and dew point on the left, pressure on the right,
 // the cover of the sky in the middle, the weather between, the wind as a barb.
 import { drawBarb } from "./barb";
+import { markSprite } from "./marks";
+
+/** A value of a plot, and the verdict on it where it is bad. */
+export interface Part {
+  readonly text: string;
+  readonly mark: number | undefined;
+}
+
+/** The variable that is chosen, on the colour that the legend has for it: in its own place in the plot, or below it. */
+export interface Chip extends Part {
+  readonly place: "temperature" | "dewPoint" | "pressure" | "below";
+  readonly fill: string;
+  readonly ink: string;
+}
 
 export interface StationModel {
-  readonly temperature?: string;
-  readonly dewPoint?: string;
-  readonly pressure?: string;
-  readonly speed_kt?: number;
-  readonly from_deg?: number;
+  readonly temperature: Part | undefined;
+  readonly dewPoint: Part | undefined;
+  readonly pressure: Part | undefined;
+  readonly speed_kt: number | undefined;
+  readonly from_deg: number | undefined;
   /** Eighths of the sky that are covered. */
-  readonly cover?: number;
-  readonly weather?: string;
+  readonly cover: number | undefined;
+  readonly weather: string | undefined;
+  readonly chip: Chip | undefined;
+  /** The worst verdict on the wind and the sky. */
+  readonly mark: number | undefined;
   readonly isSouthern: boolean;
   readonly isOld: boolean;
 }
@@ -27,7 +44,9 @@ export interface Ink {
 const R = 5;
 
 /** Half of the width and of the height that a plot needs. */
-export const MODEL_SIZE = { x: 40, y: 26 };
+export const MODEL_SIZE = { x: 40, y: 30 };
+const ROW = 9;
+const BELOW = 25;
 
 export function drawStationModel(context: CanvasRenderingContext2D, x: number, y: number, of: StationModel, ink: Ink): void {
   context.save();
@@ -35,29 +54,46 @@ export function drawStationModel(context: CanvasRenderingContext2D, x: number, y
   context.lineWidth = 1.2;
   context.strokeStyle = ink.text;
   if (of.speed_kt !== undefined && of.from_deg !== undefined && of.speed_kt >= 2.5) {
-    context.save();
-    context.translate(x, y);
     const angle = (of.from_deg * Math.PI) / 180;
-    drawBarb(context, Math.sin(angle) * R, -Math.cos(angle) * R, of.speed_kt, of.from_deg, of.isSouthern, 24);
-    context.restore();
+    drawBarb(context, x + Math.sin(angle) * R, y - Math.cos(angle) * R, of.speed_kt, of.from_deg, of.isSouthern, 24);
   }
   drawCover(context, x, y, of.cover, ink);
-  const write = (text: string | undefined, dx: number, dy: number, align: CanvasTextAlign, colour: string) => {
-    if (text === undefined) return;
-    context.textAlign = align;
-    context.strokeStyle = ink.halo;
-    context.lineWidth = 3;
-    context.strokeText(text, x + dx, y + dy);
-    context.fillStyle = colour;
-    context.fillText(text, x + dx, y + dy);
-  };
-  context.font = "600 12px system-ui, sans-serif";
   context.textBaseline = "middle";
-  write(of.temperature, -R - 4, -9, "right", ink.text);
-  write(of.pressure, R + 4, -9, "left", ink.text);
-  context.font = "12px system-ui, sans-serif";
-  write(of.dewPoint, -R - 4, 9, "right", ink.soft);
-  write(of.weather, R + 4, 9, "left", ink.soft);
+  /** Writes a part to the left (-1), in the middle (0) or to the right (1), with its mark at its outer end. */
+  const write = (part: Part | undefined, side: -1 | 0 | 1, dy: number, font: string, colour: string, chip?: Chip) => {
+    if (!part) return;
+    const at = x + side * (R + 4);
+    context.font = font;
+    context.textAlign = side < 0 ? "right" : side > 0 ? "left" : "center";
+    const width = context.measureText(part.text).width;
+    if (chip) {
+      context.beginPath();
+      context.roundRect((side < 0 ? at - width : side > 0 ? at : at - width / 2) - 3, y + dy - 8.5, width + 6, 16, 3);
+      context.fillStyle = chip.fill;
+      context.fill();
+      context.lineWidth = 0.8;
+      context.strokeStyle = ink.rim;
+      context.stroke();
+    } else {
+      context.strokeStyle = ink.halo;
+      context.lineWidth = 3;
+      context.strokeText(part.text, at, y + dy);
+    }
+    context.fillStyle = colour;
+    context.fillText(part.text, at, y + dy);
+    const outer = side < 0 ? at - width - 9 : side > 0 ? at + width + 9 : at + width / 2 + 10;
+    if (part.mark !== undefined) context.drawImage(markSprite(part.mark, 4), outer - 8, y + dy - 8, 16, 16);
+  };
+  const { chip } = of;
+  const [bold, plain] = ["600 12px system-ui, sans-serif", "12px system-ui, sans-serif"];
+  const place = (name: Chip["place"], side: -1 | 1, dy: number, font: string, colour: string, part: Part | undefined) =>
+    chip?.place === name ? write(chip, side, dy, bold, chip.ink, chip) : write(part, side, dy, font, colour);
+  place("temperature", -1, -ROW, bold, ink.text, of.temperature);
+  place("pressure", 1, -ROW, bold, ink.text, of.pressure);
+  place("dewPoint", -1, ROW, plain, ink.soft, of.dewPoint);
+  write(of.weather === undefined ? undefined : { text: of.weather, mark: undefined }, 1, ROW, plain, ink.soft);
+  if (chip?.place === "below") write(chip, 0, BELOW, bold, chip.ink, chip);
+  if (of.mark !== undefined) context.drawImage(markSprite(of.mark, 4), x - 8, y + BELOW - ROW - 7, 16, 16);
   context.restore();
 }
 

@@ -1,6 +1,6 @@
 // Which model, field and level is on the map.
 import { hour, level_hpa, locale, model, place, product } from "../view";
-import { utcShort } from "../domain/time";
+import { longTime } from "../domain/time";
 import { word } from "../ui/words";
 import { fieldName } from "./field_names";
 import { coverage, field, levelOf, models, products, runStart_ms } from "./fields";
@@ -55,7 +55,7 @@ export function ModelControls() {
         </label>
       )}
       <p class="quiet">
-        <span lang="en">{coverage.value?.title}</span>. {run && `${word("run")} ${utcShort(runStart_ms(run), locale.value)} ${new Date(runStart_ms(run)).getUTCFullYear()}`}
+        <span lang="en">{coverage.value?.title}</span>. {run && `${word("run")} ${longTime(runStart_ms(run), locale.value)}`}
         <br />
         <span lang="en">{coverage.value?.attribution}</span>
       </p>

@@ -5,8 +5,9 @@ import L from "leaflet";
 import type { ModelProduct } from "../api/types";
 import type { Scale } from "../domain/colour";
 import { core } from "../domain/core";
-import { latOf, worldX, worldY } from "../domain/mercator";
+import { latOf, worldX, worldY, wrapLon } from "../domain/mercator";
 import { drawBarb } from "../map/barb";
+import { OVER_COLOURS } from "../map/basemap";
 import { Overlay } from "../map/overlay";
 import { hour, layer, level_hpa, model } from "../view";
 import type { PaintedTile } from "../worker";
@@ -28,7 +29,7 @@ class FieldLayer extends L.GridLayer {
     private readonly colours: Scale,
     private readonly at: number,
   ) {
-    super({ tileSize: SIDE, maxNativeZoom: nativeZoom.peek(), noWrap: true, updateWhenZooming: false, className: "field", zIndex: 1 });
+    super({ tileSize: SIDE, maxNativeZoom: nativeZoom.peek(), updateWhenZooming: false, className: "field", zIndex: 1 });
   }
 
   override createTile({ x, y, z }: L.Coords, done: L.DoneCallback): HTMLElement {
@@ -50,7 +51,7 @@ class FieldLayer extends L.GridLayer {
 
   valueAt(lat: number, lon: number, zoom: number): number | undefined {
     const z = Math.min(Math.round(zoom), nativeZoom.peek());
-    const [x, y] = [worldX(lon) * 2 ** z, worldY(lat) * 2 ** z];
+    const [x, y] = [worldX(wrapLon(lon)) * 2 ** z, worldY(lat) * 2 ** z];
     const painted = this.painted.get(`${z}/${Math.floor(x)}/${Math.floor(y)}`);
     const value = painted?.values[Math.floor((y % 1) * SIDE) * SIDE + Math.floor((x % 1) * SIDE)];
     return value === undefined || Number.isNaN(value) ? undefined : value;
@@ -60,6 +61,10 @@ class FieldLayer extends L.GridLayer {
 /** Keeps the field that is chosen on the map. */
 export function modelLayer(map: L.Map): void {
   let shown: FieldLayer | undefined;
+  let pointer: L.LatLng | undefined;
+  const look = () => {
+    underPointer.value = pointer && shown?.valueAt(pointer.lat, pointer.lng, map.getZoom());
+  };
   effect(() => {
     const of = layer.value === "models" && coverage.value ? field.value : undefined;
     void level_hpa.value;
@@ -79,13 +84,19 @@ export function modelLayer(map: L.Map): void {
     shown = next;
     // The hour before stays until this one is there: no flash.
     next.once("load", () => before?.remove());
+    // A tile may come after the pointer.
+    next.on("tileload", look);
     setTimeout(() => before?.remove(), 1500);
     next.addTo(map);
   });
   map.on("mousemove", ({ latlng }: L.LeafletMouseEvent) => {
-    underPointer.value = shown?.valueAt(latlng.lat, latlng.lng, map.getZoom());
+    pointer = latlng;
+    look();
   });
-  map.on("mouseout", () => (underPointer.value = undefined));
+  map.on("mouseout", () => {
+    pointer = undefined;
+    look();
+  });
   winds(map);
 }
 
@@ -104,23 +115,24 @@ function winds(map: L.Map): void {
   let of: string | undefined;
   const overlay = new Overlay((context, { width, height, zoom, scale, left, top }) => {
     if (!of) return;
-    const styles = getComputedStyle(document.documentElement);
-    context.strokeStyle = styles.getPropertyValue("--ink").trim();
-    context.lineWidth = 1.2;
-    context.globalAlpha = 0.85;
     const z = windZoom(zoom);
     const pixels = SIDE * 2 ** z;
     const first = (edge: number) => Math.ceil(edge / BARB_SPACING) * BARB_SPACING;
     for (let worldTop = first(top); worldTop < top + height; worldTop += BARB_SPACING) {
       for (let worldLeft = first(left); worldLeft < left + width; worldLeft += BARB_SPACING) {
-        const [x, y] = [(worldLeft / scale) * pixels, (worldTop / scale) * pixels];
+        const [x, y] = [(worldLeft / scale - Math.floor(worldLeft / scale)) * pixels, (worldTop / scale) * pixels];
         const both = components.get(`${z}/${Math.floor(x / SIDE)}/${Math.floor(y / SIDE)}`);
         if (!both) continue;
         const at = Math.floor(y % SIDE) * SIDE + Math.floor(x % SIDE);
         const [u, v] = [both[0].values[at]!, both[1].values[at]!];
         if (Number.isNaN(u) || Number.isNaN(v)) continue;
         const from_deg = (Math.atan2(-u, -v) * 180) / Math.PI;
-        drawBarb(context, worldLeft - left, worldTop - top, core().convert(Math.hypot(u, v), "km/h", "kt"), from_deg, latOf(worldTop / scale) < 0, 20);
+        const speed_kt = core().convert(Math.hypot(u, v), "km/h", "kt");
+        for (const [colour, width] of OVER_COLOURS) {
+          context.strokeStyle = colour;
+          context.lineWidth = width;
+          drawBarb(context, worldLeft - left, worldTop - top, speed_kt, from_deg, latOf(worldTop / scale) < 0, 20);
+        }
       }
     }
   }).addTo(map);
@@ -137,7 +149,9 @@ function winds(map: L.Map): void {
     const bounds = map.getBounds();
     const last = 2 ** z - 1;
     const limit = (value: number) => Math.min(Math.max(Math.floor(value * 2 ** z), 0), last);
-    for (let x = limit(worldX(bounds.getWest())); x <= limit(worldX(bounds.getEast())); x += 1) {
+    const [west, east] = [bounds.getWest(), bounds.getEast()].map((lon) => Math.floor(worldX(lon) * 2 ** z)) as [number, number];
+    for (let column = west; column <= Math.min(east, west + last); column += 1) {
+      const x = ((column % (last + 1)) + last + 1) % (last + 1);
       for (let y = limit(worldY(bounds.getNorth())); y <= limit(worldY(bounds.getSouth())); y += 1) {
         const key = `${z}/${x}/${y}`;
         if (components.has(key)) continue;

@@ -2,12 +2,13 @@
 import { askJson, modelService, observations } from "../api/client";
 import type { ModelPoint, ModelProduct, ModelSeries, StationDetail } from "../api/types";
 import { distanceKm } from "../domain/mercator";
-import { HOUR_MS, utcShort } from "../domain/time";
+import { HOUR_MS } from "../domain/time";
 import { digits, withUnit } from "../domain/variables";
 import { details, places } from "../station/network";
 import { Plot, type Curve } from "../station/plot";
 import { curveColours } from "../station/plots";
 import { mainSeries, readSeries } from "../station/series";
+import { long } from "../ui/clock";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
@@ -48,7 +49,7 @@ export function PlacePanel({ lat, lon }: { lat: number; lon: number }) {
         </h2>
         {answer && (
           <p class="quiet">
-            {model.value} · {word("valid")} {utcShort(Date.parse(answer.valid_time), locale.value)} {answer.valid_time.slice(0, 4)}
+            {model.value} · {word("valid")} {long(Date.parse(answer.valid_time))}
           </p>
         )}
       </header>

@@ -1,8 +1,8 @@
 // Which raster product is on the map, and of which time.
-import { utc } from "../domain/time";
+import { long } from "../ui/clock";
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
-import { locale, productFile } from "../view";
+import { productFile } from "../view";
 import { file, files, filesBeside, newestFiles } from "./catalogue";
 import { productTrouble } from "./product_layer";
 
@@ -32,7 +32,7 @@ export function ProductControls() {
         <select id="product-time" value={of.key} onChange={({ currentTarget }) => (productFile.value = currentTarget.value)}>
           {filesBeside.value.map(({ key, timestamp }) => (
             <option key={key} value={key}>
-              {utc(Date.parse(timestamp), locale.value)}
+              {long(Date.parse(timestamp))}
             </option>
           ))}
         </select>

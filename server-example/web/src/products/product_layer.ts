@@ -3,13 +3,14 @@ import { effect, signal } from "@preact/signals";
 import L from "leaflet";
 
 import { colourOf } from "../domain/colour";
-import { latOf, lonOf } from "../domain/mercator";
+import { latOf, lonOf, wrapLon } from "../domain/mercator";
 import { layer } from "../view";
 import { addressOf, file, productPaint, type ProductFile } from "./catalogue";
 import { Cog } from "./cog";
 
 const SIDE = 256;
-const OPACITY = 215;
+/** What is drawn is what the legend has. */
+const OPAQUE = 255;
 
 /** The value under the pointer, in the unit of the product. */
 export const underPointer = signal<number | undefined>(undefined);
@@ -22,7 +23,7 @@ class ProductLayer extends L.GridLayer {
     private readonly cog: Promise<Cog>,
     private readonly of: ProductFile,
   ) {
-    super({ tileSize: SIDE, noWrap: true, updateWhenZooming: false, className: "field", zIndex: 1 });
+    super({ tileSize: SIDE, updateWhenZooming: false, className: "field", zIndex: 1 });
   }
 
   override createTile({ x, y, z }: L.Coords, done: L.DoneCallback): HTMLElement {
@@ -65,12 +66,12 @@ class ProductLayer extends L.GridLayer {
 
   private colour(raw: number): number {
     const rgb = productPaint.peek() && colourOf(productPaint.peek()!.scale, raw * this.of.scale + this.of.offset);
-    return rgb ? ((OPACITY << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0 : 0;
+    return rgb ? ((OPAQUE << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0 : 0;
   }
 
   valueAt(lat: number, lon: number, zoom: number): number | undefined {
-    const { x, y } = L.CRS.EPSG3857.latLngToPoint(L.latLng(lat, lon), zoom);
-    const raw = this.readers.get(`${zoom}/${Math.floor(x / SIDE)}/${Math.floor(y / SIDE)}`)?.(lon, lat);
+    const { x, y } = L.CRS.EPSG3857.latLngToPoint(L.latLng(lat, wrapLon(lon)), zoom);
+    const raw = this.readers.get(`${zoom}/${Math.floor(x / SIDE)}/${Math.floor(y / SIDE)}`)?.(wrapLon(lon), lat);
     return raw === undefined || raw === this.of.nodata ? undefined : raw * this.of.scale + this.of.offset;
   }
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { askJson, observations } from "../api/client";
 import type { CheckInput, CheckLimit, CheckReport, Explanation, Neighbour, Quality } from "../api/types";
 import { isBad } from "../domain/quality";
-import { utcShort } from "../domain/time";
+import { short } from "../ui/clock";
 import { digits, shortName, shown, withUnit } from "../domain/variables";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
@@ -61,7 +61,7 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
         <Mark quality={verdict.baseQuality} /> {sentence(answer, verdict as Quality, decisive[0])}
       </p>
       <p class="quiet">
-        {shortName(answer.variable, language.value)} · {utcShort(Date.parse(answer.timestamp), locale.value)}
+        {shortName(answer.variable, language.value)} · {short(Date.parse(answer.timestamp))}
       </p>
       <ol class="chain">
         {ordered.map((check) => (
@@ -148,7 +148,7 @@ function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) 
 const termOf = (name: string) => (has(`term.${name}`) ? word(`term.${name}`) : shortName(name, language.value).toLocaleLowerCase(locale.value));
 
 function inputText({ name, value, unit, timestamp }: CheckInput): string {
-  const time = timestamp ? ` (${timestamp.slice(11, 16)})` : "";
+  const time = timestamp ? ` (${short(Date.parse(timestamp))})` : "";
   return `${termOf(name)} ${said(value, unit, DIFFERENCES.test(name))}${time}`;
 }
 

@@ -27,6 +27,8 @@ export type Detail = Pick<StationDetail, (typeof FIELDS)[number]>;
 export const details = signal<ReadonlyMap<string, Detail>>(new Map());
 /** The readings that the map shows: at first of one time, then of all of the slider. */
 export const columns = signal<Columns | undefined>(undefined);
+/** When they came, by the clock of this machine. */
+export const loadedAt_ms = signal(0);
 /** Why they could not be had, in the words of the server. */
 export const trouble = signal<string | undefined>(undefined);
 /** The end of the slider. */
@@ -104,9 +106,20 @@ export async function loadReadings(): Promise<void> {
     askedFor = isReached(now) ? "slider" : now;
     columns.value = await grid(names, now - 90 * MINUTE_MS, now, 90, signal);
     if (askedFor === "slider") columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
+    loadedAt_ms.value = Date.now();
   } catch (error) {
     if (!signal.aborted && !isOffline.value) trouble.value = (error as Error).message;
   }
+}
+
+/** How often there was something new, so that what is shown of a station is asked for again. */
+export const refreshes = signal(0);
+
+/** Moves the end of the slider to now, and loads. */
+export function refreshReadings(): Promise<void> {
+  refreshes.value += 1;
+  end_ms.value = Math.floor(now_ms() / MINUTE_MS) * MINUTE_MS;
+  return loadReadings();
 }
 
 async function grid(

@@ -6,6 +6,8 @@ import { isBad, QUALITY_MARKS } from "../domain/quality";
 import { digits, shown, shownUnit } from "../domain/variables";
 import { locale, system, theme } from "../view";
 import type { BaseQuality } from "../api/types";
+import { hourOf } from "../domain/time";
+import { zone } from "../ui/clock";
 import { usualInterval } from "./series";
 
 export interface Curve {
@@ -50,7 +52,7 @@ export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, bet
       watcher.disconnect();
       plot.destroy();
     };
-  }, [curves, range_s[0], range_s[1], system.value, locale.value, theme.value]);
+  }, [curves, range_s[0], range_s[1], system.value, locale.value, theme.value, zone.value]);
   return (
     <figure class="plot">
       <figcaption>
@@ -129,7 +131,7 @@ function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, betwe
     width: box.clientWidth || 380,
     height: height ?? 112,
     legend: { show: false },
-    tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), "Etc/UTC"),
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), zone.value),
     cursor: { sync: { key: sync.key, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false, points: { size: 7 } },
     scales: { x: { time: true, range: [range_s[0], range_s[1]] }, y: { range: between ? [between[0], between[1]] : padded } },
     axes: [
@@ -171,9 +173,9 @@ function padded(_: uPlot, low: number | null, high: number | null): [number, num
   return [low - pad, high + pad];
 }
 
+/** The hour at a place of the axis; the day where one begins. */
 const hours = (time_s: number) => {
-  const date = new Date(time_s * 1000);
-  const [hour, minute] = [date.getUTCHours(), date.getUTCMinutes()];
-  if (hour === 0 && minute === 0) return date.toLocaleDateString(locale.value, { timeZone: "UTC", day: "numeric", month: "short" });
-  return `${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`;
+  const text = hourOf(time_s * 1000, zone.value);
+  if (text !== "00:00") return text;
+  return new Date(time_s * 1000).toLocaleDateString(locale.value, { timeZone: zone.value, day: "numeric", month: "short" });
 };

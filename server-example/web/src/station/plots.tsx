@@ -2,13 +2,14 @@
 import { useSignal } from "@preact/signals";
 
 import type { StationDetail } from "../api/types";
-import { HOUR_MS } from "../domain/time";
+import { HOUR_MS, zoneName } from "../domain/time";
 import { theme, locale } from "../view";
+import { zone } from "../ui/clock";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { mapVariable } from "../domain/variables";
-import { end_ms } from "./network";
+import { end_ms, refreshes } from "./network";
 import { Plot, type Curve } from "./plot";
 import { mainSeries, readSeries, type Sequence } from "./series";
 
@@ -55,7 +56,7 @@ export function Plots({ id, detail, onExplain }: PlotsProps) {
         .map(({ title, sequences }) => ({ title, sequences: sequences.filter(({ values }) => values.length > 0) }))
         .filter(({ sequences }) => sequences.length > 0);
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   if (trouble && !answer) return <Trouble text={trouble} retry={again} />;
   if (!answer) return <p class="quiet">{word("loadingOf", word("series"))}</p>;
@@ -64,7 +65,9 @@ export function Plots({ id, detail, onExplain }: PlotsProps) {
   const range = zoom.value ?? [Math.max(first_s - 900, (until_ms - SPAN_MS) / 1000), until_ms / 1000 + 300];
   return (
     <div class="plots">
-      <p class="quiet">{word("seriesHint")}</p>
+      <p class="quiet">
+        {word("seriesHint")} {word("timesIn", zoneName(until_ms, locale.value, zone.value))}
+      </p>
       {answer.map(({ title, sequences }) => (
         <Plot
           key={title}

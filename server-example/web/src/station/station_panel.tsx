@@ -4,24 +4,23 @@ import { useEffect } from "preact/hooks";
 
 import { askBytes, askJson, askNamed, observations } from "../api/client";
 import type { Reading, Readings, SeriesType, StationDetail, StationReports, StationWeather } from "../api/types";
-import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
-import { variableName, withUnit } from "../domain/variables";
+import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
+import { inBulletin, variableName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
 import { ReportBox } from "../metar/report_box";
+import { elsewhere, short, zoneOfStation } from "../ui/clock";
 import { ToTime } from "../ui/hint";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
-import { isPlaced, language, locale, station, system } from "../view";
+import { at_ms, isPlaced, language, locale, nameStation, system } from "../view";
 import { ExplainPanel } from "./explain_panel";
-import { end_ms, shown_ms } from "./network";
+import { favourites, toggleFavourite } from "./favourites";
+import { end_ms, refreshes, shown_ms } from "./network";
 import { Plots, save } from "./plots";
 
 const DAY_MS = 24 * HOUR_MS;
-
-/** Whether a text is the id of a station, and not one of its other identifiers. */
-export const isStationId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** A station by any of its identifiers: finds it, and goes there. */
 export function NamedStation({ name }: { name: string }) {
@@ -32,8 +31,9 @@ export function NamedStation({ name }: { name: string }) {
   useEffect(() => {
     if (!answer) return;
     const [lon, lat] = answer.of.coordinates;
-    station.value = answer.own;
+    nameStation(answer.own);
     if (!isPlaced.value) goTo(lat, lon);
+    isPlaced.value = true;
   }, [answer]);
   if (trouble) return <Trouble text={trouble} retry={again} />;
   return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
@@ -43,9 +43,12 @@ export function StationPanel({ id }: { id: string }) {
   const explained = useSignal<{ typeId: number; timestamp: string } | undefined>(undefined);
   const decoded = useSignal<{ readonly text: string } | undefined>(undefined);
   const { answer: detail, trouble, again } = useAsked(
-    (signal) => askJson<StationDetail>(observations(`/stations/${id}`), { signal }),
-    [id],
+    (signal) => askJson<StationDetail>(observations(`/stations/${id}?tz=local`), { signal }),
+    [id, refreshes.value],
   );
+  useEffect(() => {
+    if (detail?.timeZone) zoneOfStation.value = { id, zone: detail.timeZone };
+  }, [detail]);
   if (trouble && !detail) return <Trouble text={trouble} retry={again} />;
   if (!detail) return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
   const [lon, lat] = detail.coordinates;
@@ -56,14 +59,19 @@ export function StationPanel({ id }: { id: string }) {
   return (
     <article>
       <header>
-        <h2>{detail.name}</h2>
+        <div class="named">
+          <h2>{detail.name}</h2>
+          <button type="button" class="star" aria-pressed={favourites.value.includes(id)} aria-label={word("favourite")} title={word("favourite")} onClick={() => toggleFavourite(id)}>
+            {favourites.value.includes(id) ? "★" : "☆"}
+          </button>
+        </div>
         <p class="quiet">
-          {[...codes, detail.network].join(" · ")} · {lat.toFixed(3)}, {lon.toFixed(3)} · {word("elevation")}{" "}
-          {withUnit(detail.elevation, "m", system.value, locale.value)}
+          {[...codes, detail.network].join(" · ")} · {lat.toFixed(3)}, {lon.toFixed(3)}
+          {detail.elevation > 0 && ` · ${word("elevation")} ${withUnit(detail.elevation, "m", system.value, locale.value)}`}
         </p>
         {detail.updateTime && (
-          <p class="quiet" title={local(Date.parse(detail.updateTime), locale.value)}>
-            {word("updated")} {utcShort(Date.parse(detail.updateTime), locale.value)}
+          <p class="quiet" title={elsewhere(Date.parse(detail.updateTime))}>
+            {word("updated")} {short(Date.parse(detail.updateTime))}
           </p>
         )}
       </header>
@@ -83,14 +91,14 @@ export function StationPanel({ id }: { id: string }) {
 
 /** The newest reading of each series at the time shown, with its verdict and its age. */
 function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; onExplain: (typeId: number, timestamp: string) => void }) {
-  const names = [...new Set(detail.types.map(({ name }) => name))].sort();
+  const names = [...new Set(detail.types.map(({ name }) => name))].sort(inBulletin);
   const at = shown_ms.value;
   const { answer, trouble, again } = useAsked(
     (signal) => {
       const query = new URLSearchParams({ names: names.join(","), start: iso(at - 12 * HOUR_MS), end: iso(at) });
       return askJson<Readings>(observations(`/stations/readings?${query}`), { signal, body: { stationIds: [id] } });
     },
-    [id, at],
+    [id, at, refreshes.value],
   );
   if (trouble) return <Trouble text={trouble} retry={again} />;
   if (!answer) return null;
@@ -104,7 +112,12 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
     );
   }
   const typeOf = (reading: Reading) => detail.types.find((type) => type.id === reading.typeId);
-  const sorted = [...readings].sort((a, b) => names.indexOf(a.type) - names.indexOf(b.type) || a.typeId - b.typeId);
+  const groupOf = (reading: Reading) => typeOf(reading)?.groupBucketName ?? "";
+  // Layers of clouds from below, then by what a series stands for.
+  const sorted = [...readings].sort((a, b) => inBulletin(a.type, b.type) || groupOf(a).localeCompare(groupOf(b)) || intervalOf(typeOf(a)) - intervalOf(typeOf(b)) || a.typeId - b.typeId);
+  // The weather comes after wind and visibility; it is that of the newest report.
+  const isNewest = Date.parse(detail.updateTime ?? "") <= at && at_ms.value === undefined && detail.presentWeather !== undefined;
+  const weatherRow = isNewest ? Math.max(sorted.findIndex(({ type }) => inBulletin(type, "cloudCover") >= 0), 0) : -1;
   return (
     <section>
       <h3>{word("latest")}</h3>
@@ -119,12 +132,12 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
           </tr>
         </thead>
         <tbody>
-          {sorted.map((reading) => {
+          {sorted.map((reading, row) => {
             const type = typeOf(reading);
             const title = variableName(reading.type, type?.prettyName ?? reading.type, language.value);
             const age_s = (at - Date.parse(reading.timestamp)) / 1000;
             const { baseQuality } = reading.quality;
-            return (
+            const cells = (
               <tr key={`${reading.typeId}`} class={age_s > OLD_S ? "old" : ""}>
                 <th scope="row">
                   {title} <small>{type && detailOf(type)}</small>
@@ -142,12 +155,25 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
                 </td>
               </tr>
             );
+            return row === weatherRow ? [<WeatherRow key="weather" words={detail.presentWeather!} />, cells] : cells;
           })}
         </tbody>
       </table>
     </section>
   );
 }
+
+/** The weather of the newest report, in the words of its source. */
+function WeatherRow({ words }: { words: readonly string[] }) {
+  return (
+    <tr>
+      <th scope="row">{word("weather")}</th>
+      <td colSpan={4}>{words.length > 0 ? <span lang="en">{words.join(", ")}</span> : <span class="quiet">{word("noWeather")}</span>}</td>
+    </tr>
+  );
+}
+
+const intervalOf = (type: SeriesType | undefined): number => type?.intervalMinutes ?? 0;
 
 /** What tells a series from others of its variable: its layer or other group, and the interval that it stands for. */
 function detailOf({ groupBucketName, intervalType, intervalMinutes }: SeriesType): string {
@@ -164,7 +190,7 @@ function Reports({ id, decoded }: { id: string; decoded: Signal<{ readonly text:
       const query = new URLSearchParams({ start: iso(until_ms - 6 * HOUR_MS), end: iso(until_ms) });
       return askJson<StationReports>(observations(`/stations/${id}/reports?${query}`), { signal });
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   // Some records keep no texts, and most networks have none.
   if (!answer || answer.reports.length === 0) return null;
@@ -177,7 +203,7 @@ function Reports({ id, decoded }: { id: string; decoded: Signal<{ readonly text:
             <code lang="en" title={header}>
               {text}
             </code>{" "}
-            <button type="button" class="link" aria-label={`${word("decode")} ${utcShort(Date.parse(timestamp), locale.value)}`} onClick={() => (decoded.value = { text })}>
+            <button type="button" class="link" aria-label={`${word("decode")} ${short(Date.parse(timestamp))}`} onClick={() => (decoded.value = { text })}>
               {word("decode")}
             </button>
           </li>
@@ -195,7 +221,7 @@ function Weather({ id }: { id: string }) {
       const query = new URLSearchParams({ stationId: id, start: iso(until_ms - 12 * HOUR_MS), end: iso(until_ms) });
       return askJson<StationWeather>(observations(`/observations/weather?${query}`), { signal });
     },
-    [id, until_ms],
+    [id, until_ms, refreshes.value],
   );
   if (!answer || answer.reports.length === 0) return null;
   return (
@@ -204,7 +230,7 @@ function Weather({ id }: { id: string }) {
       <ol class="reports">
         {answer.reports.toReversed().map(({ timestamp, presentWeather }) => (
           <li key={timestamp}>
-            <time dateTime={timestamp}>{utcShort(Date.parse(timestamp), locale.value)}</time>{" "}
+            <time dateTime={timestamp} title={elsewhere(Date.parse(timestamp))}>{short(Date.parse(timestamp))}</time>{" "}
             {presentWeather.length > 0 ? <span lang="en">{presentWeather.join(", ")}</span> : <span class="quiet">{word("noWeather")}</span>}
           </li>
         ))}

@@ -7,8 +7,10 @@ import { ModelControls } from "../models/model_controls";
 import { PlacePanel } from "../models/place_panel";
 import { ProductControls } from "../products/product_controls";
 import { QualityPanel } from "../quality/quality_panel";
-import { isStationId, NamedStation, StationPanel } from "../station/station_panel";
-import { alert, area, isPanelOpen, layer, place, station } from "../view";
+import { isStationId } from "../domain/station_id";
+import { NamedStation, StationPanel } from "../station/station_panel";
+import { TablePanel } from "../station/table_panel";
+import { alert, area, isPanelOpen, isTableOpen, layer, place, station } from "../view";
 import { Banner } from "./banner";
 import { Header } from "./header";
 import { Help } from "./help";
@@ -52,6 +54,7 @@ export function App() {
 function subject(): string {
   if (station.value) return word("station");
   if (layer.value === "quality") return word("quality");
+  if (layer.value === "stations" && isTableOpen.value) return word("table");
   if (area.value) return word("area");
   return word(alert.value ? "alert" : "place");
 }
@@ -60,6 +63,7 @@ function Subject() {
   if (station.value && !isStationId(station.value)) return <NamedStation key={station.value} name={station.value} />;
   if (station.value) return <StationPanel key={station.value} id={station.value} />;
   if (layer.value === "quality") return <QualityPanel />;
+  if (layer.value === "stations" && isTableOpen.value) return <TablePanel />;
   if (area.value) return <AreaPanel code={area.value} />;
   if (alert.value) return <AlertPanel id={alert.value} />;
   if (place.value) return <PlacePanel key={`${place.value.lat} ${place.value.lon}`} {...place.value} />;

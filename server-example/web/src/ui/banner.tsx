@@ -2,17 +2,22 @@
 import { useSignal } from "@preact/signals";
 
 import { about } from "../api/client";
+import { hourOf, zoneName } from "../domain/time";
 import { locale } from "../view";
+import { zone } from "./clock";
 import { word } from "./words";
 
-const day = (text: string, locale: string) =>
-  new Date(text).toLocaleDateString(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
+const day = (text: string, locale: string, timeZone = "UTC") =>
+  new Date(text).toLocaleDateString(locale, { timeZone, day: "numeric", month: "long", year: "numeric" });
 
 export function Banner() {
   const isOpen = useSignal(false);
   const { replay, replayAlerts, assumedPlan } = about.value ?? {};
   if (!replay && !assumedPlan) return null;
-  const of = (text: string) => `${day(text, locale.value)}, ${text.slice(11, 16)} UTC`;
+  const of = (text: string) => {
+    const ms = Date.parse(text);
+    return `${day(text, locale.value, zone.value)}, ${hourOf(ms, zone.value)} ${zoneName(ms, locale.value, zone.value)}`;
+  };
   return (
     <div class="banner" role="note" data-open={isOpen.value ? "" : undefined}>
       <p>

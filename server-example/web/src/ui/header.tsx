@@ -1,5 +1,5 @@
 import { isHelpOpen } from "../keys";
-import { language, system, theme } from "../view";
+import { chooseLanguage, chooseSystem, chooseTheme, language, system, theme } from "../view";
 import { Search } from "./search";
 import { word } from "./words";
 
@@ -15,11 +15,11 @@ export function Header() {
           id="units"
           aria-pressed={system.value === "us"}
           aria-label={`${word("units")}: ${system.value === "us" ? "°F" : "°C"}`}
-          onClick={() => (system.value = system.value === "us" ? "metric" : "us")}
+          onClick={() => chooseSystem(system.value === "us" ? "metric" : "us")}
         >
           <b>{system.value === "us" ? "°F" : "°C"}</b>
         </button>
-        <button type="button" id="language" lang={other} onClick={() => (language.value = other)}>
+        <button type="button" id="language" lang={other} onClick={() => chooseLanguage(other)}>
           {other === "fr" ? "Français" : "English"}
         </button>
         <button
@@ -27,7 +27,7 @@ export function Header() {
           id="theme"
           aria-label={word("theme")}
           title={word("theme")}
-          onClick={() => (theme.value = theme.value === "dark" ? "light" : "dark")}
+          onClick={() => chooseTheme(theme.value === "dark" ? "light" : "dark")}
         >
           {theme.value === "dark" ? "☀" : "☾"}
         </button>

@@ -1,11 +1,11 @@
 // Where the nearest values are when the map shows none: at another time, or at another place.
-import { utcShort } from "../domain/time";
 import { distanceKm } from "../domain/mercator";
 import { withUnit } from "../domain/variables";
 import { goTo, isInView } from "../map/map_view";
 import type { Columns } from "../station/columns";
 import { cell, columns, details, latestReport_ms, places, position, shown_ms } from "../station/network";
 import { at_ms, camera, locale, station, system } from "../view";
+import { short } from "./clock";
 import { word } from "./words";
 
 export function Hint() {
@@ -26,7 +26,7 @@ export function Hint() {
 export function ToTime({ time }: { time: number }) {
   return (
     <button type="button" class="link" onClick={() => (at_ms.value = time)}>
-      {word("latestAt", utcShort(time, locale.value))}
+      {word("latestAt", short(time))}
     </button>
   );
 }

@@ -4,10 +4,11 @@ import { digits, MAP_VARIABLES, mapVariable, shown, shownUnit } from "../domain/
 import { alerts, colourOfAlert } from "../alerts/record";
 import { field, paintOf } from "../models/fields";
 import { tileTrouble, underPointer } from "../models/model_layer";
+import { MODEL_ZOOM } from "../map/close_up";
 import { valueCount } from "../map/stations_layer";
 import { productPaint } from "../products/catalogue";
 import { underPointer as underProduct } from "../products/product_layer";
-import { language, layer, locale, system, variable } from "../view";
+import { camera, isTableOpen, language, layer, locale, stationModels, system, variable } from "../view";
 import { Hint } from "./hint";
 import { Trouble } from "./states";
 import { word } from "./words";
@@ -39,7 +40,18 @@ function OfStations() {
         </select>
       </label>
       <Ramp scale={scale} unit={unit} />
-      <small id="count">{word("stationCount", valueCount.value.toLocaleString(locale.value))}</small>
+      {camera.value.zoom >= MODEL_ZOOM && (
+        <label>
+          <input id="plots" type="checkbox" checked={stationModels.value} onChange={({ currentTarget }) => (stationModels.value = currentTarget.checked)} />{" "}
+          {word("stationModels")}
+        </label>
+      )}
+      <p class="counted">
+        <small id="count">{word("stationCount", valueCount.value.toLocaleString(locale.value))}</small>
+        <button type="button" class="link" aria-pressed={isTableOpen.value} onClick={() => (isTableOpen.value = !isTableOpen.value)}>
+          {word("table")}
+        </button>
+      </p>
       <Hint />
     </>
   );

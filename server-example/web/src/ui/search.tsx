@@ -1,10 +1,12 @@
 // Search of stations by name and identifier, of towns by name, and of places by "lat, lon".
 import { computed, signal } from "@preact/signals";
 
+import { setFailure } from "../api/loads";
 import { loadTowns, plain, townsCalled } from "../domain/towns";
 import { goTo } from "../map/map_view";
+import { favourites } from "../station/favourites";
 import { details, places } from "../station/network";
-import { layer, place, station } from "../view";
+import { layer, markStep, place, station } from "../view";
 import { word } from "./words";
 
 const typed = signal("");
@@ -32,9 +34,19 @@ const lines = computed(() =>
   }),
 );
 
+/** What is offered before anything is typed: the reader's own place, and the stations that are kept. */
+const firstChoices = computed<readonly Found[]>(() => {
+  const kept = favourites.value.slice(0, MOST - 1).flatMap((id) => {
+    const [detail, where] = [details.value.get(id), places.value.get(id)];
+    return where ? [{ id, title: detail?.name ?? id, detail: word("kept"), ...where }] : [];
+  });
+  const near: Found = { title: word("nearMe"), detail: word("locating"), lat: Number.NaN, lon: Number.NaN };
+  return "geolocation" in navigator ? [near, ...kept] : kept;
+});
+
 const found = computed<readonly Found[]>(() => {
   const text = plain(typed.value.trim());
-  if (text === "") return [];
+  if (text === "") return firstChoices.value;
   const position = /^(-?\d+(?:\.\d+)?)[ ,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
   if (position) {
     const [lat, lon] = [Number(position[1]), Number(position[2])];
@@ -60,12 +72,32 @@ const found = computed<readonly Found[]>(() => {
   return all.map(([, one]) => one);
 });
 
+/** Asks the browser where it is. The place is part of the address if the map goes there, and is sent nowhere else. */
+function locate(): void {
+  const answer = ({ coords: { latitude, longitude } }: GeolocationPosition) => {
+    setFailure("nearMe");
+    go({ title: "", detail: "", lat: latitude, lon: longitude });
+  };
+  const refusal = ({ message }: GeolocationPositionError) => setFailure("nearMe", { text: word("notLocated", message), again: locate });
+  navigator.geolocation.getCurrentPosition(answer, refusal, { maximumAge: 300_000, timeout: 20_000 });
+}
+
 function go({ id, lat, lon }: Found): void {
+  if (Number.isNaN(lat)) {
+    close();
+    locate();
+    return;
+  }
+  markStep();
   goTo(lat, lon, id ? 8 : 9);
   if (id) {
     if (layer.value === "products") layer.value = "stations";
     station.value = id;
   } else if (layer.value === "models") place.value = { lat, lon };
+  close();
+}
+
+function close(): void {
   isOpen.value = false;
   typed.value = "";
   document.querySelector<HTMLInputElement>("#search")?.blur();
@@ -73,11 +105,11 @@ function go({ id, lat, lon }: Found): void {
 
 export function Search() {
   const all = found.value;
-  const isShown = isOpen.value && typed.value.trim() !== "";
+  const isShown = isOpen.value && (typed.value.trim() !== "" || all.length > 0);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (by !== 0) {
-      chosen.value = (chosen.value + by + all.length) % Math.max(all.length, 1);
+      chosen.value = (Math.max(chosen.value, by > 0 ? -1 : 0) + by + all.length) % Math.max(all.length, 1);
       event.preventDefault();
     } else if (event.key === "Enter" && all[chosen.value]) go(all[chosen.value]!);
     else if (event.key === "Escape") isOpen.value = false;
@@ -99,11 +131,13 @@ export function Search() {
         value={typed.value}
         onInput={({ currentTarget }) => {
           typed.value = currentTarget.value;
-          chosen.value = 0;
+          chosen.value = currentTarget.value.trim() === "" ? -1 : 0;
           isOpen.value = true;
         }}
         onFocus={() => {
           clearTimeout(closing);
+          // Enter goes nowhere before something is typed or chosen.
+          if (typed.value.trim() === "") chosen.value = -1;
           isOpen.value = true;
           void loadTowns();
         }}
