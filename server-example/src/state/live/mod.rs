@@ -10,6 +10,7 @@
 //! | The events of the last moments | `ring.rs` |
 //! | What an event is, and its text | `event.rs`, `encoded.rs` |
 //! | What a listener wants | `filter.rs` |
+//! | The events from a place in the stream on | `subscriber.rs` |
 //! | One listener | `listener.rs` |
 //! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
@@ -22,6 +23,7 @@ mod items;
 mod listener;
 mod publish;
 mod ring;
+mod subscriber;
 mod webhooks;
 
 use std::collections::HashMap;
