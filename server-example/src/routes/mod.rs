@@ -11,7 +11,10 @@ mod health;
 mod index;
 mod keys;
 mod live;
+#[cfg(feature = "mqtt")]
+pub mod live_filter;
 mod models;
+mod mqtt;
 mod page;
 mod parameters;
 mod products;
@@ -42,7 +45,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 18] = [
+pub const OBSERVATIONS: [&[Endpoint]; 19] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -61,6 +64,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 18] = [
     readings::ENDPOINTS,
     live::ENDPOINTS,
     webhooks::ENDPOINTS,
+    mqtt::ENDPOINTS,
 ];
 
 /// The endpoints of the model service.

@@ -59,15 +59,12 @@ impl Listener {
         let topics = filter.topics.names();
         let filter = live.filters.share(filter);
         let (subscriber, resumed) = Subscriber::new(state, last_id);
-        let begin = match resumed {
-            Err(reason) => {
-                live.counts.resyncs.fetch_add(1, Ordering::Relaxed);
-                resync(&reason)
-            }
-            Ok(()) => {
-                let data = serde_json::json!({ "topics": topics });
-                text_of("position", data.to_string().as_bytes())
-            }
+        let begin = if let Err(reason) = resumed {
+            live.counts.resyncs.fetch_add(1, Ordering::Relaxed);
+            resync(&reason)
+        } else {
+            let data = serde_json::json!({ "topics": topics });
+            text_of("position", data.to_string().as_bytes())
         };
         let begin = [format!("retry: {RETRY_MS}\n").as_bytes(), &begin].concat();
         let began = Instant::now();
@@ -126,9 +123,7 @@ impl Listener {
         };
         match event {
             Event::Own(_) => make(),
-            Event::Shared(entry) => {
-                self.live.encoded.get((entry.number, self.filter.number), make)
-            }
+            Event::Shared(entry) => self.live.encoded.get((entry.number, self.filter.number), make),
         }
     }
 

@@ -15,12 +15,15 @@
 //! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
 //! | From the log of events to webhooks | `webhooks.rs` |
+//! | Events as messages of MQTT (feature `mqtt`) | `mqtt.rs` |
 
 mod encoded;
 mod event;
 mod filter;
 mod items;
 mod listener;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod publish;
 mod ring;
 mod subscriber;

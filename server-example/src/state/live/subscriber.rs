@@ -108,6 +108,13 @@ impl Subscriber {
         None
     }
 
+    /// Waits until a time, or until the stream changes.
+    #[cfg(feature = "mqtt")]
+    pub async fn rest(&mut self, until: Instant) {
+        self.end.borrow_and_update();
+        let _ = timeout_at(until, self.end.changed()).await;
+    }
+
     /// Goes on to a position at which there is nothing for it.
     fn pass(&mut self, now: Position) {
         // What it has from the record may be ahead of the ring.
