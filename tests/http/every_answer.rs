@@ -252,7 +252,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
         r#""GET /obs/keys","POST /obs/keys","POST /obs/keys/{id}/revoke","#,
-        r#""GET /obs/live","#,
+        r#""GET /obs/live","GET /obs/mqtt","#,
         r#""GET /obs/observations/explain","POST /obs/observations/series","#,
         r#""GET /obs/observations/units","GET /obs/observations/weather","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","GET /obs/reports/refused","#,

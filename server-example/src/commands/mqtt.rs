@@ -72,17 +72,10 @@ fn line(broker: &MqttStatus) -> String {
     format!("{name}  {address}: {published} published{last}{left}")
 }
 
-#[cfg(feature = "mqtt")]
 fn test(broker: &MqttBroker) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let sent = runtime.block_on(broker.test());
-    let answer = sent.as_ref().map_or_else(|failure| &*failure.error, |()| "acknowledged");
-    writeln!(io::stdout(), "{}: {answer}", broker.config().name)?;
-    Ok(sent.is_ok())
-}
-
-#[cfg(not(feature = "mqtt"))]
-fn test(_: &MqttBroker) -> Outcome {
-    // The check of the settings has refused the table.
-    Err(io::Error::from(io::ErrorKind::Unsupported).into())
+    let test = runtime.block_on(broker.test());
+    let answer = test.error.as_deref().unwrap_or("acknowledged");
+    writeln!(io::stdout(), "{}: {answer} after {} ms", broker.config().name, test.took_ms)?;
+    Ok(test.is_published)
 }

@@ -22,6 +22,11 @@ pub const FOLDER: &str = "mqtt";
 /// again.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
+/// A connection that lasts so long is no failure. One that breaks earlier may break each time, so the
+/// pauses become longer.
+#[cfg(feature = "mqtt")]
+const STEADY: Duration = Duration::from_secs(10);
+
 /// A broker cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MqttError {
@@ -72,7 +77,7 @@ pub struct MqttBroker {
 #[derive(Debug, Default)]
 struct State {
     progress: Progress,
-    is_connected: bool,
+    connected_at: Option<Instant>,
     /// Failures in a row.
     failures: u32,
     retry_at: Option<Instant>,
@@ -100,7 +105,7 @@ pub struct MqttStatus {
     /// When it acknowledged the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Iso8601>,
-    /// How often in a row there was no connection, or it broke before a message was acknowledged.
+    /// How often in a row there was no connection, or one that broke within ten seconds.
     pub failures: u32,
     /// In how many seconds the server connects again, after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +126,21 @@ pub struct MqttFailure {
     pub at: Iso8601,
     /// Why.
     pub error: String,
+}
+
+/// What became of a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MqttTest {
+    /// When it began.
+    pub at: Iso8601,
+    /// How long it took.
+    pub took_ms: u64,
+    /// Whether the broker has acknowledged it.
+    pub is_published: bool,
+    /// Why it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 impl MqttBroker {
@@ -221,7 +241,7 @@ impl MqttBroker {
             name: self.config.name.clone(),
             address,
             client_id: self.config.client_id(),
-            is_connected: state.is_connected,
+            is_connected: state.connected_at.is_some(),
             published: state.progress.published,
             published_at: state.progress.published_ms.map(Iso8601),
             failures: state.failures,
@@ -249,6 +269,13 @@ impl MqttBroker {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(feature = "mqtt")]
+impl State {
+    fn is_steady(&self) -> bool {
+        self.connected_at.is_some_and(|at| at.elapsed() >= STEADY)
     }
 }
 
@@ -281,7 +308,9 @@ impl MqttBroker {
         let mut state = self.state();
         state.progress.published += count;
         state.progress.published_ms = Some(system_ms());
-        state.failures = 0;
+        if state.is_steady() {
+            state.failures = 0;
+        }
         state.is_dirty = true;
     }
 
@@ -315,15 +344,15 @@ impl MqttBroker {
     /// Notes that there is a connection.
     pub(super) fn connected(&self) {
         let mut state = self.state();
-        state.is_connected = true;
+        state.connected_at = Some(Instant::now());
         state.retry_at = None;
     }
 
     /// Notes that there is none any more, and why. Returns how many failures there were in a row.
     pub(super) fn failed(&self, error: &str) -> u32 {
         let mut state = self.state();
-        state.is_connected = false;
-        state.failures = state.failures.saturating_add(1);
+        state.failures = if state.is_steady() { 1 } else { state.failures.saturating_add(1) };
+        state.connected_at = None;
         let error = error.chars().take(500).collect();
         state.last_failure = Some(MqttFailure { at: Iso8601(system_ms()), error });
         state.failures
@@ -332,7 +361,17 @@ impl MqttBroker {
     /// Notes that the connection was closed, or when the next one is tried.
     pub(super) fn waits(&self, pause: Option<Duration>) {
         let mut state = self.state();
-        state.is_connected = false;
+        state.connected_at = None;
         state.retry_at = pause.map(|pause| Instant::now() + pause);
+    }
+}
+
+#[cfg(not(feature = "mqtt"))]
+impl MqttBroker {
+    /// Says that this server was built without the feature `mqtt`; then it has no broker.
+    #[allow(clippy::unused_async, reason = "with the feature, it waits for the broker")]
+    pub async fn test(&self) -> MqttTest {
+        let error = Some("this server was built without the feature mqtt".to_owned());
+        MqttTest { at: Iso8601(crate::clock::system_ms()), took_ms: 0, is_published: false, error }
     }
 }

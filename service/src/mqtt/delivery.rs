@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use mesonet::Iso8601;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::connection::Connection;
-use super::{MqttBroker, MqttFailure, MqttMessage, Step};
+use super::{MqttBroker, MqttMessage, MqttTest, Step};
 use crate::clock::system_ms;
 use crate::fetch::{pause_ms, random};
 
@@ -121,11 +121,8 @@ impl MqttBroker {
     }
 
     /// Sends a test over a connection of its own, whatever was sent before. It changes nothing.
-    ///
-    /// # Errors
-    /// Why it did not arrive.
-    pub async fn test(&self) -> Result<(), MqttFailure> {
-        let at = Iso8601(system_ms());
+    pub async fn test(&self) -> MqttTest {
+        let (at, began) = (Iso8601(system_ms()), Instant::now());
         let sent = async {
             // Another client identifier: the broker would end the connection of a running server.
             let mut connection = Connection::open(self, "-test").await?;
@@ -141,7 +138,9 @@ impl MqttBroker {
             connection.close().await;
             Ok(())
         };
-        sent.await.map_err(|error: String| MqttFailure { at, error })
+        let error = sent.await.err().map(|error: String| error.chars().take(500).collect());
+        let took_ms = began.elapsed().as_millis() as u64;
+        MqttTest { at, took_ms, is_published: error.is_none(), error }
     }
 }
 
@@ -171,3 +170,7 @@ async fn wait(connection: &mut Connection<'_>) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "delivery_tests.rs"]
+mod tests;

@@ -23,7 +23,9 @@ mod settings;
 mod tls;
 mod topic;
 
-pub use broker::{FOLDER, MqttBroker, MqttError, MqttFailure, MqttMessage, MqttStatus, Step};
+pub use broker::{
+    FOLDER, MqttBroker, MqttError, MqttFailure, MqttMessage, MqttStatus, MqttTest, Step,
+};
 pub use notification::{NotificationConfig, NotifiedReport, notification};
 pub use progress::MqttLeftOut;
 pub use settings::MqttConfig;

@@ -15,7 +15,7 @@
 //! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
 //! | From the log of events to webhooks | `webhooks.rs` |
-//! | Events as messages of MQTT (feature `mqtt`) | `mqtt.rs` |
+//! | Events as messages of MQTT (feature `mqtt`) | `mqtt.rs`, `mqtt_readings.rs` |
 
 mod encoded;
 mod event;
@@ -24,6 +24,8 @@ mod items;
 mod listener;
 #[cfg(feature = "mqtt")]
 mod mqtt;
+#[cfg(feature = "mqtt")]
+mod mqtt_readings;
 mod publish;
 mod ring;
 mod subscriber;

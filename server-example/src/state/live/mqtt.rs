@@ -1,20 +1,14 @@
 //! Events as messages for a broker that speaks MQTT.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mesonet::Iso8601;
 use mesonet::alert::Status;
-use mesonet::observation::{Qualifier, Quality, QualityCode, SeriesId};
-use mesonet::query::{AnswerReading, Readings};
-use mesonet::store::Selection;
-use mesonet::{ClosedWindow, Iso8601, Station, StationId, Variable};
+use mesonet::store::StoreError;
 use mesonet_service::hex::hex;
 use mesonet_service::live::EventId;
-use mesonet_service::mqtt::{
-    MqttBroker, MqttMessage, NotificationConfig, NotifiedReport, Step, notification,
-};
-use serde::Serialize;
+use mesonet_service::mqtt::{MqttBroker, MqttMessage, NotificationConfig, Step};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{self, error::SendError};
@@ -22,6 +16,7 @@ use tokio::time::Instant;
 
 use super::event::{AlertEvent, Content};
 use super::filter::{Events, ListenerFilter};
+use super::mqtt_readings::Unpublished;
 use super::subscriber::Subscriber;
 use crate::auth::access::Granted;
 use crate::state::State;
@@ -29,11 +24,11 @@ use crate::state::State;
 /// Messages that wait for the connection, at most.
 const WAITING: usize = 16;
 
-/// How many readings are encoded at once.
-const AT_ONCE: usize = 512;
-
 /// How often a broker is told the position though there is nothing for it.
 const PASS_EVERY: Duration = Duration::from_secs(10);
+
+/// How long the producer waits after the record could not be read.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// How long a broker keeps an alert after its end if it does not hear of that.
 const AFTER_END_MS: i64 = 3_600_000;
@@ -42,49 +37,12 @@ const AFTER_END_MS: i64 = 3_600_000;
 const READ_AGAIN: Duration = Duration::from_secs(10);
 
 /// What a broker gets.
-struct Publication {
-    broker: Arc<MqttBroker>,
+pub struct Publication {
+    pub broker: Arc<MqttBroker>,
     /// Which events.
-    filter: ListenerFilter,
+    pub filter: ListenerFilter,
     /// What notifications of reports say, if it gets any.
-    notifications: Option<NotificationConfig>,
-}
-
-/// A reading as it is published: as `/live` gives it, with what the topic says and the unit.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReadingMessage<'a> {
-    station_id: StationId,
-    network: &'a str,
-    native_id: &'a str,
-    timestamp: Iso8601,
-    r#type: &'a str,
-    type_id: SeriesId,
-    interval_type: &'a str,
-    interval_minutes: i32,
-    unit: &'a str,
-    value: f64,
-    quality: Quality,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    qualifier: Option<Qualifier>,
-}
-
-/// The reading that a record has as the latest of a variable at a station.
-struct Latest {
-    ts_ms: i64,
-    series: SeriesId,
-    value: f64,
-    quality: QualityCode,
-}
-
-/// The readings of an event that are not published yet.
-struct Unpublished {
-    batch: u64,
-    events: Events,
-    readings: Readings,
-    /// The next station, and the next reading.
-    station: usize,
-    cell: usize,
+    pub notifications: Option<NotificationConfig>,
 }
 
 impl State {
@@ -153,6 +111,9 @@ impl State {
         if is_retained {
             return vec![own];
         }
+        if !publication.broker.config().retain {
+            return vec![own];
+        }
         // Whoever subscribes later does not get the alert any more.
         let id = format!("{}-end", own.id);
         let none =
@@ -203,38 +164,6 @@ impl State {
         let times = self.services.products.times(catalogue.get(kind)?, span).ok()?;
         times.into_iter().max()
     }
-
-    /// The latest readings on record of some variables at some stations, from a time on: the
-    /// preferred series if several have the same time.
-    fn latest(
-        &self,
-        stations: &[StationId],
-        variables: &[Variable],
-        from_ms: i64,
-    ) -> HashMap<(StationId, Variable), Latest> {
-        let mut latest: HashMap<(StationId, Variable), (_, Latest)> = HashMap::new();
-        let Ok(window) = ClosedWindow::new(from_ms, i64::MAX) else { return HashMap::new() };
-        let selection = Selection { stations, variables, window };
-        let scanned = self.services.store.scan_latest(&selection, &mut |at, slices| {
-            for slice in slices {
-                let series = slice.series;
-                let ts_ms = slice.ts_ms[0];
-                // A greater preference is a worse one.
-                let rank = (ts_ms, std::cmp::Reverse(series.preference));
-                let key = (stations[at], series.key.variable);
-                if latest.get(&key).is_none_or(|(best, _)| *best < rank) {
-                    let (value, quality) = (slice.value[0], slice.quality[0]);
-                    latest.insert(key, (rank, Latest { ts_ms, series: series.id, value, quality }));
-                }
-            }
-        });
-        if let Err(error) = scanned {
-            // Then nothing is retained: the broker keeps what it has.
-            tracing::error!("the latest readings for mqtt: {error}");
-            return HashMap::new();
-        }
-        latest.into_iter().map(|(key, (_, latest))| (key, latest)).collect()
-    }
 }
 
 /// Produces steps until the receiver is gone, or the stream has ended.
@@ -245,7 +174,8 @@ async fn produce(
     steps: &mpsc::Sender<Step>,
 ) -> Result<(), SendError<Step>> {
     let position = broker.position();
-    let (mut subscriber, resumed) = Subscriber::new(state, position.as_deref());
+    let (subscriber, resumed) = Subscriber::new(state, position.as_deref());
+    let mut subscriber = subscriber.patient();
     let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at());
     broker.begin(id(&subscriber));
     let mut told = None;
@@ -310,177 +240,52 @@ async fn send_event(
     steps: &mpsc::Sender<Step>,
 ) -> Result<(), SendError<Step>> {
     let of = Arc::clone(publication);
-    let begun = state.look_up(move |state| match &content {
+    let begun = done(state, steps, move |state| match &content {
         Content::Part(part) => {
-            let directory = state.services.store.directory().unwrap_or_else(|error| {
-                tracing::error!("the places of stations: {error}");
-                Arc::default()
-            });
+            let directory = state.services.store.directory()?;
             let found = part.selected(&of.filter, state.clock.now_ms(), &directory);
-            (
-                Vec::new(),
-                found.map(|(events, readings)| Unpublished::new(part.batch(), events, readings)),
-            )
+            let found = found.map(|(events, of)| Unpublished::new(part.batch(), events, of));
+            Ok((Vec::new(), found))
         }
-        other => (state.messages_of(&of, other, item), None),
+        other => Ok((state.messages_of(&of, other, item), None)),
     });
-    let Ok((messages, mut unpublished)) = begun.await else { return Ok(()) };
+    let (messages, unpublished) = begun.await?;
     for message in messages {
         steps.send(Step::Message(message)).await?;
     }
     // A batch may have many readings: they are not all messages at once.
-    while let Some(mut some) = unpublished.take() {
+    let mut unpublished = unpublished;
+    while let Some(some) = unpublished {
+        unpublished = some.rest();
         let of = Arc::clone(publication);
-        let encoded = state.look_up(move |state| {
-            let messages = some.next(state, &of);
-            (messages, some)
-        });
-        let Ok((messages, some)) = encoded.await else { return Ok(()) };
+        let messages = done(state, steps, move |state| some.messages(state, &of)).await?;
         for message in messages {
             steps.send(Step::Message(message)).await?;
         }
-        unpublished = Some(some).filter(|some| !some.is_done());
     }
     Ok(())
 }
 
-impl Unpublished {
-    const fn new(batch: u64, events: Events, readings: Readings) -> Self {
-        Self { batch, events, readings, station: 0, cell: 0 }
-    }
-
-    fn is_done(&self) -> bool {
-        self.cell >= self.readings.cells.len()
-    }
-
-    /// The messages of the next readings.
-    fn next(&mut self, state: &State, publication: &Publication) -> Vec<MqttMessage> {
-        let end = self.readings.cells.len().min(self.cell + AT_ONCE);
-        let mut parts: Vec<(StationId, std::ops::Range<usize>)> = Vec::new();
-        let mut from = self.cell;
-        while from < end {
-            let (id, to) = self.readings.stations[self.station];
-            parts.push((id, from..to.min(end)));
-            from = to.min(end);
-            self.station += usize::from(to <= end);
-        }
-        let cells = &self.readings.cells[self.cell..end];
-        self.cell = end;
-        let variable =
-            |cell: &AnswerReading| self.readings.series[cell.series as usize].key.variable;
-        let mut variables: Vec<Variable> = cells.iter().map(variable).collect();
-        variables.sort_unstable_by_key(|variable| *variable as u8);
-        variables.dedup();
-        let stations: Vec<StationId> = parts.iter().map(|(id, _)| *id).collect();
-        let from_ms = cells.iter().map(|cell| cell.ts_ms).min().unwrap_or_default();
-        let latest = state.latest(&stations, &variables, from_ms);
-        let Ok(directory) = state.services.store.directory() else { return Vec::new() };
-        let mut messages = Vec::new();
-        for (id, range) in parts {
-            let Some(record) = directory.get(id) else { continue };
-            for same_time in self.readings.cells[range].chunk_by(|a, b| a.ts_ms == b.ts_ms) {
-                let mut texts = Vec::new();
-                for cell in same_time {
-                    let is_latest = latest.get(&(id, variable(cell)));
-                    let is_latest = is_latest.is_some_and(|latest| self.is(cell, latest));
-                    let message = self.message(publication, &record.station, cell, is_latest);
-                    texts.extend(String::from_utf8(message.payload.clone()));
-                    messages.push(message);
-                }
-                if self.events == Events::Readings
-                    && let Some(config) = &publication.notifications
-                {
-                    let names = same_time.iter().map(|cell| variable(cell).name());
-                    let mut names: Vec<&str> = names.collect();
-                    names.dedup();
-                    let content = format!("[{}]", texts.join(","));
-                    messages.push(self.notification(
-                        state,
-                        config,
-                        &record.station,
-                        same_time[0].ts_ms,
-                        &names,
-                        &content,
-                    ));
-                }
-            }
-        }
-        messages
-    }
-
-    /// Whether a reading is the one that the record has as the latest, and not one from before that
-    /// was corrected since.
-    fn is(&self, cell: &AnswerReading, latest: &Latest) -> bool {
-        let is_same = cell.ts_ms == latest.ts_ms
-            && self.readings.series[cell.series as usize].id == latest.series
-            && cell.value.to_bits() == latest.value.to_bits();
-        is_same
-            && (self.events == Events::Readings
-                || QualityCode::from(cell.quality) == latest.quality)
-    }
-
-    fn message(
-        &self,
-        publication: &Publication,
-        station: &Station,
-        cell: &AnswerReading,
-        is_retained: bool,
-    ) -> MqttMessage {
-        let series = &self.readings.series[cell.series as usize];
-        let (network, native_id) = (&*station.network, &*station.native_id);
-        let name = series.key.variable.name();
-        let reading = ReadingMessage {
-            station_id: station.id,
-            network,
-            native_id,
-            timestamp: Iso8601(cell.ts_ms),
-            r#type: name,
-            type_id: series.id,
-            interval_type: series.key.interval_type.name(),
-            interval_minutes: series.key.interval_minutes,
-            unit: &series.key.reported_unit,
-            value: cell.value,
-            quality: cell.quality,
-            qualifier: cell.qualifier,
+/// Does work until it succeeds: an event that cannot be made into messages now must not be left out.
+async fn done<T: Send + 'static>(
+    state: &Arc<State>,
+    steps: &mpsc::Sender<Step>,
+    work: impl Fn(&State) -> Result<T, StoreError> + Send + Sync + 'static,
+) -> Result<T, SendError<Step>> {
+    let work = Arc::new(work);
+    loop {
+        let own = Arc::clone(&work);
+        let error = match state.look_up(move |state| own(state)).await {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it has ended early".to_owned(),
         };
-        let payload = serde_json::to_vec(&reading).unwrap_or_default();
-        let topic = publication.broker.topics().of(&[self.events.name(), network, native_id, name]);
-        let id = id_of(&self.batch.to_string(), &topic, &payload);
-        MqttMessage { id, topic, payload, is_retained, expiry_s: None }
-    }
-
-    fn notification(
-        &self,
-        state: &State,
-        config: &NotificationConfig,
-        station: &Station,
-        at_ms: i64,
-        names: &[&str],
-        content: &str,
-    ) -> MqttMessage {
-        let (lat, lon) = (station.coordinates.lat(), station.coordinates.lon());
-        let network: String = form_urlencoded::byte_serialize(station.network.as_bytes()).collect();
-        let (start, end) = (Iso8601(at_ms), Iso8601(at_ms + 1000));
-        let path = format!(
-            "/stations/readings?lat={lat}&lon={lon}&radiusKm=1&network={network}&names={}&start={start}\
-             &end={end}",
-            names.join(",")
-        );
-        let payload = notification(
-            config,
-            &NotifiedReport {
-                station,
-                at_ms,
-                published_ms: state.clock.now_ms(),
-                batch: self.batch,
-                path: &path,
-                content,
-            },
-        );
-        // Not from the payload, which has the time at which it was made.
-        let id = id_of(&self.batch.to_string(), &config.topic, content.as_bytes());
-        let topic = config.topic.clone();
-        MqttMessage { id, topic, payload, is_retained: false, expiry_s: None }
+        tracing::error!("the messages for mqtt cannot be made: {error}");
+        tokio::select! {
+            () = tokio::time::sleep(AFTER_FAILURE) => {}
+            // Whatever is sent now fails, which ends the producer.
+            () = steps.closed() => steps.send(Step::Position(state.live.log.id(state.live.now()))).await?,
+        }
     }
 }
 
@@ -496,7 +301,7 @@ fn resync(publication: &Publication, reason: &str) -> MqttMessage {
 
 /// An id that is the same each time that a message is sent, also by another start of the server, and
 /// that no other message has, also after the record went back to an earlier state.
-fn id_of(number: &str, topic: &str, payload: &[u8]) -> String {
+pub fn id_of(number: &str, topic: &str, payload: &[u8]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(topic);
     hasher.update([0]);

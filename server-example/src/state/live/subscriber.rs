@@ -51,6 +51,8 @@ pub struct Subscriber {
     next: u64,
     /// Whether it needs what the ring no longer has from the record.
     is_behind: bool,
+    /// Whether it reads from the record what it is too slow for, instead of leaving it out.
+    is_patient: bool,
     /// Events that come next, with the position after each.
     waiting: VecDeque<(Position, Event)>,
     end: watch::Receiver<u64>,
@@ -74,7 +76,15 @@ impl Subscriber {
         };
         let state = Arc::clone(state);
         let waiting = VecDeque::new();
-        (Self { state, live, at, next, is_behind, waiting, end }, resumed.map(|_| ()))
+        let is_patient = false;
+        (Self { state, live, at, next, is_behind, is_patient, waiting, end }, resumed.map(|_| ()))
+    }
+
+    /// The same, reading from the record what it is too slow for.
+    #[cfg(feature = "mqtt")]
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { is_patient: true, ..self }
     }
 
     /// The position after the last event, and after what made none.
@@ -98,6 +108,7 @@ impl Subscriber {
             let found = self.live.ring().starting_at(self.next);
             match found {
                 Found::Entries(entries) => self.take(entries),
+                Found::Gone if self.is_patient => self.is_behind = true,
                 Found::Gone => self.begin_anew(TOO_SLOW),
                 Found::Nothing(now) => {
                     self.pass(now);
