@@ -41,6 +41,7 @@ pub fn deliver(state: &Arc<State>) -> Result<Deliveries, ServeError> {
         return Ok(Deliveries { stop, tasks });
     }
     for broker in &state.mqtt {
+        state.begin_for(broker);
         let (state, broker, stopped) = (Arc::clone(state), Arc::clone(broker), stopped.clone());
         tasks.spawn(async move {
             let begin = || begin(&state, &broker);

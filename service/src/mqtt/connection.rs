@@ -189,7 +189,12 @@ impl<'a> Connection<'a> {
     /// The connection is broken.
     pub(super) async fn read(&mut self) -> Result<usize, String> {
         match self.stream.read(&mut self.received).await {
-            Ok(0) => Err("the broker has closed the connection".to_owned()),
+            // Some brokers do not say that another client has taken the place.
+            Ok(0) => Err(format!(
+                "the broker has closed the connection and does not say why; one cause would be another \
+                 client with the client id \"{}\": each server needs one of its own (client_id)",
+                self.broker.config().client_id()
+            )),
             Ok(length) => Ok(length),
             Err(error) => Err(broken(&error)),
         }

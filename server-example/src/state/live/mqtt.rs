@@ -46,6 +46,12 @@ pub struct Publication {
 }
 
 impl State {
+    /// Notes that a broker begins now, if it has not begun: it gets what comes from now on, even if it
+    /// cannot be reached before the server starts again.
+    pub(crate) fn begin_for(&self, broker: &MqttBroker) {
+        broker.begin(self.live.log.id(self.live.now()));
+    }
+
     /// Begins to produce what a broker gets, after what it has got, until the stream or the receiver
     /// ends. The filter may name stations that are not on record yet.
     pub(crate) fn publish_to(
@@ -177,7 +183,6 @@ async fn produce(
     let (subscriber, resumed) = Subscriber::new(state, position.as_deref());
     let mut subscriber = subscriber.patient();
     let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at());
-    broker.begin(id(&subscriber));
     let mut told = None;
     let filter = loop {
         let read = Arc::clone(&filter);
