@@ -257,9 +257,13 @@ impl MqttConfig {
         {
             return refused();
         }
-        let port = match uri.port() {
-            Some(_) => uri.port_u16().filter(|&port| port > 0),
-            None => Some(if is_encrypted { 8883 } else { 1883 }),
+        // Not `Uri::port`, to which a number that is too great is none.
+        let after_host = uri.authority().and_then(|of| of.as_str().strip_prefix(uri.host()?));
+        let port = match after_host.unwrap_or_default() {
+            "" => Some(if is_encrypted { 8883 } else { 1883 }),
+            port => {
+                port.strip_prefix(':').and_then(|port| port.parse().ok()).filter(|&port| port > 0)
+            }
         };
         let Some(port) = port else { return refused() };
         Ok(Endpoint { host: host.to_owned(), port, is_encrypted })

@@ -33,6 +33,7 @@ fn an_address_is_encrypted_or_on_this_machine_and_has_no_password() {
         "https://broker.example.org",
         "mqtts://",
         "mqtts://:8883",
+        "mqtts://broker.example.org:",
         "mqtts://broker.example.org:0",
         "mqtts://broker.example.org:65536",
         "mqtts://me:hunter2@broker.example.org",

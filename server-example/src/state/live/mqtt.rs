@@ -6,17 +6,15 @@ use std::time::Duration;
 use mesonet::Iso8601;
 use mesonet::alert::Status;
 use mesonet::store::StoreError;
-use mesonet_service::hex::hex;
 use mesonet_service::live::EventId;
-use mesonet_service::mqtt::{MqttBroker, MqttMessage, NotificationConfig, Step};
+use mesonet_service::mqtt::{MqttBroker, MqttMessage, Step};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::time::Instant;
 
 use super::event::{AlertEvent, Content};
 use super::filter::{Events, ListenerFilter};
-use super::mqtt_readings::Unpublished;
+use super::mqtt_readings::{Publication, Unpublished, id_of};
 use super::subscriber::Subscriber;
 use crate::auth::access::Granted;
 use crate::state::State;
@@ -35,15 +33,6 @@ const AFTER_END_MS: i64 = 3_600_000;
 
 /// How often a filter is read again that names what is not on record.
 const READ_AGAIN: Duration = Duration::from_secs(10);
-
-/// What a broker gets.
-pub struct Publication {
-    pub broker: Arc<MqttBroker>,
-    /// Which events.
-    pub filter: ListenerFilter,
-    /// What notifications of reports say, if it gets any.
-    pub notifications: Option<NotificationConfig>,
-}
 
 impl State {
     /// Notes that a broker begins now, if it has not begun: it gets what comes from now on, even if it
@@ -302,14 +291,4 @@ fn resync(publication: &Publication, reason: &str) -> MqttMessage {
     let topic = broker.topics().of(&["resync"]);
     let id = format!("resync-{:016x}", getrandom::u64().unwrap_or_default());
     MqttMessage { id, topic, payload, is_retained: false, expiry_s: None }
-}
-
-/// An id that is the same each time that a message is sent, also by another start of the server, and
-/// that no other message has, also after the record went back to an earlier state.
-pub fn id_of(number: &str, topic: &str, payload: &[u8]) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(topic);
-    hasher.update([0]);
-    hasher.update(payload);
-    format!("{number}-{}", hex(&hasher.finalize()[..8]))
 }

@@ -9,15 +9,27 @@ use mesonet::observation::{Qualifier, Quality, QualityCode, SeriesId};
 use mesonet::query::{AnswerReading, Readings};
 use mesonet::store::{Selection, StoreError};
 use mesonet::{ClosedWindow, Iso8601, Station, StationId, Variable};
-use mesonet_service::mqtt::{MqttMessage, NotificationConfig, NotifiedReport, notification};
+use mesonet_service::hex::hex;
+use mesonet_service::mqtt::{
+    MqttBroker, MqttMessage, NotificationConfig, NotifiedReport, notification,
+};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
-use super::filter::Events;
-use super::mqtt::{Publication, id_of};
+use super::filter::{Events, ListenerFilter};
 use crate::state::State;
 
 /// How many readings are encoded at once.
 const AT_ONCE: usize = 512;
+
+/// What a broker gets.
+pub struct Publication {
+    pub broker: Arc<MqttBroker>,
+    /// Which events.
+    pub filter: ListenerFilter,
+    /// What notifications of reports say, if it gets any.
+    pub notifications: Option<NotificationConfig>,
+}
 
 /// A reading as it is published: as `/live` gives it, with what the topic says and the unit.
 #[derive(Serialize)]
@@ -232,4 +244,14 @@ impl State {
         })?;
         Ok(latest.into_iter().map(|(key, (_, latest))| (key, latest)).collect())
     }
+}
+
+/// An id that is the same each time that a message is sent, also by another start of the server, and
+/// that no other message has, also after the record went back to an earlier state.
+pub fn id_of(number: &str, topic: &str, payload: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(topic);
+    hasher.update([0]);
+    hasher.update(payload);
+    format!("{number}-{}", hex(&hasher.finalize()[..8]))
 }
