@@ -45,7 +45,7 @@ pub fn deliver(state: &Arc<State>) -> Result<Deliveries, ServeError> {
         let (state, broker, stopped) = (Arc::clone(state), Arc::clone(broker), stopped.clone());
         tasks.spawn(async move {
             let begin = || begin(&state, &broker);
-            broker.deliver(begin, stopped).await;
+            broker.deliver(begin, || state.live.is_closed(), stopped).await;
         });
     }
     Ok(Deliveries { stop, tasks })

@@ -27,11 +27,12 @@ enum End {
 }
 
 impl MqttBroker {
-    /// Sends what `begin` produces, until it ends or `stop` says so. With each connection, `begin` is
+    /// Sends what `begin` produces, until it ends and `is_over`, or until `stop` says so. With each connection, `begin` is
     /// called, and begins after [`position`](Self::position): what was not acknowledged is sent again.
     pub async fn deliver(
         &self,
         mut begin: impl FnMut() -> mpsc::Receiver<Step>,
+        is_over: impl Fn() -> bool,
         mut stop: watch::Receiver<bool>,
     ) {
         let name = &self.config().name;
@@ -45,7 +46,11 @@ impl MqttBroker {
                 Err(error) => End::Broken(error),
             };
             self.save_now();
-            let End::Broken(error) = ended else { break };
+            let error = match ended {
+                End::Broken(error) => error,
+                End::Done if *stop.borrow() || is_over() => break,
+                End::Done => "what makes the messages has ended early".to_owned(),
+            };
             let failures = self.failed(&error);
             let wait_ms = pause_ms(FIRST_PAUSE_MS, failures, random()).min(MAX_PAUSE_MS);
             let pause = Duration::from_millis(wait_ms.unsigned_abs());

@@ -138,7 +138,7 @@ async fn deliver(
         receiver
     };
     let (stop, stopped) = watch::channel(false);
-    let delivered = own.deliver(begin, stopped);
+    let delivered = own.deliver(begin, || true, stopped);
     let ended = async {
         let end = Instant::now() + Duration::from_secs(10);
         while !is_done(&own) && Instant::now() < end {

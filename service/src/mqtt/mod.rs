@@ -11,12 +11,14 @@
 //! | One connection | `connection.rs` |
 //! | Messages in order, over one connection after another | `delivery.rs` |
 
+#[cfg_attr(not(feature = "mqtt"), allow(dead_code, reason = "only that feature sends"))]
 mod broker;
 #[cfg(feature = "mqtt")]
 mod connection;
 #[cfg(feature = "mqtt")]
 mod delivery;
 mod notification;
+#[cfg_attr(not(feature = "mqtt"), allow(dead_code, reason = "only that feature sends"))]
 mod progress;
 mod settings;
 #[cfg(feature = "mqtt")]

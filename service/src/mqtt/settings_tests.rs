@@ -1,3 +1,6 @@
+use figment::Figment;
+use figment::providers::{Format, Toml};
+
 use super::*;
 
 fn error(change: impl FnOnce(&mut MqttConfig)) -> String {
@@ -109,9 +112,7 @@ fn a_table_says_where_and_in_which_form() {
     let text = "name = \"wx\"\naddress = \"mqtts://broker.example.org\"\nprefix = \"ca/on\"\n\
                 filter = \"topics=readings&networks=METAR\"\nwis2_centre_id = \"ca-example\"\n\
                 wis2_metadata_id = \"urn:wmo:md:ca-example:wx\"\npublic_url = \"https://wx.example.org\"\n";
-    use figment::providers::Format;
-    let config: MqttConfig =
-        figment::Figment::from(figment::providers::Toml::string(text)).extract().unwrap();
+    let config: MqttConfig = Figment::from(Toml::string(text)).extract().unwrap();
     assert_eq!(config.check(), Ok(()));
     assert_eq!(config.client_id(), "mesonet-wx");
     let topic = config.notification_topic().unwrap();

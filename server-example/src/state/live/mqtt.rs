@@ -184,7 +184,8 @@ async fn produce(
                     told = Some(error);
                 }
             }
-            Err(_) => return Ok(()),
+            // It has ended early, which is in the log.
+            Err(_) => {}
         }
         let again = subscriber.rest(Instant::now() + READ_AGAIN);
         tokio::select! {
@@ -243,12 +244,11 @@ async fn send_event(
         }
         other => Ok((state.messages_of(&of, other, item), None)),
     });
-    let (messages, unpublished) = begun.await?;
+    let (messages, mut unpublished) = begun.await?;
     for message in messages {
         steps.send(Step::Message(message)).await?;
     }
     // A batch may have many readings: they are not all messages at once.
-    let mut unpublished = unpublished;
     while let Some(some) = unpublished {
         unpublished = some.rest();
         let of = Arc::clone(publication);
