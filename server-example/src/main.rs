@@ -123,6 +123,11 @@ enum Command {
         #[command(flatten)]
         flags: commands::webhooks::WebhooksFlags,
     },
+    /// List the brokers that events are sent to, or send a test
+    Mqtt {
+        #[command(flatten)]
+        flags: commands::mqtt::MqttFlags,
+    },
     /// Print an account token for development; servers accept it on a loopback address only
     Token {
         #[command(flatten)]
@@ -208,6 +213,7 @@ fn main() -> ExitCode {
         Some(Command::Summary { flags }) => commands::summary::summary(&flags),
         Some(Command::Keys { flags }) => commands::keys::keys(&flags),
         Some(Command::Webhooks { flags }) => commands::webhooks::webhooks(&flags),
+        Some(Command::Mqtt { flags }) => commands::mqtt::mqtt(&flags),
         Some(Command::Token { flags }) => commands::token::token(&flags),
         Some(Command::Grib { command: GribCommand::Ls { flags } }) => {
             commands::grib_ls::grib_ls(&flags)

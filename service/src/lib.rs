@@ -40,6 +40,8 @@ pub mod ingest;
 pub mod keys;
 #[cfg(feature = "whole")]
 pub mod live;
+#[cfg(feature = "whole")]
+pub mod mqtt;
 pub mod origin;
 #[cfg(feature = "whole")]
 pub mod password;

@@ -252,7 +252,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","GET /obs/feeds","POST /obs/historical/bulk","POST /obs/ingest","#,
         r#""GET /obs/keys","POST /obs/keys","POST /obs/keys/{id}/revoke","#,
-        r#""GET /obs/live","#,
+        r#""GET /obs/live","GET /obs/mqtt","#,
         r#""GET /obs/observations/explain","POST /obs/observations/series","#,
         r#""GET /obs/observations/units","GET /obs/observations/weather","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","GET /obs/reports/refused","#,
@@ -303,7 +303,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 45);
+    assert_eq!(listed.len(), 46);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");

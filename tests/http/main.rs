@@ -76,6 +76,7 @@ mod model_pushes;
 mod models;
 #[cfg(unix)]
 mod moved;
+mod mqtt_broker;
 mod observations_explain;
 mod observations_series;
 mod observations_units;

@@ -35,13 +35,13 @@ fn write(folder: &TempDir, tables: &[String]) -> String {
     path.display().to_string()
 }
 
-fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     i64::try_from(since.as_millis()).unwrap()
 }
 
 /// An alert of Canada for a square around 42.5 N 82.5 W, of now and for an hour.
-fn cap(id: &str, kind: &str, severity: &str, refers: Option<(&str, &str)>) -> (String, String) {
+pub fn cap(id: &str, kind: &str, severity: &str, refers: Option<(&str, &str)>) -> (String, String) {
     let at = |ms: i64| Iso8601(ms / 1000 * 1000).to_string().replace('Z', "-00:00");
     let (sent, end) = (at(now_ms()), at(now_ms() + 3_600_000));
     let references = refers.map_or_else(String::new, |(id, sent)| {
@@ -60,13 +60,13 @@ fn cap(id: &str, kind: &str, severity: &str, refers: Option<(&str, &str)>) -> (S
     (text, sent)
 }
 
-fn push(server: &Server, text: &str) {
+pub fn push(server: &Server, text: &str) {
     let answer =
         send(server.address(), "POST /api/v1/ingest?name=alert.cap", &bearer(KEY), text).json();
     assert_eq!(answer["kinds"]["cap"]["added"], 1, "{answer}");
 }
 
-fn start(folder: &TempDir, file: &str, now: &str) -> Server {
+pub fn start(folder: &TempDir, file: &str, now: &str) -> Server {
     let hash = mesonet_service::ingest::KeyHash::of(KEY);
     let args = ["--now", now, "--config", file, "--ingest-key-hashes", hash.as_str()];
     Server::start(folder, &args)

@@ -56,10 +56,24 @@ WEBHOOK = {
     "leftOut": [],
 }
 
+# A broker with messages, as one of a server with the feature `mqtt`.
+BROKER = {
+    "name": "partners",
+    "address": "mqtts://broker.example.org:8883",
+    "clientId": "mesonet-partners",
+    "isConnected": True,
+    "published": 48210,
+    "publishedAt": "2026-05-14T16:40:02Z",
+    "failures": 0,
+    "leftOut": 0,
+    "lastLeftOut": [],
+}
+
 # Members that differ from answer to answer, or are secret, with the values of the example.
 STATED = {
     "issueKey": {"id": "3f0c9a8b1d2e", "key": "mesonet_key_" + "0" * 72},
     "revokeKey": {"id": "3f0c9a8b1d2e"},
+    "listMqttBrokers": {"brokers": [BROKER]},
     "listWebhooks": {"webhooks": [WEBHOOK]},
     "testWebhook": WEBHOOK["lastAttempt"],
 }

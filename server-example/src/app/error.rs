@@ -28,6 +28,14 @@ pub enum ServeError {
          RFC 3339 instant"
     )]
     NotOfSample,
+    /// The filter of a broker is invalid.
+    #[error("mqtt {name}: filter: {error}")]
+    Filter {
+        /// The name of the broker.
+        name: String,
+        /// What is wrong.
+        error: String,
+    },
     /// A fetcher could not be started.
     #[error(transparent)]
     Fetch(#[from] fetch::SpawnError),

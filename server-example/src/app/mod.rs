@@ -10,6 +10,7 @@
 //! | What a running server reloads: settings, certificate | `reload.rs` |
 //! | Events from the record to those who listen | `live.rs` |
 //! | Alerts to webhooks | `webhooks.rs` |
+//! | Events to brokers that speak MQTT (feature `mqtt`) | `mqtt.rs` |
 //! | The folder that is watched | `watch.rs` |
 //! | From fetched files to the store | `into_store.rs` |
 //! | API keys that others issue and revoke | `key_renewal.rs` |
@@ -27,6 +28,8 @@ mod key_renewal;
 mod leave;
 mod live;
 mod model_layout;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod product_retention;
 mod rate;
 mod reload;

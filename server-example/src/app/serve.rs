@@ -118,6 +118,8 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
 
     work_beside(&mut beside, &state, fed);
     webhooks::deliver(&state)?;
+    #[cfg(feature = "mqtt")]
+    let deliveries = super::mqtt::deliver(&state)?;
     if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);
@@ -134,8 +136,16 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if !connections::serve(listener, served, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
+    #[cfg(feature = "mqtt")]
+    deliveries.stop().await;
+    end(&state).await;
+    Ok(())
+}
+
+/// Closes what the server has open.
+async fn end(state: &Arc<State>) {
     state.services.stop();
-    let traced = Arc::clone(&state);
+    let traced = Arc::clone(state);
     if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
         tracing::error!("the last traces: {error}");
     }
@@ -149,7 +159,6 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     {
         tracing::error!("{error}");
     }
-    Ok(())
 }
 
 async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {

@@ -10,6 +10,7 @@ pub mod ingest;
 pub mod keys;
 pub mod migrate;
 pub mod models;
+pub mod mqtt;
 pub mod quality;
 pub mod restore;
 pub mod retention;

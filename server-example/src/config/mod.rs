@@ -36,7 +36,7 @@ use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 
 /// The settings that are read only at the start. A reload applies all others.
-const NEED_RESTART: [&str; 40] = [
+const NEED_RESTART: [&str; 41] = [
     "data",
     "store",
     "store_password_file",
@@ -65,6 +65,7 @@ const NEED_RESTART: [&str; 40] = [
     "watch_keep",
     "fetch",
     "webhooks",
+    "mqtt",
     "answer_memory_bytes",
     "max_connections",
     "max_address_connections",

@@ -14,6 +14,7 @@ use super::LogFormat;
 use crate::config::replay_start::ReplayStart;
 use crate::limits::ProxyHeader;
 use mesonet_service::fetch::FetchConfig;
+use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::webhooks::WebhookConfig;
 
 /// Makes [`Config`], which has every setting, and the flags of each group, which have the settings
@@ -46,11 +47,19 @@ macro_rules! settings {
             /// Where alerts are sent, in `[[webhooks]]` tables of the configuration file only. Without
             /// a table, nothing is sent.
             pub webhooks: Vec<WebhookConfig>,
+            /// The brokers that events are sent to, in `[[mqtt]]` tables of the configuration file
+            /// only. Without a table, nothing is sent.
+            pub mqtt: Vec<MqttConfig>,
         }
 
         impl Default for Config {
             fn default() -> Self {
-                Self { $($($name: default_value!($($default)?),)*)* fetch: Vec::new(), webhooks: Vec::new() }
+                Self {
+                    $($($name: default_value!($($default)?),)*)*
+                    fetch: Vec::new(),
+                    webhooks: Vec::new(),
+                    mqtt: Vec::new(),
+                }
             }
         }
 

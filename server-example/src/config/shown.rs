@@ -25,7 +25,7 @@ impl Config {
         };
         let (mut text, mut tables) = (String::new(), String::new());
         for (key, value) in values {
-            if let ("fetch" | "webhooks", Value::Array(entries)) = (&*key, &value) {
+            if let ("fetch" | "webhooks" | "mqtt", Value::Array(entries)) = (&*key, &value) {
                 for table in entries.iter().filter_map(Value::as_object) {
                     let _ = writeln!(tables, "\n[[{key}]]");
                     for (name, value) in table {

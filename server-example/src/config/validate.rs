@@ -11,6 +11,7 @@ use crate::http::cors::Site;
 use mesonet_service::fetch;
 use mesonet_service::fetch::InvalidSetting;
 use mesonet_service::ingest::PushKey;
+use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::place::{PLACES, is_address, is_inside};
 use mesonet_service::record::{RecordPlace, RecordPlaceError};
 use mesonet_service::webhooks::WebhookConfig;
@@ -105,6 +106,7 @@ impl Config {
             );
         }
         WebhookConfig::check_all(&self.webhooks)?;
+        MqttConfig::check_all(&self.mqtt)?;
         if self.max_ingest_bytes < 1 << 10 {
             return refused("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
         }
@@ -218,6 +220,10 @@ impl Config {
             let allowed = "false with [[webhooks]]: the server that writes sends the alerts";
             return refused("read_only", &"true", allowed);
         }
+        if self.read_only && !self.mqtt.is_empty() {
+            let allowed = "false with [[mqtt]]: the server that writes sends the events";
+            return refused("read_only", &"true", allowed);
+        }
         // Such a server learns of a cutoff a second after readings were deleted. In that second,
         // answers would lack them without saying so.
         if self.read_only && self.archive.is_some() {
@@ -236,6 +242,10 @@ impl Config {
         if self.follow.is_some() && !self.webhooks.is_empty() {
             let allowed =
                 "left out with [[webhooks]]: the server that is followed sends the alerts";
+            return refused("follow", &"a place", allowed);
+        }
+        if self.follow.is_some() && !self.mqtt.is_empty() {
+            let allowed = "left out with [[mqtt]]: the server that is followed sends the events";
             return refused("follow", &"a place", allowed);
         }
         if let Some(place) = &self.follow {

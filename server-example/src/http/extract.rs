@@ -57,6 +57,30 @@ impl Query {
         Ok(Self { declared, ..query })
     }
 
+    /// Reads parameters of an endpoint from a text, such as a setting.
+    ///
+    /// # Errors
+    /// The text is too long, or a name is not that of a parameter.
+    #[cfg(feature = "mqtt")]
+    pub fn of_text(text: &str, declared: &'static [Parameter]) -> Result<Self, ApiError> {
+        let query = Self { declared: Some(declared), ..Self::parse(text)? };
+        query.check_names()?;
+        // Nobody who asks for the address sees that a name has no meaning.
+        let is_unknown = |(name, _): &&(String, String)| !query.knows(name);
+        match query.pairs.iter().find(is_unknown) {
+            Some((name, _)) => Err(ApiError::BadRequest(format!("unknown parameter \"{name}\""))),
+            None => Ok(query),
+        }
+    }
+
+    /// The same without some parameters.
+    #[cfg(feature = "mqtt")]
+    #[must_use]
+    pub fn filtered(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
+        self.pairs.retain(|(name, _)| is_kept(name));
+        self
+    }
+
     /// Checks the names of unknown parameters.
     ///
     /// # Errors

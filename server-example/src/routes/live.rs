@@ -152,7 +152,15 @@ async fn live(
     Ok(response)
 }
 
-fn filter(state: &State, caller: &Caller, query: &Query) -> Result<ListenerFilter, ApiError> {
+/// Reads what a caller wants to hear.
+///
+/// # Errors
+/// A parameter is invalid.
+pub(super) fn filter(
+    state: &State,
+    caller: &Caller,
+    query: &Query,
+) -> Result<ListenerFilter, ApiError> {
     let bbox = bbox(query)?;
     let stations = StationFilter {
         bbox,

@@ -12,7 +12,10 @@ mod health;
 mod index;
 mod keys;
 mod live;
+#[cfg(feature = "mqtt")]
+pub mod live_filter;
 mod models;
+mod mqtt;
 mod page;
 mod parameters;
 mod products;
@@ -63,6 +66,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 19] = [
     readings::ENDPOINTS,
     live::ENDPOINTS,
     webhooks::ENDPOINTS,
+    mqtt::ENDPOINTS,
 ];
 
 /// The endpoints of the model service.

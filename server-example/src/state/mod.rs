@@ -50,6 +50,7 @@ use mesonet_service::backup::Follower;
 use mesonet_service::ingest::refused::{RefusedError, RefusedReports};
 use mesonet_service::keys::{KnownKeys, known_keys};
 use mesonet_service::live::EventLogError;
+use mesonet_service::mqtt::{MqttBroker, MqttError};
 use mesonet_service::products::ProductFiles;
 use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
 use mesonet_service::record::{Record, RecordPlace};
@@ -79,6 +80,8 @@ pub struct State {
     pub(crate) live: Arc<Live>,
     /// Where alerts are sent.
     pub(crate) webhooks: Vec<Arc<Webhook>>,
+    /// The brokers that events are sent to.
+    pub(crate) mqtt: Vec<Arc<MqttBroker>>,
 }
 
 /// Why the state could not be made or updated.
@@ -108,6 +111,9 @@ pub enum StateError {
     /// The refused reports cannot be read.
     #[error(transparent)]
     Refused(#[from] RefusedError),
+    /// A broker of MQTT cannot be used.
+    #[error(transparent)]
+    Mqtt(#[from] MqttError),
     /// No place of backups is set.
     #[error("follow is not set; it must be the place of the backups of another server")]
     NoPlace,
@@ -208,10 +214,12 @@ impl State {
             Services::new(store, record_of, intake, products, models, archive, zones, refused);
         let live = Arc::new(services.begin_live(&config)?);
         let webhooks = Webhook::open_all(&config.webhooks, folder)?;
+        let mqtt = MqttBroker::open_all(&config.mqtt, folder)?;
         let state = Arc::new(Self {
             services: Arc::new(services),
             live,
             webhooks: webhooks.into_iter().map(Arc::new).collect(),
+            mqtt: mqtt.into_iter().map(Arc::new).collect(),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),

@@ -41,7 +41,7 @@ pub fn how(name: &str) -> How {
         "mesonet.sqlite" | "mesonet.count" | "alerts.sqlite" | "alerts.count" | "segments" => {
             How::Frozen
         }
-        "fetch" | "webhooks" => How::First,
+        "fetch" | "webhooks" | "mqtt" => How::First,
         "keys.sqlite" => How::Keys,
         "products" | "made-models" | "damaged" | "orphaned" => How::Files,
         "models" => How::Runs,

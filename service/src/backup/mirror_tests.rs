@@ -253,6 +253,7 @@ fn what_is_left_of_a_record_is_not_followed_over() {
         "models",
         "fetch",
         "webhooks",
+        "mqtt",
         "damaged",
         "writer",
     ];

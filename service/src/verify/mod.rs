@@ -19,7 +19,7 @@ use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
 const DAMAGED: &str = "damaged";
 
 /// The entries of a data folder that this program creates.
-const OURS: [&str; 11] = [
+const OURS: [&str; 12] = [
     "lock",
     WRITER,
     "development-token.key",
@@ -30,6 +30,7 @@ const OURS: [&str; 11] = [
     "models",
     "fetch",
     "webhooks",
+    "mqtt",
     "follower",
 ];
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use mesonet::alert::Feature;
 use mesonet::geo::MultiPolygon;
-use mesonet::query::ChangedReadings;
 use mesonet::query::json::ReadingsWriter;
+use mesonet::query::{ChangedReadings, Readings};
 use mesonet::store::{ChangedBatch, ChangedReading, Directory};
 use mesonet::{StationId, alert};
 use serde::Serialize;
@@ -90,6 +90,12 @@ impl BatchPart {
         &self.batch.readings[start..self.stations.end.checked_sub(1).map_or(0, end)]
     }
 
+    /// The number of the batch.
+    #[cfg(feature = "mqtt")]
+    pub(super) fn batch(&self) -> u64 {
+        self.batch.number
+    }
+
     const fn events(&self) -> Events {
         if self.are_revised { Events::Verdicts } else { Events::Readings }
     }
@@ -120,10 +126,7 @@ impl Content {
         directory: &Directory,
     ) -> Option<Bytes> {
         match self {
-            Self::Part(part) => {
-                let events = part.events();
-                filter.topics.has(events).then(|| part.text(events, filter, now_ms, directory))?
-            }
+            Self::Part(part) => part.text(filter, now_ms, directory),
             Self::Alert(alert) => {
                 let zones = alert.zones.zones();
                 let is_met = filter.topics.has(Events::Alerts)
@@ -141,13 +144,17 @@ impl Content {
 }
 
 impl BatchPart {
-    fn text(
+    /// The readings that a filter selects, and what they are; `None` if there are none.
+    pub(super) fn selected(
         &self,
-        events: Events,
         filter: &ListenerFilter,
         now_ms: i64,
         directory: &Directory,
-    ) -> Option<Bytes> {
+    ) -> Option<(Events, Readings)> {
+        let events = self.events();
+        if !filter.topics.has(events) {
+            return None;
+        }
         let is_meant = |id: StationId| filter.stations.has(id, directory);
         let selection = ChangedReadings {
             stations: self.stations.clone(),
@@ -157,9 +164,11 @@ impl BatchPart {
             is_meant: &is_meant,
         };
         let readings = selection.of(&self.batch);
-        if readings.cells.is_empty() {
-            return None;
-        }
+        (!readings.cells.is_empty()).then_some((events, readings))
+    }
+
+    fn text(&self, filter: &ListenerFilter, now_ms: i64, directory: &Directory) -> Option<Bytes> {
+        let (events, readings) = self.selected(filter, now_ms, directory)?;
         let mut text = head(events.name());
         let written = ReadingsWriter::new(readings).write(&mut text, usize::MAX);
         written.ok()?;

@@ -10,18 +10,25 @@
 //! | The events of the last moments | `ring.rs` |
 //! | What an event is, and its text | `event.rs`, `encoded.rs` |
 //! | What a listener wants | `filter.rs` |
+//! | The events from a place in the stream on | `subscriber.rs` |
 //! | One listener | `listener.rs` |
 //! | From the record to the ring | `publish.rs` |
 //! | Model runs and raster products on disk | `items.rs` |
 //! | From the log of events to webhooks | `webhooks.rs` |
+//! | Events as messages of MQTT (feature `mqtt`) | `mqtt.rs`, `mqtt_readings.rs` |
 
 mod encoded;
 mod event;
 mod filter;
 mod items;
 mod listener;
+#[cfg(feature = "mqtt")]
+mod mqtt;
+#[cfg(feature = "mqtt")]
+mod mqtt_readings;
 mod publish;
 mod ring;
+mod subscriber;
 mod webhooks;
 
 use std::collections::HashMap;

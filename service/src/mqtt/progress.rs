@@ -1,0 +1,127 @@
+//! What a broker has got, kept across restarts.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use mesonet::Iso8601;
+use serde::{Deserialize, Serialize};
+
+/// Length of the longest file that is read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// How many left-out messages are remembered.
+const MAX_LEFT_OUT: usize = 20;
+
+const VERSION: u32 = 1;
+
+/// What was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    version: u32,
+    /// The id of the event up to which the broker has everything.
+    pub position: Option<String>,
+    /// Why it is not known what the broker has, until those who listen to it were told.
+    pub lost: Option<String>,
+    /// The number of messages that the broker has acknowledged.
+    pub published: u64,
+    pub published_ms: Option<i64>,
+    /// The number of messages that were left out.
+    pub left_out: u64,
+    /// The last of them, the newest last.
+    pub last_left_out: VecDeque<MqttLeftOut>,
+}
+
+/// A message that the broker cannot take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct MqttLeftOut {
+    /// Its topic.
+    pub topic: String,
+    /// When it was left out.
+    pub at: Iso8601,
+    /// Why.
+    pub cause: String,
+}
+
+impl Progress {
+    /// Loads what was kept. A file that is damaged or of another version is renamed, and `lost` says so.
+    pub(super) fn load(path: &Path) -> Self {
+        let read = || -> io::Result<Self> {
+            let mut bytes = Vec::new();
+            File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+            Ok(serde_json::from_slice(&bytes)?)
+        };
+        let cause = match read() {
+            Ok(progress) if progress.version == VERSION => return progress,
+            Ok(progress) => format!("it is of version {}", progress.version),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
+            Err(error) => error.to_string(),
+        };
+        let mut aside = path.with_extension("damaged");
+        let mut number = 1;
+        while aside.exists() {
+            number += 1;
+            aside = path.with_extension(format!("damaged-{number}"));
+        }
+        tracing::error!(
+            "{} is not used: {cause}; the file is {} now",
+            path.display(),
+            aside.display()
+        );
+        // If it stays, the next save replaces it.
+        let _ = fs::rename(path, aside);
+        let lost = Some("the note of what was sent is damaged".to_owned());
+        Self { lost, ..Self::default() }
+    }
+
+    /// Writes it atomically.
+    pub(super) fn save(&mut self, path: &Path) -> io::Result<()> {
+        self.version = VERSION;
+        let fresh = path.with_extension("new");
+        let mut file = File::create(&fresh)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    }
+
+    pub(super) fn leave_out(&mut self, topic: &str, at_ms: i64, cause: &str) {
+        self.left_out += 1;
+        if self.last_left_out.len() == MAX_LEFT_OUT {
+            self.last_left_out.pop_front();
+        }
+        let topic = topic.chars().take(300).collect();
+        self.last_left_out.push_back(MqttLeftOut {
+            topic,
+            at: Iso8601(at_ms),
+            cause: cause.to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_that_cannot_be_used_is_kept_aside_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wx.json");
+        assert_eq!(Progress::load(&path), Progress::default());
+        let position = Some("00000000000000ff-1041-3-17".to_owned());
+        let mut progress = Progress { position, published: 7, ..Progress::default() };
+        progress.save(&path).unwrap();
+        assert_eq!(Progress::load(&path), progress);
+        let whole = fs::read(&path).unwrap();
+        let later =
+            String::from_utf8(whole.clone()).unwrap().replace("\"version\":1", "\"version\":2");
+        for bytes in [&whole[..whole.len() - 1], b"", b"{}", b"null", &[0; 100], later.as_bytes()] {
+            fs::write(&path, bytes).unwrap();
+            let loaded = Progress::load(&path);
+            assert!(loaded.lost.is_some() && loaded.position.is_none() && !path.exists());
+        }
+        // None of them was overwritten.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
+        assert_eq!(fs::read(path.with_extension("damaged")).unwrap(), whole[..whole.len() - 1]);
+    }
+}
