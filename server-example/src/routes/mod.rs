@@ -46,7 +46,7 @@ use crate::state::State;
 pub type Endpoint = openapi::Endpoint<Arc<State>>;
 
 /// The endpoints of the observation service that must begin their answer within a time limit.
-pub const OBSERVATIONS: [&[Endpoint]; 19] = [
+pub const OBSERVATIONS: [&[Endpoint]; 20] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
