@@ -383,7 +383,7 @@ def test_arguments_of_a_wrong_type_are_type_errors():
         lambda: of.readings(station_ids="abc"),
         lambda: of.point("nam211", "temperature", lat=0, lon=0),
         lambda: of.zones("041320"),
-        lambda: of.readings(step="1h"),
+        lambda: of.readings(step=1.5),
         lambda: of.readings(start=[]),
     ):
         with pytest.raises(TypeError):

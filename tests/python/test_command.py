@@ -75,7 +75,7 @@ def test_the_site_has_everything_public_and_the_recipes(site):
     calls = {name for name, of in inspect.getmembers(mesonet.Client) if inspect.isfunction(of)}
     assert {f"mesonet.Client.{name}" for name in calls if not name.startswith("_")} <= names
     images = list((site / "_images").glob("*.png"))
-    assert len(images) == 5
+    assert len(images) == 7
     # Nothing is loaded from elsewhere.
     for page in site.glob("**/*.html"):
         text = page.read_text(encoding="utf-8")

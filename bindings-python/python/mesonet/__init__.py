@@ -44,6 +44,8 @@ whose message says what was given and what is allowed. An array of a wrong type 
                             back, and how its winds are turned
 :func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
+:mod:`mesonet.plot`         meteogram, wind rose, skew-T and summaries drawn with Matplotlib;
+                            :mod:`mesonet.chart` the same with Altair
 :class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
 :class:`AsyncClient`        the same calls, awaited
 ==========================  ====================================================
