@@ -131,17 +131,18 @@ type ZoneFile = (String, PyBackedBytes, Option<(PyBackedBytes, String, Option<St
 #[pyfunction]
 #[pyo3(signature = (files, /))]
 #[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
-fn zone_bundle<'py>(
-    py: Python<'py>,
+fn zone_bundle(
+    py: Python<'_>,
     files: Vec<ZoneFile>,
-) -> PyResult<(Bound<'py, PyBytes>, Vec<(usize, usize, usize, Vec<String>)>)> {
+) -> PyResult<(Bound<'_, PyBytes>, Vec<ZoneCounts>)> {
     let (bundle, read) = py.detach(|| bundle_of(&files)).map_err(refused)?;
     Ok((PyBytes::new(py, &bundle), read))
 }
 
-type Bundled = (Vec<u8>, Vec<(usize, usize, usize, Vec<String>)>);
+/// Zones, rows, refused rows, and why the first of these were.
+type ZoneCounts = (usize, usize, usize, Vec<String>);
 
-fn bundle_of(files: &[ZoneFile]) -> Result<Bundled, String> {
+fn bundle_of(files: &[ZoneFile]) -> Result<(Vec<u8>, Vec<ZoneCounts>), String> {
     let (mut zones, mut read) = (Vec::new(), Vec::new());
     for (name, content, table) in files {
         // The Weather Service names its files of fire weather zones so; nothing in them says it.

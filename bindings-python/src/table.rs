@@ -82,6 +82,7 @@ impl ArrowTable {
 
     /// The rows that [`to_ipc`](Self::to_ipc) wrote.
     #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
     fn from_ipc(py: Python<'_>, bytes: PyBackedBytes) -> PyResult<Self> {
         let read = || {
             let reader = StreamReader::try_new(&bytes[..], None)?;

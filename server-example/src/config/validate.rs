@@ -89,27 +89,7 @@ impl Config {
         {
             return refused("archive", &format!("\"{place}\""), PLACES);
         }
-        // An entry is not repeated: it may be the key itself.
-        for (at, key) in self.ingest_key_hashes.iter().enumerate() {
-            if let Err(error) = PushKey::parse(key) {
-                return Err(ConfigError::PushKey { entry: at + 1, error });
-            }
-        }
-        for source in &self.fetch {
-            source.check()?;
-        }
-        if let Err(error) = LateAfter::parse(&self.late_after) {
-            return refused(
-                "late_after",
-                &error,
-                "spans such as 90m, NETWORK=2h and NETWORK=never",
-            );
-        }
-        WebhookConfig::check_all(&self.webhooks)?;
-        MqttConfig::check_all(&self.mqtt)?;
-        if self.max_ingest_bytes < 1 << 10 {
-            return refused("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
-        }
+        self.check_feeds()?;
         if !(64..=1 << 26).contains(&self.max_body_bytes) {
             return refused("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
         }
@@ -274,6 +254,31 @@ impl Config {
             // Not the address itself: it may contain a password.
             let allowed = "http://… or https://… without a query";
             return refused(key, &"an address of another form", allowed);
+        }
+        Ok(())
+    }
+
+    fn check_feeds(&self) -> Result<(), ConfigError> {
+        // An entry is not repeated: it may be the key itself.
+        for (at, key) in self.ingest_key_hashes.iter().enumerate() {
+            if let Err(error) = PushKey::parse(key) {
+                return Err(ConfigError::PushKey { entry: at + 1, error });
+            }
+        }
+        for source in &self.fetch {
+            source.check()?;
+        }
+        if let Err(error) = LateAfter::parse(&self.late_after) {
+            return refused(
+                "late_after",
+                &error,
+                "spans such as 90m, NETWORK=2h and NETWORK=never",
+            );
+        }
+        WebhookConfig::check_all(&self.webhooks)?;
+        MqttConfig::check_all(&self.mqtt)?;
+        if self.max_ingest_bytes < 1 << 10 {
+            return refused("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::progress::{MqttLeftOut, Progress};
 use super::settings::MqttConfig;
 use super::topic::Topics;
 use super::{NotificationConfig, settings};
+#[cfg(feature = "mqtt")]
 use crate::clock::system_ms;
 use crate::fetch::InvalidSetting;
 use crate::live::EventId;
