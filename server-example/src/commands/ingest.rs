@@ -108,7 +108,12 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
             record.make_own()?;
         }
         if config.data.is_dir() && summary.total(|kind| kind.refused_reports.len() as u64) > 0 {
-            RefusedReports::open(Some(&config.data))?.note(&summary, system_ms())?;
+            let noted = RefusedReports::open(Some(&config.data))
+                .and_then(|refused| refused.note(&summary, system_ms()));
+            // What could be read is on record all the same.
+            if let Err(error) = noted {
+                eprintln!("cannot keep the reports that could not be read: {error}");
+            }
         }
         record.close();
         summary
