@@ -42,6 +42,8 @@ pub mod keys;
 pub mod live;
 #[cfg(feature = "whole")]
 pub mod mqtt;
+#[cfg(feature = "whole")]
+mod note;
 pub mod origin;
 #[cfg(feature = "whole")]
 pub mod password;

@@ -57,7 +57,7 @@ def test_a_meteogram_has_a_panel_for_what_there_is():
     only = readings().to_pandas().query("observation_name == 'airTemperature'")
     assert len(mesonet.plot.meteogram(only).axes) == 1
     for draw in (mesonet.plot.meteogram, mesonet.chart.meteogram):
-        with pytest.raises(mesonet.MesonetError, match="there is none"):
+        with pytest.raises(mesonet.MesonetError, match="the readings have no temperature, humidity, wind, pressure or precipitation to draw"):
             draw(only[:0])
         two = mesonet.read_feed([REPORTS, REPORTS.replace(b"CYYZ", b"CYUL")], received="2024-08-03 20:30")
         with pytest.raises(mesonet.MesonetError, match="must be of one station; got CYUL, CYYZ"):

@@ -89,7 +89,7 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
     drawn = [[part for part in panel if part is not None] for panel in panels]
     charts = [altair.layer(*parts).properties(width=_WIDTH, height=110) for parts in drawn if parts]
     if not charts:
-        raise MesonetError("a meteogram needs temperature, humidity, wind, pressure or precipitation; there is none")
+        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
     return altair.vconcat(*charts).resolve_scale(x="shared", color="independent").properties(title=title)
 
 

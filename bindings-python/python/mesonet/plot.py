@@ -77,7 +77,7 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
         if any(name in of for name in names)
     ]
     if not panels:
-        raise MesonetError("a meteogram needs temperature, humidity, wind, pressure or precipitation; there is none")
+        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
     pyplot, dates = need("matplotlib.pyplot", "meteogram"), need("matplotlib.dates", "meteogram")
     with pyplot.rc_context(_STYLE):
         heights = [height for _, height in panels]

@@ -1,25 +1,20 @@
 //! What a broker has got, kept across restarts.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::Path;
 
 use mesonet::Iso8601;
 use serde::{Deserialize, Serialize};
 
-/// Length of the longest file that is read.
-const MAX_BYTES: u64 = 1 << 20;
+use crate::note;
 
 /// How many left-out messages are remembered.
 const MAX_LEFT_OUT: usize = 20;
 
-const VERSION: u32 = 1;
-
 /// What was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    version: u32,
     /// The id of the event up to which the broker has everything.
     pub position: Option<String>,
     /// Why it is not known what the broker has, until those who listen to it were told.
@@ -45,44 +40,18 @@ pub struct MqttLeftOut {
 }
 
 impl Progress {
-    /// Loads what was kept. A file that is damaged or of another version is renamed, and `lost` says so.
+    /// Loads what was kept. If the file cannot be used, `lost` says so.
     pub(super) fn load(path: &Path) -> Self {
-        let read = || -> io::Result<Self> {
-            let mut bytes = Vec::new();
-            File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
-            Ok(serde_json::from_slice(&bytes)?)
-        };
-        let cause = match read() {
-            Ok(progress) if progress.version == VERSION => return progress,
-            Ok(progress) => format!("it is of version {}", progress.version),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
-            Err(error) => error.to_string(),
-        };
-        let mut aside = path.with_extension("damaged");
-        let mut number = 1;
-        while aside.exists() {
-            number += 1;
-            aside = path.with_extension(format!("damaged-{number}"));
+        if let Ok(known) = note::load(path) {
+            return known.unwrap_or_default();
         }
-        tracing::error!(
-            "{} is not used: {cause}; the file is {} now",
-            path.display(),
-            aside.display()
-        );
-        // If it stays, the next save replaces it.
-        let _ = fs::rename(path, aside);
         let lost = Some("the note of what was sent is damaged".to_owned());
         Self { lost, ..Self::default() }
     }
 
     /// Writes it atomically.
-    pub(super) fn save(&mut self, path: &Path) -> io::Result<()> {
-        self.version = VERSION;
-        let fresh = path.with_extension("new");
-        let mut file = File::create(&fresh)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
+    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
+        note::save(path, self)
     }
 
     pub(super) fn leave_out(&mut self, topic: &str, at_ms: i64, cause: &str) {
@@ -101,6 +70,8 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -109,7 +80,7 @@ mod tests {
         let path = folder.path().join("wx.json");
         assert_eq!(Progress::load(&path), Progress::default());
         let position = Some("00000000000000ff-1041-3-17".to_owned());
-        let mut progress = Progress { position, published: 7, ..Progress::default() };
+        let progress = Progress { position, published: 7, ..Progress::default() };
         progress.save(&path).unwrap();
         assert_eq!(Progress::load(&path), progress);
         let whole = fs::read(&path).unwrap();

@@ -229,7 +229,9 @@ impl MqttConfig {
         if !is_public {
             let allowed =
                 "the address at which others reach this server, such as https://example.org";
-            return refuse("mqtt.public_url", &"a text that is none, or nothing", allowed);
+            // Not the text itself: it may have a password.
+            let got = if url.is_empty() { "nothing" } else { "another address" };
+            return refuse("mqtt.public_url", &got, allowed);
         }
         Ok(())
     }

@@ -149,13 +149,14 @@ fn a_file_that_cannot_be_used_is_renamed_and_the_webhook_begins_anew() {
     let open = || Webhook::open_all(std::slice::from_ref(&config), Some(folder.path())).unwrap();
     assert!(open()[0].deliver(&message(5)));
     let whole = fs::read_to_string(&file).unwrap();
-    for wrong in
-        [&whole[..whole.len() / 2], "", "[]", &whole.replace("\"version\":1", "\"version\":9")]
+    let wrong =
+        [&whole[..whole.len() / 2], "", "[]", &whole.replace("\"version\":1", "\"version\":9")];
+    for (wrong, aside) in wrong.into_iter().zip(["damaged", "damaged-2", "damaged-3", "damaged-4"])
     {
         fs::write(&file, wrong).unwrap();
         let webhook = &open()[0];
         assert_eq!((webhook.position(), webhook.status().delivered), (None, 0));
-        assert_eq!(fs::read_to_string(file.with_extension("damaged")).unwrap(), wrong);
+        assert_eq!(fs::read_to_string(file.with_extension(aside)).unwrap(), wrong);
     }
     // A position that is none.
     fs::write(&file, whole.replace("0000000000000007-0-0-5", "5")).unwrap();
