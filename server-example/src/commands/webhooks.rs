@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use mesonet_server::RecordFlags;
 use mesonet_service::webhooks::{Webhook, WebhookStatus};
 
-use super::{Outcome, load};
+use super::{Outcome, load, print};
 
 /// The flags of `webhooks`.
 #[derive(Clone, Debug, Args)]
@@ -39,21 +39,17 @@ enum WebhooksCommand {
 /// # Errors
 /// A flag or a setting is invalid, or a webhook is unknown.
 pub fn webhooks(flags: &WebhooksFlags) -> Outcome {
-    let mut out = io::stdout().lock();
     match &flags.command {
         WebhooksCommand::List { json, record } => {
             let config = load(record)?;
             let webhooks = Webhook::open_all(&config.webhooks, Some(&config.data))?;
             let all: Vec<WebhookStatus> = webhooks.iter().map(Webhook::status).collect();
-            if *json {
-                serde_json::to_writer(&mut out, &all).map_err(io::Error::from)?;
-                writeln!(out)?;
-            } else if all.is_empty() {
+            if all.is_empty() {
                 eprintln!("the configuration file has no [[webhooks]]");
             }
-            for webhook in all.iter().filter(|_| !json) {
-                writeln!(out, "{}", line(webhook))?;
-            }
+            print(*json, &all, |out| {
+                all.iter().try_for_each(|webhook| writeln!(out, "{}", line(webhook)))
+            })?;
             Ok(true)
         }
         WebhooksCommand::Test { name, record } => {
@@ -66,7 +62,7 @@ pub fn webhooks(flags: &WebhooksFlags) -> Outcome {
                 (Some(error), _) => error.clone(),
                 (None, status) => format!("status {}", status.unwrap_or_default()),
             };
-            writeln!(out, "{name}: {answer} after {} ms", attempt.took_ms)?;
+            writeln!(io::stdout(), "{name}: {answer} after {} ms", attempt.took_ms)?;
             Ok(attempt.is_delivered)
         }
     }

@@ -26,6 +26,9 @@ pub fn check_member(
 /// # Errors
 /// 400 with the right name.
 pub fn check_parameter(got: &str, declared: &'static [Parameter]) -> Result<(), ApiError> {
+    if declared.iter().any(|parameter| parameter.name == got) {
+        return Ok(());
+    }
     let names = declared.iter().map(|parameter| parameter.name);
     let has = |name: &str| names.clone().any(|known| known == name);
     if got == "bbox" && has(SIDES[0]) && !has(got) {

@@ -151,6 +151,10 @@ pub fn matching(
     state: &State,
     query: &Query,
 ) -> Result<(Scope, HashMap<StationId, Away>), ApiError> {
+    // Most requests ask for a box or for all.
+    if !query.has_any(&FILTER[BOX.len()..]) {
+        return Ok((query.bbox()?.map_or(Scope::Everywhere, Scope::Box), HashMap::new()));
+    }
     let filter = station_filter(state, query)?;
     if filter.is_empty() {
         return Ok((Scope::Everywhere, HashMap::new()));
