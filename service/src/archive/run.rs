@@ -121,9 +121,11 @@ impl ArchiveRun<'_> {
     pub fn run(&self) -> Result<ArchiveSummary, ArchiveError> {
         let mut summary =
             ArchiveSummary { place: self.place.address().to_owned(), ..ArchiveSummary::default() };
+        // In this order: another run may begin meanwhile, and writes its manifest before its files.
+        let has_months = self.place.folders()?.iter().any(|name| name.starts_with("year="));
         let (mut number, mut manifest) = ArchiveManifest::newest(&self.place)?;
         let is_new = number == Number::default();
-        if is_new && self.place.folders()?.iter().any(|name| name.starts_with("year=")) {
+        if is_new && has_months {
             return Err(ArchiveError::NoManifest(self.place.address().to_owned()));
         }
         if !is_new && manifest.record != self.name && !self.take_over {

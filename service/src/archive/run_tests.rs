@@ -6,6 +6,8 @@ use mesonet::{
     Station, StationId, Store, Variable,
 };
 use std::cell::Cell;
+use std::sync::Barrier;
+use std::thread;
 use tempfile::TempDir;
 
 use super::super::Archive;
@@ -272,6 +274,28 @@ fn an_archive_that_has_lost_its_manifests_is_not_begun_anew() {
     let refused = run(&folder, &store).unwrap_err().to_string();
     assert!(refused.contains("has files of an archive in year=…/ and no manifest"), "{refused}");
     assert!(!folder.path().join("manifests").exists());
+}
+
+/// A run that begins while another one writes its first files does not take them for the rest of an
+/// archive.
+#[test]
+fn of_two_runs_that_begin_at_once_none_misses_a_manifest() {
+    for _ in 0..50 {
+        let folder = TempDir::new().unwrap();
+        let barrier = Barrier::new(2);
+        let begin = || {
+            let store = record_of(vec![report("S1", instant("2024-06-15T01:00:00Z"))]);
+            barrier.wait();
+            run(&folder, &store).map(|summary| summary.is_whole())
+        };
+        let results = thread::scope(|scope| {
+            let runs = [scope.spawn(begin), scope.spawn(begin)];
+            runs.map(|run| run.join().unwrap())
+        });
+        for result in results {
+            assert!(matches!(result, Ok(true) | Err(ArchiveError::Meanwhile(_))), "{result:?}");
+        }
+    }
 }
 
 /// One report with a wrong date must not cost a manifest for each month since.
