@@ -132,11 +132,9 @@ impl Parameter {
             Form::OneOf(words) => text().enum_values(Some(words.iter().copied())),
             Form::List(pattern, least, most) => {
                 let item = text().min_length(Some(1)).pattern(Some(pattern));
-                return ArrayBuilder::new()
-                    .items(item)
-                    .min_items(Some(least))
-                    .max_items(Some(most))
-                    .into();
+                let list = ArrayBuilder::new().items(item).min_items(Some(least));
+                // Where repeated texts count once, no length is too long.
+                return list.max_items(Some(most).filter(|&most| most < usize::MAX)).into();
             }
             Form::Variables => {
                 let names = Variable::ALL.iter().map(|variable| variable.name());

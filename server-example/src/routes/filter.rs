@@ -105,8 +105,9 @@ const REGION: &str = "^[A-Za-z]{2}$";
 /// The stations by name, in place of the other parameters.
 pub const STATION_IDS: Parameter = Parameter::new(
     "stationIds",
-    Form::List("^[^,]{1,200}$", 1, 5_000),
-    "Only these stations, by any of their ids, comma-separated; in place of what else chooses stations.",
+    Form::List("^[^,]{1,200}$", 1, usize::MAX),
+    "Only these stations, at most 5,000 different ones, by any of their ids, comma-separated; in place of \
+     what else chooses stations.",
 );
 
 /// Reads the parameters.

@@ -39,9 +39,13 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     path: "/alerts/zones",
     query: &[
         // A malformed code is an unknown zone.
-        Parameter::new("codes", Form::List("^[^,]+$", 1, MAX_CODES), "Codes of the zones.")
-            .required()
-            .example("041320,OKC001"),
+        Parameter::new(
+            "codes",
+            Form::List("^[^,]+$", 1, usize::MAX),
+            "Codes of the zones, at most 2,000 different ones.",
+        )
+        .required()
+        .example("041320,OKC001"),
         Parameter::new(
             "kind",
             Form::OneOf(&["base", "public", "marine", "fire", "county"]),

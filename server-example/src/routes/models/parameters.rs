@@ -35,10 +35,13 @@ pub const LAT: Parameter =
 pub const LON: Parameter =
     Parameter::new("lon", Form::Number(-180.0, 360.0), "With `lat`, in place of `row` and `col`.");
 
-pub const FIELDS: Parameter =
-    Parameter::new("fields", Form::List("^[^,]+$", 1, 1024), "Names of products, comma-separated.")
-        .required()
-        .example("pressure_msl,temperature");
+pub const FIELDS: Parameter = Parameter::new(
+    "fields",
+    Form::List("^[^,]+$", 1, usize::MAX),
+    "Names of products, comma-separated, at most 1,024 different ones.",
+)
+.required()
+.example("pressure_msl,temperature");
 
 pub const LEVEL: Parameter =
     Parameter::new("level", INDEX, "Index into levels_hpa of a product that has levels.");
