@@ -72,6 +72,7 @@
 
 mod alerts;
 mod api_keys;
+mod changes;
 mod client;
 mod cluster;
 mod columns;

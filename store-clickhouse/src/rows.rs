@@ -120,6 +120,21 @@ pub(crate) struct EarlierPlacesRow {
     pub latitude: Vec<f64>,
 }
 
+/// What a batch changed.
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct ChangesRow {
+    pub batch: u64,
+    pub written_day: i32,
+    /// The batch before it.
+    pub after: u64,
+    /// The days of its readings, since 1970.
+    pub days: Vec<i64>,
+    /// How many readings.
+    pub readings: u64,
+    /// Which of them got only another verdict: the first and the end of each range of positions.
+    pub revised: Vec<u64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Row, Serialize, Deserialize)]
 pub(crate) struct ReadingRow {
     pub station: StationKey,

@@ -21,6 +21,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("marks", include_str!("../migrations/0003_marks.sql")),
     ("keys", include_str!("../migrations/0004_keys.sql")),
     ("earlier_places", include_str!("../migrations/0005_earlier_places.sql")),
+    ("changes", include_str!("../migrations/0006_changes.sql")),
 ];
 
 const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
@@ -260,6 +261,7 @@ mod tests {
             "all/marks",
             "all/api_keys",
             "all/earlier_places",
+            "all/changes",
             "all/migrations",
             "all/shards",
         ];

@@ -23,6 +23,12 @@ pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
 pub(crate) const STATIONS: &str = include_str!("../queries/stations.sql");
 pub(crate) const EARLIER_PLACES: &str = include_str!("../queries/earlier_places.sql");
 
+/// What the batches after one and up to another changed, except some batches.
+pub(crate) const CHANGES: &str = include_str!("../queries/changes.sql");
+
+/// The readings of some batches in a window.
+pub(crate) const CHANGED: &str = include_str!("../queries/changed.sql");
+
 /// All versions of the readings of stations and series in a window.
 pub(crate) const WINDOW: &str = include_str!("../queries/window.sql");
 

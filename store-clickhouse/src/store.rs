@@ -138,7 +138,8 @@ impl ClickHouseStore {
     }
 
     /// Drops what is no longer needed: readings before an instant, if one is given; states of
-    /// stations that later states have overtaken; and notes about the batches of earlier writers.
+    /// stations that later states have overtaken; notes about the batches of earlier writers; and what
+    /// each batch of more than a week ago changed.
     ///
     /// From the next call on, readings before the instant are neither shown nor taken in. A day of
     /// readings is dropped when the whole day is before the instant.
@@ -155,6 +156,7 @@ impl ClickHouseStore {
         self.write(|writer| {
             let (expired_days, expired_rows) = writer.drop_expired()?;
             let station_days = writer.drop_old_states(today())?;
+            writer.drop_old_changes(today())?;
             writer.drop_old_batches()?;
             Ok(Maintained { expired_days, expired_rows, station_days })
         })

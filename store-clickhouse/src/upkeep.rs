@@ -17,6 +17,9 @@ use crate::write::{Additions, BatchWriter};
 /// How the table `batches` is divided.
 const BATCHES_IN_PARTITION: u64 = 65_536;
 
+/// For so many whole days it is known what each batch changed.
+const CHANGES_KEPT_DAYS: i64 = 7;
+
 /// The mark for the cutoff of retention, as `queries/retain_from.sql` names it.
 const RETAIN_FROM: &str = "retain_from_ms";
 
@@ -75,6 +78,16 @@ impl BatchWriter {
             }
         }
         Ok(stations.1.len())
+    }
+
+    /// Drops what batches of some days ago changed.
+    pub(crate) fn drop_old_changes(&self, today: i32) -> Result<(), StoreError> {
+        let place = TablePlace::everywhere("changes");
+        let first_kept = i64::from(today) - CHANGES_KEPT_DAYS;
+        for partition in partitions(&self.link, place, self.known.visible.up_to, first_kept)? {
+            self.drop_partition(place, &partition)?;
+        }
+        Ok(())
     }
 
     /// Drops what is known of the batches of earlier writers. Batches that count come before the

@@ -9,13 +9,15 @@ use mesonet::store::{Receipt, StoreError, VerdictFn, Verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
+use crate::changes::changes_row;
 use crate::fence::Fence;
 use crate::known::KnownRecord;
 use crate::link::{At, InsertedRows, Link, TablePlace};
 use crate::load::{BATCHES, COMMITTED, earlier_places_row, load, newest_committed, station_row};
 use crate::load_recent::follow_recent;
-use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
+use crate::rows::{BatchRow, ChangesRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::series::KnownSeries;
+use crate::store::today;
 use crate::versions::{after, next_version};
 use crate::view::{RecordView, Stored};
 
@@ -46,6 +48,8 @@ pub(crate) struct BatchWriter {
 pub(crate) struct Additions {
     pub series: Vec<Arc<Series>>,
     pub readings: Vec<ReadingRow>,
+    /// How many of these, the last ones, are older readings with another verdict.
+    pub revised: usize,
     pub weather: Vec<WeatherRow>,
 }
 
@@ -71,6 +75,8 @@ impl BatchWriter {
         let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
         insert_states(&link, left.collect())?;
         // An empty batch, so that the list of those that were never committed does not grow.
+        let note = changes_row(&Additions::default(), batch, known.visible.up_to, today());
+        insert_note(&link, note)?;
         let (generation, places_generation) = (known.generation, known.places_generation);
         let row = BatchRow { batch, state: COMMITTED, generation, places_generation };
         insert_states(&link, vec![row])?;
@@ -139,7 +145,9 @@ impl BatchWriter {
         };
         let verdicts = judge(&seen)?;
         drop(seen);
+        let came = add.readings.len();
         self.revise(&verdicts, &before, &mut add.readings, &mut receipt)?;
+        add.revised = add.readings.len() - came;
         if !changed && receipt.revised > 0 {
             // The judge has already seen a directory of this generation, made before its verdicts.
             next.generation += 1;
@@ -353,6 +361,7 @@ impl BatchWriter {
             let places = states().filter_map(|of| earlier_places_row(of, batch, written_day));
             sent_places.insert(places.collect())?;
         }
+        insert_note(link, changes_row(add, batch, self.known.visible.up_to, written_day))?;
         let committed = insert_states(link, vec![of_state(COMMITTED)])?;
         // Another writer may have opened the record in the meantime. It does not count this batch,
         // so the batch must not be acknowledged. Its readings come again from the feed.
@@ -392,6 +401,11 @@ fn confirm_last(link: &Link, batch: u64) -> Result<(), StoreError> {
     let condition = format!("batch = {batch} AND state = {COMMITTED}");
     let rows = usize::from(batch > 0);
     link.confirm(BATCHES, &InsertedRows { condition, rows })
+}
+
+/// Writes what a batch changes.
+fn insert_note(link: &Link, note: ChangesRow) -> Result<(), StoreError> {
+    Blocks::new(link, TablePlace::everywhere("changes"), note.batch).insert(vec![note])
 }
 
 /// Writes that batches are in a state.

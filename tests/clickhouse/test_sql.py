@@ -71,6 +71,8 @@ def database():
             station, batch, name)
     for batch, until_ms in [(1, 5), (2, 9), (3, 99)]:
         run("INSERT INTO earlier_places VALUES (?, ?, 20000, [5, ?], [1.5, 2.5], [3.5, 4.5])", A, batch, until_ms)
+    for batch, after in [(1, 0), (2, 1), (3, 2), (5, 2), (6, 5)]:
+        run("INSERT INTO changes VALUES (?, 20000, ?, [0, 3], 2, [0, 1])", batch, after)
     run("INSERT INTO series VALUES (7, 1, 'airTemperature', 'Instantaneous', 0, 0, '°C', '')")
     for retain_from_ms in (0, -5):
         run("INSERT INTO retention VALUES (?)", retain_from_ms)
@@ -114,6 +116,13 @@ def test_stations_and_series(ask):
     assert ask("series", 0, UP_TO, UNCOMMITTED) == [
         ("7", "1", "airTemperature", "Instantaneous", "0", "0", "°C", "")
     ]
+
+
+def test_what_batches_changed_is_told_again(ask):
+    told = ask("changes", 1, UP_TO, UNCOMMITTED)
+    assert told == [("2", "20000", "1", "[0,3]", "2", "[0,1]"), ("5", "20000", "2", "[0,3]", "2", "[0,1]")]
+    of_second = sorted((row[0], int(row[2]), float(row[5])) for row in ask("changed", 0, 4 * DAY_MS - 1, [2]))
+    assert of_second == sorted([(A, 10, 2.5), (A, 20, 3.5), (B, 3 * DAY_MS, 5.5)])
 
 
 def test_a_window_has_all_versions_of_committed_batches(ask):

@@ -22,20 +22,20 @@ use crate::process::{PATIENCE, Server, data};
 
 /// An event: its id, its name and its data.
 #[derive(Clone, Debug, PartialEq)]
-struct Event {
-    id: String,
-    name: String,
+pub struct Event {
+    pub id: String,
+    pub name: String,
     data: Value,
 }
 
 /// A listener. HTTP/1.0 has no chunks, so what comes is the stream itself.
-struct Listener {
+pub struct Listener {
     lines: BufReader<TcpStream>,
     head: String,
 }
 
 impl Listener {
-    fn of(server: SocketAddr, query: &str, id: Option<&str>) -> std::io::Result<Self> {
+    pub fn of(server: SocketAddr, query: &str, id: Option<&str>) -> std::io::Result<Self> {
         Self::over(TcpStream::connect(server)?, query, id)
     }
 
@@ -54,7 +54,7 @@ impl Listener {
     }
 
     /// The next event; `None` when the stream has ended, even within one.
-    fn next(&mut self) -> Option<Event> {
+    pub fn next(&mut self) -> Option<Event> {
         let [mut id, mut name, mut data] = [const { String::new() }; 3];
         loop {
             let mut line = String::new();
@@ -84,7 +84,7 @@ impl Listener {
     }
 }
 
-fn start(folder: &TempDir, args: &[&str]) -> Server {
+pub fn start(folder: &TempDir, args: &[&str]) -> Server {
     let hash = KeyHash::of(KEY);
     let own = ["--now", "live", "--assume-plan", "commercial", "--ingest-key-hashes"];
     Server::start(folder, &[&own[..], &[hash.as_str()], args].concat())
@@ -119,13 +119,13 @@ fn push(server: SocketAddr, name: &str, body: &[u8]) -> Option<()> {
     answer.starts_with("HTTP/1.1 200 ").then_some(())
 }
 
-fn push_report(server: SocketAddr, number: u32) -> Option<()> {
+pub fn push_report(server: SocketAddr, number: u32) -> Option<()> {
     let (name, text) = report(number);
     push(server, &name, text.as_bytes())
 }
 
 /// The numbers of the reports that an event has a temperature of.
-fn numbers(event: &Event) -> Vec<u32> {
+pub fn numbers(event: &Event) -> Vec<u32> {
     let mut numbers = Vec::new();
     for station in event.data["stations"].as_object().unwrap().values() {
         for reading in station["readings"].as_array().unwrap() {
@@ -168,7 +168,7 @@ const REFUSED: [(&str, &str); 11] = [
     ("topic=readings", "unknown parameter \"topic\"; the name is topics"),
 ];
 
-const TEMPERATURE: &str = "?topics=readings&names=airTemperature";
+pub const TEMPERATURE: &str = "?topics=readings&names=airTemperature";
 
 #[test]
 fn what_is_pushed_comes_at_once_and_the_stream_ends_with_the_server() {
@@ -210,13 +210,15 @@ fn what_is_pushed_comes_at_once_and_the_stream_ends_with_the_server() {
     assert!(log.contains("path=\"/api/v1/live\" status=200") && !log.contains("cut off"), "{log}");
 }
 
-/// The server is killed at any moment while reports are pushed; who comes back with the last id misses
-/// none and gets none twice.
 #[test]
 fn a_thousand_events_and_many_kills_lose_and_double_none() {
-    const REPORTS: u32 = 1_000;
     let kills: u32 = std::env::var("MESONET_KILLS").map_or(10, |text| text.parse().unwrap());
-    let folder = TempDir::new().unwrap();
+    kill_often(&TempDir::new().unwrap(), &[], 1_000, kills);
+}
+
+/// The server is killed at any moment while reports are pushed; a listener who comes back with the last
+/// id misses none and gets none twice.
+pub fn kill_often(folder: &TempDir, args: &[&str], reports: u32, kills: u32) {
     let to: Mutex<Option<SocketAddr>> = Mutex::default();
     let (acknowledged, is_done) = (AtomicU32::new(0), AtomicBool::new(false));
     let got: Mutex<Vec<u32>> = Mutex::default();
@@ -257,7 +259,7 @@ fn a_thousand_events_and_many_kills_lose_and_double_none() {
             (random >> 33) % below
         };
         for _ in 0..kills {
-            let server = start(&folder, &[]);
+            let server = start(folder, args);
             *to.lock().unwrap() = Some(server.address());
             let before = acknowledged.load(Ordering::SeqCst);
             let after = before + 1 + u32::try_from(chance(40)).unwrap();
@@ -269,12 +271,12 @@ fn a_thousand_events_and_many_kills_lose_and_double_none() {
             sleep(Duration::from_micros(chance(20_000)));
             server.kill();
         }
-        let server = start(&folder, &[]);
+        let server = start(folder, args);
         *to.lock().unwrap() = Some(server.address());
         let started = Instant::now();
         let is_whole = || {
             let acknowledged = acknowledged.load(Ordering::SeqCst);
-            acknowledged >= REPORTS && got.lock().unwrap().len() >= acknowledged as usize
+            acknowledged >= reports && got.lock().unwrap().len() >= acknowledged as usize
         };
         while !is_whole() && started.elapsed() < PATIENCE {
             sleep(Duration::from_millis(10));
@@ -283,7 +285,7 @@ fn a_thousand_events_and_many_kills_lose_and_double_none() {
         server.stop();
     });
     let (acknowledged, got) = (acknowledged.into_inner(), got.into_inner().unwrap());
-    assert!(acknowledged >= REPORTS, "{acknowledged}");
+    assert!(acknowledged >= reports, "{acknowledged}");
     let all: Vec<u32> = (0..u32::try_from(got.len()).unwrap()).collect();
     assert_eq!(got, all);
     // One may have been on its way at the end.

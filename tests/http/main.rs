@@ -27,6 +27,8 @@ mod clickhouse_archive;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_keys;
 #[cfg(feature = "clickhouse")]
+mod clickhouse_live;
+#[cfg(feature = "clickhouse")]
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_silent;

@@ -7,7 +7,7 @@ use crate::observation::{Qualifier, Quality, Series, StationId};
 
 /// A store that can say again what its last batches changed.
 ///
-/// Batches have consecutive numbers, which no later batch ever gets again. A batch is in the log once it
+/// Batches have ascending numbers, which no later batch ever gets again. A batch is in the log once it
 /// is durable.
 pub trait ChangeLog: Send + Sync {
     /// Returns what the batches after one have changed, oldest first: at least one if there is any,
@@ -49,7 +49,8 @@ pub struct Changes {
     pub known_after: u64,
     /// Number of the last batch that there ever was.
     pub last: u64,
-    /// The batches, in ascending order. A number that is left out is that of a damaged batch.
+    /// The batches, in ascending order. One is left out if it is damaged; then [`ChangedBatch::after`] of
+    /// the next one is not the one before it.
     pub batches: Vec<ChangedBatch>,
 }
 
@@ -58,6 +59,8 @@ pub struct Changes {
 pub struct ChangedBatch {
     /// The number of the batch.
     pub number: u64,
+    /// The number of the batch before it.
+    pub after: u64,
     /// The stations with changed readings, sorted by id, each with the end of its readings.
     pub stations: Vec<(StationId, usize)>,
     /// The series that the readings point to.

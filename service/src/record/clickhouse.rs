@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mesonet::lock::FileLock;
 use mesonet::store::copy::NOTE;
 use mesonet::store::{
-    AlertStore, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
+    AlertStore, ChangeLog, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
 };
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
@@ -261,6 +261,10 @@ impl RecordStore for InClickHouse {
         "days"
     }
 
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        Some(&self.store)
+    }
+
     fn close(&self) {
         if let Err(error) = self.store.set_mark(WRITTEN, "") {
             tracing::warn!("{error}; commands are refused for a minute");
@@ -327,6 +331,10 @@ impl Upstream for BesideWriter {
 
     fn health(&self) -> StoreHealth {
         StoreHealth { newest_ms: self.reader.newest_ms(), ..StoreHealth::default() }
+    }
+
+    fn change_log(&self) -> Option<&dyn ChangeLog> {
+        Some(&self.reader)
     }
 
     fn trouble(&self) -> Option<&'static str> {

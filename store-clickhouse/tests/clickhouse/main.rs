@@ -3,6 +3,7 @@
 
 mod batches;
 mod between;
+mod changes;
 mod copies;
 mod readers;
 mod recent;
@@ -82,6 +83,7 @@ fn main() {
         batches::of_many_that_open_at_once_one_writes,
         batches::openings_leave_nothing_behind,
         batches::the_last_to_open_is_the_writer,
+        changes::batches_are_told_as_by_the_store_on_disk,
         copies::a_record_is_copied_here_and_on,
         readers::alerts_come_to_readers_and_go,
         recent::more_than_fit_are_kept_for_fewer_hours,
@@ -101,6 +103,9 @@ fn main() {
             batches::a_batch_that_failed_halfway_is_never_seen,
             batches::a_batch_that_is_committed_while_the_next_writer_opens_is_known_to_it,
             batches::a_batch_that_was_not_committed_is_never_seen,
+            changes::a_batch_without_an_end_is_not_told,
+            changes::after_a_batch_that_does_not_count_listeners_begin_anew,
+            changes::what_is_no_longer_known_batch_by_batch_is_not_told,
             copies::a_copy_that_was_interrupted_goes_on,
             copies::a_reading_that_is_missing_in_a_copy_is_named,
             readers::a_batch_that_is_committed_late_stays_out,

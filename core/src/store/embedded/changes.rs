@@ -70,7 +70,7 @@ fn changed_batch(
     revised: &[Range<u32>],
     list: &SeriesList,
 ) -> ChangedBatch {
-    let mut batch = ChangedBatch { number, ..ChangedBatch::default() };
+    let mut batch = ChangedBatch { number, after: number - 1, ..ChangedBatch::default() };
     let mut slots: HashMap<u32, u32> = HashMap::new();
     // The position of a reading among all of the run, as the ranges count.
     let mut position = 0;

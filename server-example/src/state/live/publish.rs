@@ -50,8 +50,8 @@ impl State {
                 return Ok(());
             }
             for batch in changes.batches {
-                if batch.number != self.live.now().batch.0 + 1 {
-                    self.jump(batch.number - 1, DAMAGED);
+                if batch.after > self.live.now().batch.0 {
+                    self.jump(batch.after, DAMAGED);
                 }
                 self.publish_batch(batch);
             }
@@ -96,8 +96,8 @@ impl State {
                 break;
             }
             for batch in changes.batches.into_iter().filter(|batch| batch.number <= now.batch.0) {
-                if batch.number != after + 1 {
-                    restart(batch.number - 1);
+                if batch.after > after {
+                    restart(batch.after);
                 }
                 after = batch.number;
                 self.publish_batch(batch);

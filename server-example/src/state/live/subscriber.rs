@@ -217,7 +217,7 @@ impl Subscriber {
             return self.begin_anew(LOST);
         }
         for batch in changes.batches {
-            if batch.number != at.batch.0 + 1 {
+            if batch.after > at.batch.0 {
                 return self.begin_anew(LOST);
             }
             let batch = Arc::new(batch);
