@@ -25,6 +25,14 @@ test("it contains what is needed and no more", () => {
   assert.deepEqual(others, []);
 });
 
+test("every entry has its types for each way of resolving", () => {
+  const { exports, types, typesVersions } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const entries = Object.entries(exports).filter(([, files]) => files.types !== undefined);
+  const wanted = entries.map(([entry, { types }]) => [entry.slice(2), [types]]);
+  assert.deepEqual(typesVersions, { "*": Object.fromEntries(wanted.filter(([entry]) => entry !== "")) });
+  assert.equal(types, exports["."].types);
+});
+
 test("publint and Are The Types Wrong find nothing in the package", () => {
   const folder = mkdtempSync(join(tmpdir(), "mesonet-package-"));
   try {
@@ -33,7 +41,8 @@ test("publint and Are The Types Wrong find nothing in the package", () => {
     const tool = (name, ...args) => run("node", [`${here}node_modules/${name}`, ...args], { cwd: here });
     tool("publint/src/cli.js", "run", archive, "--strict");
     const files = MODULES.map((name) => `./${name}.wasm`);
-    tool("@arethetypeswrong/cli/dist/index.js", archive, "--profile", "esm-only", "--exclude-entrypoints", ...files);
+    // The package is of ES modules; the oldest way of resolving, `node10`, is looked at too.
+    tool("@arethetypeswrong/cli/dist/index.js", archive, "--ignore-rules", "cjs-resolves-to-esm", "--exclude-entrypoints", ...files);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -54,6 +63,9 @@ test("code that uses it type-checks, and misuse does not", () => {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
   run("node", [tsc, "-p", `${here}types`]);
   run("node", [tsc, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "bundler"]);
+  // TypeScript 7 has no `node10`.
+  const older = `${here}node_modules/typescript5/bin/tsc`;
+  run("node", [older, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "node10"]);
 });
 
 const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 9 };
