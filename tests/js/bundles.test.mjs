@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
 
 import * as esbuild from "esbuild";
 import * as vite from "vite";
@@ -116,6 +117,17 @@ for (const bundler of Object.keys(SIZES)) {
     const whole = await bundled('import { convert, worst } from "mesonet"; console.log(convert(1, "km", "m"), worst([6]));', bundler);
     assert.equal(whole.printed, "1000 Good\n");
     assert.ok(whole.size > 150 * 1024, "units need the WebAssembly");
+  });
+}
+
+/** The most bytes of all that an entry without WebAssembly has, minified and compressed. */
+const BUDGETS = { client: 4_800, map: 9_500, maplibre: 11_800, leaflet: 11_800 };
+for (const [entry, most] of Object.entries(BUDGETS)) {
+  test(`mesonet/${entry} has at most ${most} bytes`, async () => {
+    const stdin = { contents: `export * from "mesonet/${entry}";`, resolveDir: here };
+    const { outputFiles } = await esbuild.build({ stdin, bundle: true, format: "esm", minify: true, write: false });
+    const size = brotliCompressSync(outputFiles[0].contents).length;
+    assert.ok(size <= most, `${size} bytes`);
   });
 }
 

@@ -1,0 +1,264 @@
+/**
+ * Fields of models, stations and alerts on a map of MapLibre GL. `mesonet/leaflet` has the same names.
+ *
+ * @example
+ * import * as maplibregl from "maplibre-gl";
+ * import { weatherLayers } from "mesonet/maplibre";
+ * const map = new maplibregl.Map({ container: "map", style, center: [-95, 45], zoom: 3 });
+ * const weather = weatherLayers(maplibregl, map, "http://127.0.0.1:8080");
+ * await weather.addField({ model: "nam211", product: "temperature_2m" });
+ * await weather.addAlerts();
+ * await weather.addStations({ variable: "airTemperature" });
+ */
+import type { Client } from "./client.js";
+import { type Weather, weather } from "./map.js";
+import type { Field } from "./map_field.js";
+import { type Drawn, type LayersOptions, type Look, STYLE, type Surface, type WeatherLayers, creditOf, layersOf } from "./map_layers.js";
+import { SIDE } from "./map_tiles.js";
+
+export * from "./map.js";
+export type { Layer, LayersOptions, Look, WeatherLayers } from "./map_layers.js";
+
+/** The part of the library that is used here. */
+export interface MapLibre {
+  addProtocol(
+    name: string,
+    load: (request: { url: string }, controller: AbortController) => Promise<{ data: ImageBitmap }>,
+  ): void;
+}
+
+/** The part of a map that is used here. */
+export interface MapLibreMap {
+  addSource(id: string, source: never): unknown;
+  addLayer(layer: never, beforeId?: string): unknown;
+  getSource(id: string): unknown;
+  getLayer(id: string): unknown;
+  removeLayer(id: string): unknown;
+  removeSource(id: string): unknown;
+  getStyle(): { readonly layers: readonly { readonly id: string }[] };
+  getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
+  setFeatureState(feature: { source: string; id: string }, state: { hover: boolean }): unknown;
+  on(...given: never[]): unknown;
+  off(...given: never[]): unknown;
+}
+
+/** The protocol of the addresses of tiles. */
+const PROTOCOL = "mesonet";
+/** The fields on maps, by the first part of the addresses of their tiles. */
+const fields = new Map<string, { readonly field: Field; readonly failed: (error: Error) => void }>();
+const served = new WeakSet<object>();
+let count = 0;
+
+/** Serves the tiles of fields to a library. */
+function serve(library: MapLibre): void {
+  if (served.has(library)) {
+    return;
+  }
+  served.add(library);
+  library.addProtocol(PROTOCOL, async ({ url }, { signal }) => {
+    const [id, z, x, y] = url.slice(`${PROTOCOL}://`.length).split("/");
+    const of = fields.get(id!);
+    if (of === undefined) {
+      throw new Error(`${url}: the layer was removed`);
+    }
+    try {
+      const { pixels } = await of.field.tile(Number(z), Number(x), Number(y), { signal });
+      return { data: await createImageBitmap(new ImageData(pixels, SIDE, SIDE), { colorSpaceConversion: "none" }) };
+    } catch (error) {
+      if (!signal.aborted) {
+        of.failed(error as Error);
+      }
+      throw error;
+    }
+  });
+}
+
+/**
+ * The weather of a service on a map: layers are added to it as soon as its style has loaded, and again if the
+ * style is replaced.
+ *
+ * @param library The module `maplibre-gl`, from 4 on. @param service Its address, a client or a weather.
+ */
+export function weatherLayers(
+  library: MapLibre,
+  map: MapLibreMap,
+  service: string | URL | Client | Weather,
+  options: LayersOptions = {},
+): WeatherLayers {
+  const { onError: failed = (error: Error) => console.error(error), ...rest } = options;
+  serve(library);
+  const on = map.on.bind(map) as unknown as (...given: unknown[]) => void;
+  const off = map.off.bind(map) as unknown as (...given: unknown[]) => void;
+  /** Draws now, and anew when a style has replaced what was drawn. */
+  const drawn = <T>(id: string, layers: readonly string[], put: (of: T) => void): Drawn<T> => {
+    let last: T | undefined;
+    const again = () => {
+      if (last !== undefined && map.getSource(id) === undefined) {
+        put(last);
+      }
+    };
+    on("style.load", again);
+    return {
+      show(of) {
+        last = of;
+        put(of);
+      },
+      remove() {
+        off("style.load", again);
+        // The style may have been replaced, or not loaded.
+        if (map.getStyle() !== undefined) {
+          layers.filter((one) => map.getLayer(one) !== undefined).forEach((one) => map.removeLayer(one));
+          if (map.getSource(id) !== undefined) {
+            map.removeSource(id);
+          }
+        }
+      },
+    };
+  };
+  /** Keeps features in a source, under layers. */
+  const features = <T>(id: string, layers: readonly { readonly id: string }[], { beforeId }: Look): Drawn<T> =>
+    drawn(id, layers.map((layer) => layer.id), (data: T) => {
+      const source = map.getSource(id) as { setData(data: unknown): void } | undefined;
+      if (source !== undefined) {
+        source.setData(data);
+        return;
+      }
+      map.addSource(id, { type: "geojson", data, promoteId: "id" } as never);
+      layers.forEach((layer) => map.addLayer(layer as never, beforeId));
+    });
+
+  const surface: Surface = {
+    ready: () =>
+      map.getStyle() === undefined
+        ? new Promise((resolve) => {
+            const loaded = () => {
+              off("style.load", loaded);
+              resolve();
+            };
+            on("style.load", loaded);
+          })
+        : Promise.resolve(),
+    view() {
+      const bounds = map.getBounds();
+      return [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
+    },
+    onMoved(moved) {
+      on("moveend", moved);
+      return () => off("moveend", moved);
+    },
+    field({ opacity = 1, beforeId }) {
+      const id = `mesonet-field-${(count += 1)}`;
+      let served = "";
+      const field = drawn(id, [id], (of: Field) => {
+        fields.delete(served);
+        served = String((count += 1));
+        fields.set(served, { field: of, failed });
+        const [tiles, [west, , east]] = [[`${PROTOCOL}://${served}/{z}/{x}/{y}`], of.bounds];
+        const [bounds, attribution] = [west < east ? { bounds: of.bounds } : {}, creditOf(of)];
+        // The layer above it, so that a new source is drawn where the old one was.
+        const order = map.getStyle().layers.map((layer) => layer.id);
+        const above = order.includes(id) ? order[order.indexOf(id) + 1] : beforeId;
+        if (map.getSource(id) !== undefined) {
+          map.removeLayer(id);
+          map.removeSource(id);
+        }
+        const source = { type: "raster", tiles, tileSize: SIDE, maxzoom: of.maxZoom, attribution, ...bounds };
+        map.addSource(id, source as never);
+        // Mixed colours would be of no value, and a fading one not of the legend.
+        const paint = { "raster-opacity": opacity, "raster-resampling": "nearest", "raster-fade-duration": 0 };
+        map.addLayer({ id, type: "raster", source: id, paint } as never, above);
+      });
+      return {
+        show: field.show,
+        remove() {
+          field.remove();
+          fields.delete(served);
+        },
+      };
+    },
+    stations(look) {
+      const id = `mesonet-stations-${(count += 1)}`;
+      const { opacity = 1, labels = true } = look;
+      const { station, label } = STYLE;
+      const circles = {
+        id,
+        type: "circle",
+        source: id,
+        paint: {
+          // The zooms of this library are of tiles of 512 pixels.
+          "circle-radius": ["interpolate", ["linear"], ["zoom"], ...station.zooms.flatMap((zoom, at) => [zoom - 1, station.radiusPx[at]])],
+          "circle-color": ["coalesce", ["get", "colour"], station.without],
+          "circle-stroke-color": station.rim,
+          "circle-stroke-width": station.rimPx,
+          "circle-opacity": opacity,
+          "circle-stroke-opacity": opacity,
+        },
+      };
+      const texts = {
+        id: `${id}-labels`,
+        type: "symbol",
+        source: id,
+        minzoom: label.minZoom - 1,
+        layout: {
+          "text-field": ["get", "label"],
+          "text-size": label.sizePx,
+          "text-anchor": "left",
+          "text-offset": [0.6, 0],
+        },
+        paint: { "text-color": label.ink, "text-halo-color": label.halo, "text-halo-width": 1.5, "text-opacity": opacity },
+      };
+      return features(id, labels ? [circles, texts] : [circles], look);
+    },
+    alerts(look) {
+      const id = `mesonet-alerts-${(count += 1)}`;
+      const { fill, hovered, linePx } = STYLE.alert;
+      const opacity = look.opacity ?? 1;
+      const isHovered = ["boolean", ["feature-state", "hover"], false];
+      const areas = {
+        id,
+        type: "fill",
+        source: id,
+        layout: { "fill-sort-key": ["get", "rank"] },
+        paint: {
+          "fill-color": ["get", "colour"],
+          "fill-opacity": ["case", isHovered, hovered * opacity, fill * opacity],
+        },
+      };
+      const outlines = {
+        id: `${id}-outlines`,
+        type: "line",
+        source: id,
+        layout: { "line-sort-key": ["get", "rank"] },
+        paint: { "line-color": ["get", "colour"], "line-width": linePx, "line-opacity": opacity },
+      };
+      let under: string | undefined;
+      const hover = (next: string | undefined) => {
+        if (next === under) {
+          return;
+        }
+        const all: readonly [string | undefined, boolean][] = [[under, false], [next, true]];
+        for (const [feature, isOn] of all) {
+          if (feature !== undefined && map.getSource(id) !== undefined) {
+            map.setFeatureState({ source: id, id: feature }, { hover: isOn });
+          }
+        }
+        under = next;
+      };
+      const moved = (event: { features?: readonly { id?: unknown }[] }) => hover(event.features?.[0]?.id as string | undefined);
+      const left = () => hover(undefined);
+      on("mousemove", id, moved);
+      on("mouseleave", id, left);
+      const alerts = features<unknown>(id, [areas, outlines], look);
+      return {
+        show: alerts.show,
+        remove() {
+          off("mousemove", id, moved);
+          off("mouseleave", id, left);
+          alerts.remove();
+        },
+      };
+    },
+  };
+  const source = typeof service === "object" && "field" in service ? service : weather(service, rest);
+  return layersOf(source, surface, failed);
+}
