@@ -38,7 +38,7 @@ export async function serveExamples() {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const html = {};
-  const names = { map: "map", deck: "deck", weather: "weather", maplibregl: "library", L: "library" };
+  const names = { map: "map", deck: "deck", weather: "weather", maplibregl: "library", L: "library", weatherLayers: "weatherLayers" };
   const seen = Object.entries(names).map(([name, as]) => `if (typeof ${name} !== "undefined") window.${as} = ${name};`);
   for (const name of EXAMPLES) {
     html[name] = await readFile(join(examples, `${name}.html`), "utf8");

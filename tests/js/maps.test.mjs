@@ -1,10 +1,13 @@
 // The examples of MapLibre GL, Leaflet, deck.gl and OpenLayers in Chromium: what is drawn where, in which colours.
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 
 import { css, weather } from "mesonet/map";
 
 import { screenshot } from "./browser.mjs";
+import { run } from "./child.mjs";
 import { columnOf, rowOf } from "./map.mjs";
 import { EXAMPLES, pixelsOf, serveExamples, settled } from "./maps.mjs";
 
@@ -248,6 +251,44 @@ for (const name of ["maplibre", "leaflet"]) {
     }
   });
 }
+
+test("what the page of the documents shows runs", async () => {
+  const text = await readFile(new URL("../../docs/web-maps.md", import.meta.url), "utf8");
+  const blocks = [...text.matchAll(/```js\n([^]*?)```/g)].map(([, block]) => block.replaceAll("http://127.0.0.1:8080", served.server.origin));
+  const { page, problems, requests } = await served.open("leaflet");
+  try {
+    await settled(page);
+    const ofLayers = blocks.filter((block) => !block.includes('from "mesonet/map"'));
+    assert.equal(ofLayers.length, 6);
+    for (const block of ofLayers) {
+      // The two libraries have the same names: here both are Leaflet. What is imported is there.
+      const said = await page.evaluate(async (code) => {
+        const AsyncFunction = (async () => {}).constructor;
+        const { library, map, weather, weatherLayers } = window;
+        window.field ??= await weather.addField({ model: "nam211", product: "temperature_2m" });
+        const names = ["L", "maplibregl", "map", "weather", "weatherLayers", "field", "show"];
+        const run = new AsyncFunction(...names, `{ ${code} }`);
+        return run(library, library, map, weather, weatherLayers, window.field, console.error).catch((error) => String(error));
+      }, block.replace(/^import .*$/gm, ""));
+      assert.equal(said, undefined, block);
+    }
+    await page.evaluate(() => void window.map.fire("click", { latlng: { lat: 43.7, lng: -79.4 } }));
+    await page.waitForTimeout(500);
+    assert.ok(requests.some((url) => url.includes("/models/nam211/point?")));
+    // What is refused on purpose is an error in the console of a browser too.
+    const expected = /^log: (\[|"temperature" is not a variable name)|status of 400/;
+    assert.deepEqual(problems.filter((text) => !expected.test(text)), []);
+    assert.ok(problems.some((text) => text.startsWith('log: "temperature" is not')), problems.join("\n"));
+  } finally {
+    await page.close();
+  }
+  for (const block of blocks.filter((block) => block.includes('from "mesonet/map"'))) {
+    const file = fileURLToPath(new URL("node_modules/.web-maps.mjs", import.meta.url));
+    await writeFile(file, block);
+    const printed = run(process.execPath, [file]).trim();
+    assert.equal(printed, /console\.log\(.*\); \/\/ (.*)/.exec(block)?.[1] ?? "");
+  }
+});
 
 test("maplibre: layers come back after another style, and alerts are brighter under the pointer", async () => {
   const { page, problems } = await served.open("maplibre");

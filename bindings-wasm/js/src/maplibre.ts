@@ -21,6 +21,7 @@ export type { Layer, LayersOptions, Look, WeatherLayers } from "./map_layers.js"
 
 /** The part of the library that is used here. */
 export interface MapLibre {
+  getVersion(): string;
   addProtocol(
     name: string,
     load: (request: { url: string }, controller: AbortController) => Promise<{ data: ImageBitmap }>,
@@ -35,11 +36,21 @@ export interface MapLibreMap {
   getLayer(id: string): unknown;
   removeLayer(id: string): unknown;
   removeSource(id: string): unknown;
-  getStyle(): { readonly layers: readonly { readonly id: string }[] };
+  getStyle(): {
+    readonly layers: readonly { readonly id: string; readonly layout?: object | undefined }[];
+    readonly glyphs?: string | undefined;
+  };
   getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
   setFeatureState(feature: { source: string; id: string }, state: { hover: boolean }): unknown;
   on(...given: never[]): unknown;
   off(...given: never[]): unknown;
+}
+
+/** A layer of a source of features. */
+interface FeatureLayer {
+  readonly id: string;
+  readonly type: string;
+  readonly layout?: object;
 }
 
 /** The protocol of the addresses of tiles. */
@@ -115,8 +126,19 @@ export function weatherLayers(
       },
     };
   };
+  /** The layers that the style can have: text in the font that it uses, if it has any. */
+  const possible = (layers: readonly FeatureLayer[]): readonly FeatureLayer[] => {
+    const style = map.getStyle();
+    // Since 6 a style without glyphs has the fonts of the machine.
+    const hasText = style.glyphs !== undefined || Number.parseInt(library.getVersion(), 10) >= 6;
+    const fonts = style.layers.map(({ layout }) => (layout as Record<string, unknown> | undefined)?.["text-font"]);
+    const font = fonts.find((one) => Array.isArray(one) && one[0] !== "literal" && one.every((name) => typeof name === "string"));
+    return layers
+      .filter(({ type }) => type !== "symbol" || hasText)
+      .map((layer) => (layer.type === "symbol" && font ? { ...layer, layout: { ...layer.layout, "text-font": font } } : layer));
+  };
   /** Keeps features in a source, under layers. */
-  const features = <T>(id: string, layers: readonly { readonly id: string }[], { beforeId }: Look): Drawn<T> =>
+  const features = <T>(id: string, layers: readonly FeatureLayer[], { beforeId }: Look): Drawn<T> =>
     drawn(id, layers.map((layer) => layer.id), (data: T) => {
       const source = map.getSource(id) as { setData(data: unknown): void } | undefined;
       if (source !== undefined) {
@@ -124,7 +146,7 @@ export function weatherLayers(
         return;
       }
       map.addSource(id, { type: "geojson", data, promoteId: "id" } as never);
-      layers.forEach((layer) => map.addLayer(layer as never, beforeId));
+      possible(layers).forEach((layer) => map.addLayer(layer as never, beforeId));
     });
 
   const surface: Surface = {
