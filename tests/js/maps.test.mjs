@@ -297,13 +297,22 @@ test("maplibre: layers come back after another style, and alerts are brighter un
     const ids = () => page.evaluate(() => window.map.getStyle().layers.map(({ id }) => id));
     const before = await ids();
     assert.equal(before.length, 6);
-    await page.evaluate(() => {
-      const dark = { id: "ground", type: "background", paint: { "background-color": "#101418" } };
-      window.map.setStyle({ version: 8, sources: {}, layers: [dark] }, { diff: false });
-    });
-    await page.waitForFunction(() => window.map.getStyle()?.layers.length === 6);
-    await settled(page);
-    assert.deepEqual(await ids(), before);
+    // By its differences, and as a whole.
+    for (const [colour, diff] of [["#20242a", true], ["#101418", false]]) {
+      await page.evaluate(
+        ([colour, diff]) => {
+          const ground = { id: "ground", type: "background", paint: { "background-color": colour } };
+          window.map.setStyle({ version: 8, sources: {}, layers: [ground] }, { diff });
+        },
+        [colour, diff],
+      );
+      await page.waitForFunction((colour) => {
+        const { layers } = window.map.getStyle() ?? { layers: [] };
+        return layers.length === 6 && layers[0].paint["background-color"] === colour;
+      }, colour);
+      await settled(page);
+      assert.deepEqual(await ids(), before);
+    }
     await screenshot(page, "map_maplibre_dark");
     const { lon, lat } = alarmed;
     const [x, y] = await placeOf(page, lon, lat);
@@ -315,6 +324,12 @@ test("maplibre: layers come back after another style, and alerts are brighter un
     await page.mouse.move(5, 5);
     await settled(page);
     assert.ok(near(await now(), plain, 1), "it stays bright");
+    // Nothing is left to fail when the map goes first.
+    await page.evaluate(() => {
+      window.map.remove();
+      window.weather.remove();
+    });
+    await page.waitForTimeout(300);
     assert.deepEqual(problems, []);
   } finally {
     await page.close();

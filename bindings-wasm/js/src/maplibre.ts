@@ -104,18 +104,20 @@ export function weatherLayers(
   const drawn = <T>(id: string, layers: readonly string[], put: (of: T) => void): Drawn<T> => {
     let last: T | undefined;
     const again = () => {
-      if (last !== undefined && map.getSource(id) === undefined) {
+      if (last !== undefined && map.getSource(id) === undefined && map.getStyle() !== undefined) {
         put(last);
       }
     };
-    on("style.load", again);
+    // The one comes with a new style, the other alone if a style became another by its differences.
+    const events = ["style.load", "styledata"];
+    events.forEach((event) => on(event, again));
     return {
       show(of) {
         last = of;
         put(of);
       },
       remove() {
-        off("style.load", again);
+        events.forEach((event) => off(event, again));
         // The style may have been replaced, or not loaded.
         if (map.getStyle() !== undefined) {
           layers.filter((one) => map.getLayer(one) !== undefined).forEach((one) => map.removeLayer(one));
