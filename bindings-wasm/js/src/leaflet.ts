@@ -122,16 +122,24 @@ export function weatherLayers(
     view,
     onMoved,
     field({ opacity = 1 }) {
-      let shown: LeafletLayer | undefined;
+      /** The fields that are drawn; the last is the one to see. */
+      let all: LeafletLayer[] = [];
       return {
         show(field) {
-          const [before, next] = [shown, fieldLayer(library, field, opacity, failed)];
-          shown = next;
+          const next = fieldLayer(library, field, opacity, failed);
+          all.push(next);
           // What was shown stays until all of the new tiles are there: no flash.
-          next.once("load", () => before?.remove());
+          next.once("load", () => {
+            const at = Math.max(all.indexOf(next), 0);
+            all.slice(0, at).forEach((before) => before.remove());
+            all = all.slice(at);
+          });
           next.addTo(map as never);
         },
-        remove: () => void shown?.remove(),
+        remove() {
+          all.forEach((layer) => layer.remove());
+          all = [];
+        },
       };
     },
     stations({ opacity = 1, labels = true }) {

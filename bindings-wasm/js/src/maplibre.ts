@@ -41,6 +41,7 @@ export interface MapLibreMap {
     readonly glyphs?: string | undefined;
   };
   getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
+  isSourceLoaded(id: string): boolean;
   setFeatureState(feature: { source: string; id: string }, state: { hover: boolean }): unknown;
   on(...given: never[]): unknown;
   off(...given: never[]): unknown;
@@ -100,11 +101,18 @@ export function weatherLayers(
   serve(library);
   const on = map.on.bind(map) as unknown as (...given: unknown[]) => void;
   const off = map.off.bind(map) as unknown as (...given: unknown[]) => void;
-  /** Draws now, and anew when a style has replaced what was drawn. */
-  const drawn = <T>(id: string, layers: readonly string[], put: (of: T) => void): Drawn<T> => {
+  /** Removes a source and its layers, as far as they are there: the style may be another one, or not loaded. */
+  const drop = (source: string, layers: readonly string[]) => {
+    if (map.getSource(source) !== undefined) {
+      layers.filter((layer) => map.getLayer(layer) !== undefined).forEach((layer) => map.removeLayer(layer));
+      map.removeSource(source);
+    }
+  };
+  /** Draws now, and anew when a style has replaced what was drawn. `source` names what is drawn. */
+  const drawn = <T>(source: () => string, put: (of: T) => void, clear: () => void): Drawn<T> => {
     let last: T | undefined;
     const again = () => {
-      if (last !== undefined && map.getSource(id) === undefined && map.getStyle() !== undefined) {
+      if (last !== undefined && map.getSource(source()) === undefined && map.getStyle() !== undefined) {
         put(last);
       }
     };
@@ -118,12 +126,8 @@ export function weatherLayers(
       },
       remove() {
         events.forEach((event) => off(event, again));
-        // The style may have been replaced, or not loaded.
         if (map.getStyle() !== undefined) {
-          layers.filter((one) => map.getLayer(one) !== undefined).forEach((one) => map.removeLayer(one));
-          if (map.getSource(id) !== undefined) {
-            map.removeSource(id);
-          }
+          clear();
         }
       },
     };
@@ -141,15 +145,19 @@ export function weatherLayers(
   };
   /** Keeps features in a source, under layers. */
   const features = <T>(id: string, layers: readonly FeatureLayer[], { beforeId }: Look): Drawn<T> =>
-    drawn(id, layers.map((layer) => layer.id), (data: T) => {
-      const source = map.getSource(id) as { setData(data: unknown): void } | undefined;
-      if (source !== undefined) {
-        source.setData(data);
-        return;
-      }
-      map.addSource(id, { type: "geojson", data, promoteId: "id" } as never);
-      possible(layers).forEach((layer) => map.addLayer(layer as never, beforeId));
-    });
+    drawn(
+      () => id,
+      (data: T) => {
+        const source = map.getSource(id) as { setData(data: unknown): void } | undefined;
+        if (source !== undefined) {
+          source.setData(data);
+          return;
+        }
+        map.addSource(id, { type: "geojson", data, promoteId: "id" } as never);
+        possible(layers).forEach((layer) => map.addLayer(layer as never, beforeId));
+      },
+      () => drop(id, layers.map((layer) => layer.id)),
+    );
 
   const surface: Surface = {
     ready: () =>
@@ -171,32 +179,48 @@ export function weatherLayers(
       return () => off("moveend", moved);
     },
     field({ opacity = 1, beforeId }) {
-      const id = `mesonet-field-${(count += 1)}`;
-      let served = "";
-      const field = drawn(id, [id], (of: Field) => {
-        fields.delete(served);
-        served = String((count += 1));
-        fields.set(served, { field: of, failed });
-        const [tiles, [west, , east]] = [[`${PROTOCOL}://${served}/{z}/{x}/{y}`], of.bounds];
-        const [bounds, attribution] = [west < east ? { bounds: of.bounds } : {}, creditOf(of)];
-        // The layer above it, so that a new source is drawn where the old one was.
-        const order = map.getStyle().layers.map((layer) => layer.id);
-        const above = order.includes(id) ? order[order.indexOf(id) + 1] : beforeId;
-        if (map.getSource(id) !== undefined) {
-          map.removeLayer(id);
-          map.removeSource(id);
+      /** The fields that are drawn, by their sources; the last is the one to see. */
+      let ids: string[] = [];
+      const dropAll = (gone: readonly string[]) => {
+        for (const id of gone) {
+          drop(id, [id]);
+          fields.delete(id);
         }
-        const source = { type: "raster", tiles, tileSize: SIDE, maxzoom: of.maxZoom, attribution, ...bounds };
+      };
+      const put = (of: Field) => {
+        const before = ids;
+        const id = `mesonet-field-${(count += 1)}`;
+        fields.set(id, { field: of, failed });
+        const [tiles, [west, , east]] = [[`${PROTOCOL}://${id}/{z}/{x}/{y}`], of.bounds];
+        const bounds = west < east ? { bounds: of.bounds } : {};
+        const source = { type: "raster", tiles, tileSize: SIDE, maxzoom: of.maxZoom, attribution: creditOf(of), ...bounds };
         map.addSource(id, source as never);
         // Mixed colours would be of no value, and a fading one not of the legend.
         const paint = { "raster-opacity": opacity, "raster-resampling": "nearest", "raster-fade-duration": 0 };
-        map.addLayer({ id, type: "raster", source: id, paint } as never, above);
-      });
+        const order = map.getStyle().layers.map((layer) => layer.id);
+        const above = order[order.indexOf(before.at(-1) ?? "") + 1];
+        const isMoved = before.some((one) => order.includes(one));
+        map.addLayer({ id, type: "raster", source: id, paint } as never, isMoved ? above : beforeId);
+        ids = [...before, id];
+        // What was shown stays until all of the new tiles are there: no flash.
+        const loads = ["sourcedata", "idle"];
+        const swap = () => {
+          if (!ids.includes(id) || map.getSource(id) === undefined || map.isSourceLoaded(id)) {
+            loads.forEach((event) => off(event, swap));
+            const at = ids.indexOf(id);
+            dropAll(ids.slice(0, Math.max(at, 0)));
+            ids = ids.slice(Math.max(at, 0));
+          }
+        };
+        loads.forEach((event) => on(event, swap));
+      };
+      const field = drawn(() => ids.at(-1) ?? "", put, () => dropAll(ids));
       return {
         show: field.show,
         remove() {
           field.remove();
-          fields.delete(served);
+          ids.forEach((id) => fields.delete(id));
+          ids = [];
         },
       };
     },
