@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, convert, decodeTile, tileColours } from "mesonet";
+import { connect } from "mesonet/client";
+import { weatherLayers } from "mesonet/leaflet";
 import { ALERT_COLOURS, MesonetError, colourOf, colourStops, inUnit, legend, plainScale, scaleOfProduct, scaleOfVariable, scales, weather } from "mesonet/map";
 
 import { boxOf, viewLoader } from "../../bindings-wasm/js/dist/map_view.js";
@@ -241,6 +243,10 @@ test("options that are wrong are refused at once", () => {
   assert.throws(() => weather("http://127.0.0.1", { units: "imperial" }), new MesonetError('units must be one of metric, us, si; got "imperial"'));
   assert.throws(() => weather("http://127.0.0.1", { lang: "de" }), new MesonetError('lang must be one of en, fr; got "de"'));
   assert.throws(() => weather("http://127.0.0.1", { cacheBytes: -1 }), MesonetError);
+  const client = connect("http://127.0.0.1");
+  assert.equal(weather(client, { units: "us" }).service, client);
+  assert.throws(() => weather(client, { token: "mesonet_key_" }), new MesonetError("token is decided by the client that is given"));
+  assert.throws(() => weatherLayers({}, {}, weather(client), { units: "us" }), new MesonetError("units is decided by the weather that is given"));
 });
 
 test("the box of a view goes over the antimeridian, and round the world", () => {

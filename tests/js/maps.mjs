@@ -38,11 +38,14 @@ export async function serveExamples() {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const html = {};
-  const names = { map: "map", deck: "deck", weather: "weather", maplibregl: "library", L: "library", weatherLayers: "weatherLayers" };
+  const names = { map: "map", deck: "deck", weather: "weather", maplibregl: "library", L: "library", weatherLayers: "weatherLayers", addWeatherProtocol: "addWeatherProtocol" };
   const seen = Object.entries(names).map(([name, as]) => `if (typeof ${name} !== "undefined") window.${as} = ${name};`);
   for (const name of EXAMPLES) {
     html[name] = await readFile(join(examples, `${name}.html`), "utf8");
-    const page = html[name].replaceAll(WRITTEN, server.origin).replace("</script>", `${seen.join("")}window.isShown = true;\n</script>`);
+    const page = html[name]
+      .replaceAll(WRITTEN, server.origin)
+      .replace('import { weatherLayers } from "mesonet/maplibre"', 'import { addWeatherProtocol, weatherLayers } from "mesonet/maplibre"')
+     .replace("</script>", `${seen.join("")}window.isShown = true;\n</script>`);
     await writeFile(join(folder, `${name}.html`), page);
   }
   await vite.build({

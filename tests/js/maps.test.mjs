@@ -356,6 +356,42 @@ test("maplibre: layers come back after another style, and alerts are brighter un
   }
 });
 
+test("maplibre: a style names tiles of fields by itself", async () => {
+  const { page, problems } = await served.open("maplibre");
+  try {
+    const said = await page.evaluate((service) => {
+      const { addWeatherProtocol, library, map } = window;
+      addWeatherProtocol(library, service);
+      const source = (tiles) => ({ type: "raster", tileSize: 256, maxzoom: 4, tiles: [tiles] });
+      const ground = { id: "ground", type: "background", paint: { "background-color": "#e8ecef" } };
+      const field = { id: "field", type: "raster", source: "field", paint: { "raster-resampling": "nearest", "raster-fade-duration": 0 } };
+      const sources = { field: source("weather://nam211/temperature/{z}/{x}/{y}?level_hpa=850&scale=dewPoint") };
+      window.weather.remove();
+      window.map.setStyle({ version: 8, sources, layers: [ground, field] });
+      const wrong = ["weather://nam211/temperature/{z}/{x}/{y}?level=850", "weather://nam211/temprature/{z}/{x}/{y}", "weather://nam211/temperature/{z}/{x}/{y}?hour=a"];
+      const errors = new Set();
+      map.on("error", ({ error }) => errors.add(error.message.replace(/\d\/\d\/\d/, "…")));
+      wrong.forEach((tiles, at) => {
+        map.addSource(`wrong${at}`, source(tiles));
+        map.addLayer({ id: `wrong${at}`, type: "raster", source: `wrong${at}` });
+      });
+      return new Promise((resolve) => setInterval(() => errors.size >= 3 && resolve([...errors].sort()), 100));
+    }, served.server.origin);
+    assert.equal(said.length, 3);
+    assert.match(said[0], /^hour must be an integer from 0 to 0; got NaN/);
+    assert.match(said[1], /^the model nam211 has no product "temprature"; known are temperature/);
+    assert.equal(said[2], 'weather://nam211/temperature/…?level=850: "level" is not a parameter; allowed are run, hour, valid, level_hpa, member, scale');
+    await settled(page);
+    const aloft = await source.field({ model: "nam211", product: "temperature", level_hpa: 850, scale: "dewPoint" });
+    const got = await (await pixelsOf(page))(...(await placeOf(page, -95, 42)));
+    const around = await fieldAround(aloft, -95, 42);
+    assert.ok(around.some((one) => near(got, one, 0)), `${css(got)}, ${around.map((one) => css(one.slice(0, 3)))}`);
+    assert.deepEqual(problems, []);
+  } finally {
+    await page.close();
+  }
+});
+
 test("leaflet: stations and alerts are drawn in each turn of the world that is seen", async () => {
   const { page, problems } = await served.open("leaflet", { width: 1300 });
   try {

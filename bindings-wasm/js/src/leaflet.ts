@@ -11,10 +11,10 @@
  * await weather.addStations({ variable: "airTemperature" });
  */
 import type { Client } from "./client.js";
-import { type Weather, weather } from "./map.js";
+import type { Weather } from "./map.js";
 import type { AlertMapFeature, StationFeature } from "./map_features.js";
 import type { Field } from "./map_field.js";
-import { type Drawn, type LayersOptions, STYLE, type Surface, type WeatherLayers, creditOf, layersOf } from "./map_layers.js";
+import { type Drawn, type LayersOptions, STYLE, type Surface, type WeatherLayers, creditOf, layersOf, weatherOf } from "./map_layers.js";
 import { SIDE } from "./map_tiles.js";
 
 export * from "./map.js";
@@ -212,8 +212,7 @@ export function weatherLayers(
       });
     },
   };
-  const source = typeof service === "object" && "field" in service ? service : weather(service, rest);
-  return layersOf(source, surface, failed);
+  return layersOf(weatherOf(service, rest), surface, failed);
 }
 
 /** A layer of the tiles of a field. */

@@ -9,7 +9,7 @@
  * const field = await source.field({ model: "nam211", product: "temperature_2m" });
  * const { pixels } = await field.tile(3, 1, 3);
  */
-import { integer } from "./check.js";
+import { integer, refuseOptions } from "./check.js";
 import { type Client, type ClientOptions, type RequestOptions, connect } from "./client.js";
 import { MesonetError } from "./error.js";
 import { type Field, type FieldOptions, fieldOf } from "./map_field.js";
@@ -74,7 +74,11 @@ export function weather(service: string | URL | Client, options: WeatherOptions 
   const { units = "metric", lang = "en", cacheBytes = 64 * 2 ** 20, ...own } = options;
   oneOf(units, "units", ["metric", "us", "si"]);
   oneOf(lang, "lang", ["en", "fr"]);
-  const client = typeof service === "string" || service instanceof URL ? connect(service, own) : service;
+  const isAddress = typeof service === "string" || service instanceof URL;
+  if (!isAddress) {
+    refuseOptions(own, "client");
+  }
+  const client = isAddress ? connect(service, own) : service;
   const tiles = new TileCache(integer(cacheBytes, "cacheBytes", 0, Number.MAX_SAFE_INTEGER));
   return Object.freeze<Weather>({
     service: client,

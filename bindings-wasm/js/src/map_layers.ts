@@ -1,8 +1,9 @@
 // The layers of a map, whatever its library: what they show, when they load it anew, and their end.
+import { refuseOptions } from "./check.js";
 import type { Client } from "./client.js";
 import type { Field, FieldOptions } from "./map_field.js";
 import type { AlertCollection, AlertOptions, StationCollection, StationOptions } from "./map_features.js";
-import type { Weather, WeatherOptions } from "./map.js";
+import { type Weather, type WeatherOptions, weather } from "./map.js";
 import { type Box, viewLoader } from "./map_view.js";
 
 /** How layers are shown. */
@@ -75,6 +76,15 @@ export interface Surface {
   field(look: Look): Drawn<Field>;
   stations(look: Look): Drawn<StationCollection>;
   alerts(look: Look): Drawn<AlertCollection>;
+}
+
+/** The weather that is given, or that of a service. */
+export function weatherOf(service: string | URL | Client | Weather, options: WeatherOptions): Weather {
+  if (typeof service === "object" && "field" in service) {
+    refuseOptions(options, "weather");
+    return service;
+  }
+  return weather(service, options);
 }
 
 /** The layers that a surface draws. */

@@ -11,9 +11,10 @@
  * await weather.addStations({ variable: "airTemperature" });
  */
 import type { Client } from "./client.js";
-import { type Weather, weather } from "./map.js";
+import { MesonetError } from "./error.js";
+import type { Weather, WeatherOptions } from "./map.js";
 import type { Field } from "./map_field.js";
-import { type Drawn, type LayersOptions, type Look, STYLE, type Surface, type WeatherLayers, creditOf, layersOf } from "./map_layers.js";
+import { type Drawn, type LayersOptions, type Look, STYLE, type Surface, type WeatherLayers, creditOf, layersOf, weatherOf } from "./map_layers.js";
 import { SIDE } from "./map_tiles.js";
 
 export * from "./map.js";
@@ -54,28 +55,66 @@ interface FeatureLayer {
   readonly layout?: object;
 }
 
-/** The protocol of the addresses of tiles. */
+/** A tile as the library takes it. */
+async function imageOf(field: Field, [z, x, y]: readonly (string | undefined)[], signal: AbortSignal): Promise<{ data: ImageBitmap }> {
+  const { pixels } = await field.tile(Number(z), Number(x), Number(y), { signal });
+  return { data: await createImageBitmap(new ImageData(pixels, SIDE, SIDE), { colorSpaceConversion: "none" }) };
+}
+
+/** Parameters of the addresses of tiles, and what they are. */
+const PARAMETERS = { run: String, hour: Number, valid: String, level_hpa: Number, member: Number, scale: String };
+
+/**
+ * Lets a style name tiles of fields by itself: `weather://nam211/temperature_2m/{z}/{x}/{y}?scale=temperature`, with a
+ * tile size of 256. The parameters are those of {@link FieldOptions}; a scale is given by its name.
+ *
+ * @param service Its address, a client or a weather. @param options `name` is that of the protocol, by default `weather`.
+ */
+export function addWeatherProtocol(
+  library: Pick<MapLibre, "addProtocol">,
+  service: string | URL | Client | Weather,
+  { name = "weather", ...options }: WeatherOptions & { readonly name?: string | undefined } = {},
+): void {
+  const source = weatherOf(service, options);
+  const fields = new Map<string, Promise<Field>>();
+  library.addProtocol(name, async ({ url }, { signal }) => {
+    const [path = "", query = ""] = url.slice(`${name}://`.length).split("?");
+    const [model, product, ...tile] = path.split("/").map(decodeURIComponent);
+    const key = `${model}/${product}?${query}`;
+    const parameters = [...new URLSearchParams(query)].map(([parameter, value]) => {
+      if (!Object.hasOwn(PARAMETERS, parameter)) {
+        throw new MesonetError(`${url}: ${JSON.stringify(parameter)} is not a parameter; allowed are ${Object.keys(PARAMETERS).join(", ")}`);
+      }
+      return [parameter, PARAMETERS[parameter as keyof typeof PARAMETERS](value)] as const;
+    });
+    const field = fields.get(key) ?? source.field({ ...Object.fromEntries(parameters), model: model!, product: product! });
+    fields.set(key, field);
+    field.catch(() => fields.delete(key));
+    return imageOf(await field, tile, signal);
+  });
+}
+
+/** The protocol of the tiles of layers. */
 const PROTOCOL = "mesonet";
 /** The fields on maps, by the first part of the addresses of their tiles. */
 const fields = new Map<string, { readonly field: Field; readonly failed: (error: Error) => void }>();
 const served = new WeakSet<object>();
 let count = 0;
 
-/** Serves the tiles of fields to a library. */
+/** Serves the tiles of layers to a library. */
 function serve(library: MapLibre): void {
   if (served.has(library)) {
     return;
   }
   served.add(library);
   library.addProtocol(PROTOCOL, async ({ url }, { signal }) => {
-    const [id, z, x, y] = url.slice(`${PROTOCOL}://`.length).split("/");
+    const [id, ...tile] = url.slice(`${PROTOCOL}://`.length).split("/");
     const of = fields.get(id!);
     if (of === undefined) {
       throw new Error(`${url}: the layer was removed`);
     }
     try {
-      const { pixels } = await of.field.tile(Number(z), Number(x), Number(y), { signal });
-      return { data: await createImageBitmap(new ImageData(pixels, SIDE, SIDE), { colorSpaceConversion: "none" }) };
+      return await imageOf(of.field, tile, signal);
     } catch (error) {
       if (!signal.aborted) {
         of.failed(error as Error);
@@ -307,6 +346,5 @@ export function weatherLayers(
       };
     },
   };
-  const source = typeof service === "object" && "field" in service ? service : weather(service, rest);
-  return layersOf(source, surface, failed);
+  return layersOf(weatherOf(service, rest), surface, failed);
 }
