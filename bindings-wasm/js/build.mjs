@@ -12,6 +12,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 
+import { namesSource } from "./names.mjs";
 import { clientTypes } from "./openapi.mjs";
 
 // The modules, their features of the crate, how the compiler optimises, and the most bytes that each
@@ -88,25 +89,7 @@ for (const module of MODULES) {
   built[module.name] = await build(module);
 }
 
-// The names as types, taken from the modules themselves, so that there is no second list to keep.
-const { raw } = built.mesonet;
-const union = (names) => names.map((name) => JSON.stringify(name)).join(" | ");
-writeFileSync(
-  join(generated, "names.ts"),
-  `/** Names of the base qualities, worst first. */
-export type BaseQualityName = ${union(raw.base_quality_names())};
-/** Names of the reasons. */
-export type ReasonQualityName = ${union(raw.reason_quality_names())};
-/** Names of the variables. */
-export type VariableName = ${union(raw.variable_names())};
-/** Names of the types of intervals. */
-export type IntervalTypeName = ${union(built.checks.raw.interval_type_names())};
-/** Names of the plans, lowest first. */
-export type PlanName = ${union(raw.plan_names())};
-/** Names of the conventions of writing units. */
-export type VocabularyName = ${union(raw.vocabulary_names())};
-`,
-);
+writeFileSync(join(generated, "names.ts"), namesSource(built.mesonet.raw, built.checks.raw));
 writeFileSync(
   join(generated, "bytes.ts"),
   `/** The WebAssembly module in base64. */

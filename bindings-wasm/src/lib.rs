@@ -28,7 +28,7 @@ mod flat;
 mod grid;
 #[cfg(feature = "metar")]
 mod metar;
-#[cfg(any(feature = "checks", feature = "values"))]
+#[cfg(feature = "values")]
 mod quality;
 #[cfg(feature = "report")]
 mod report;

@@ -1,6 +1,6 @@
-//! Quality codes as bytes, and their names.
+//! The names of quality codes, and two messages of the core: the build of the package writes them into its
+//! source, where codes are ranked without WebAssembly.
 
-use mesonet::observation::{distinct_codes_worst_first, worst_code};
 use mesonet::{BaseQuality, ReasonQuality};
 use wasm_bindgen::prelude::*;
 
@@ -16,26 +16,14 @@ pub fn reason_quality_names() -> Vec<String> {
     ReasonQuality::ALL.map(|code| code.name().to_owned()).into()
 }
 
-/// The code of a base quality's name.
-#[wasm_bindgen]
-pub fn base_quality_code(name: &str) -> Result<u8, JsError> {
-    Ok(name.parse::<BaseQuality>()? as u8)
-}
-
-/// The core's message for a number that does not fit a byte.
+/// The core's message for a number that is not a code.
 #[wasm_bindgen]
 pub fn not_a_base_quality_code(got: &str) -> String {
     BaseQuality::refused(got).to_string()
 }
 
-/// The worst of many codes.
+/// The core's message for a text that is not the name of a code.
 #[wasm_bindgen]
-pub fn worst(codes: &[u8]) -> Result<u8, JsError> {
-    Ok(worst_code(codes)? as u8)
-}
-
-/// The distinct codes among many, worst first.
-#[wasm_bindgen]
-pub fn distinct_worst_first(codes: &[u8]) -> Result<Vec<u8>, JsError> {
-    Ok(distinct_codes_worst_first(codes)?.into_iter().map(|code| code as u8).collect())
+pub fn not_a_base_quality_name(got: &str) -> String {
+    got.parse::<BaseQuality>().err().map(|error| error.to_string()).unwrap_or_default()
 }

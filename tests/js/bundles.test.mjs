@@ -1,10 +1,11 @@
 // The package through the bundlers that pages are made with, run in Chromium, and by `require`.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
 
 import * as esbuild from "esbuild";
 import * as vite from "vite";
@@ -78,6 +79,55 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     } finally {
       pages.close();
     }
+  });
+}
+
+/** What a bundle of one line weighs, minified, and what it prints when it runs. */
+async function bundled(line, bundler) {
+  const out = join(folder, `${bundler}-${bundledLines++}`);
+  const entry = join(here, "node_modules", `.line-${bundledLines}.mjs`);
+  await writeFile(entry, line);
+  await SIZES[bundler](entry, out);
+  const { size } = await stat(join(out, "main.js"));
+  return { size, printed: run(process.execPath, [join(out, "main.js")]) };
+}
+let bundledLines = 0;
+const SIZES = {
+  esbuild: (entry, outdir) =>
+    esbuild.build({ entryPoints: { main: entry }, outdir, bundle: true, format: "esm", minify: true, logLevel: "error" }),
+  vite: (entry, outDir) =>
+    vite.build({
+      ...{ root: here, configFile: false, logLevel: "error" },
+      build: { outDir, emptyOutDir: true, minify: true, rolldownOptions: { input: entry, output: { entryFileNames: "main.js" } } },
+    }),
+  webpack: (entry, path) =>
+    new Promise((resolve, reject) => {
+      const output = { path, filename: "main.js" };
+      webpack({ mode: "production", entry, output, target: "web" }, (error, stats) =>
+        error || stats.hasErrors() ? reject(error ?? new Error(stats.toString())) : resolve(),
+      );
+    }),
+};
+
+for (const bundler of Object.keys(SIZES)) {
+  test(`a bundle of ${bundler} has of the package only what it uses`, async () => {
+    const ranking = await bundled('import { worst } from "mesonet"; console.log(worst(["Good", "Doubtful"]));', bundler);
+    assert.equal(ranking.printed, "Doubtful\n");
+    assert.ok(ranking.size <= 4 * 1024, `the ranking has ${ranking.size} bytes`);
+    const whole = await bundled('import { convert, worst } from "mesonet"; console.log(convert(1, "km", "m"), worst([6]));', bundler);
+    assert.equal(whole.printed, "1000 Good\n");
+    assert.ok(whole.size > 150 * 1024, "units need the WebAssembly");
+  });
+}
+
+/** The most bytes of all that an entry without WebAssembly has, minified and compressed. */
+const BUDGETS = { client: 4_800, map: 9_500, maplibre: 11_800, leaflet: 11_800 };
+for (const [entry, most] of Object.entries(BUDGETS)) {
+  test(`mesonet/${entry} has at most ${most} bytes`, async () => {
+    const stdin = { contents: `export * from "mesonet/${entry}";`, resolveDir: here };
+    const { outputFiles } = await esbuild.build({ stdin, bundle: true, format: "esm", minify: true, write: false });
+    const size = brotliCompressSync(outputFiles[0].contents).length;
+    assert.ok(size <= most, `${size} bytes`);
   });
 }
 

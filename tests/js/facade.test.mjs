@@ -190,6 +190,18 @@ test("codes come as bytes, numbers, names or any iterable", () => {
   }
 });
 
+test("every set of codes has the worst and the distinct ones of the ranking, in any order", () => {
+  const names = Object.keys(BaseQuality);
+  for (let set = 0; set < 2 ** names.length; set += 1) {
+    const distinct = names.filter((_, code) => set & (1 << code));
+    const codes = distinct.map((name) => BaseQuality[name]);
+    for (const given of [Uint8Array.from(codes), codes.toReversed(), [...distinct, ...codes]]) {
+      assert.equal(worst(given), distinct[0] ?? "Unknown");
+      assert.deepEqual(distinctWorstFirst(given), distinct);
+    }
+  }
+});
+
 test("arrays of other frames are arrays", () => {
   const tile = runInNewContext("Int16Array.of(1, -32768)");
   assert.deepEqual(decodeTile(tile, plain), Float64Array.of(1, NaN));

@@ -1,13 +1,10 @@
 // The checks of neighbours.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
 import { MesonetError, load } from "mesonet/network";
 
-const wasm = await readFile(fileURLToPath(import.meta.resolve("mesonet/network.wasm")));
-const { BaseQuality, checkNetwork, checkStation } = await load(wasm);
+const { BaseQuality, checkNetwork, checkStation } = await load();
 
 const air = (value, more = {}) => ({
   variable: "airTemperature",

@@ -10,13 +10,13 @@ import * as slim from "mesonet/slim";
 import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, groupsOfReports, metar, nativeGrid, reportsOf } from "./vectors.mjs";
 
 /**
- * `vectors` gives a file of vectors by its name, `content` an unpacked file by its path below
- * tests/data, and `wasm` what the entry of a name is loaded from, if not by itself.
+ * `vectors` gives a file of vectors by its name, and `content` an unpacked file by its path below
+ * tests/data.
  */
-export async function runVectors({ vectors, content, wasm = () => undefined }) {
-  const loaded = async (entry, name) => ({ ...entry, ...(await entry.load(await wasm(name))) });
+export async function runVectors({ vectors, content }) {
+  const loaded = async (entry) => ({ ...entry, ...(await entry.load()) });
   // The slim entry first: after the inlined one the module would already be loaded.
-  const entries = { slim: await loaded(slim, "mesonet"), inlined: await import("mesonet") };
+  const entries = { slim: await loaded(slim), inlined: await import("mesonet") };
   const ran = {};
   for (const [entry, mesonet] of Object.entries(entries)) {
     for (const [name, run] of Object.entries(RUNNERS)) {
@@ -25,18 +25,18 @@ export async function runVectors({ vectors, content, wasm = () => undefined }) {
     }
   }
   const ofChecks = await vectors("checks.json");
-  ran.checks = { ran: checks(await loaded(checksEntry, "checks"), ofChecks), cases: checksOf(ofChecks) };
+  ran.checks = { ran: checks(await loaded(checksEntry), ofChecks), cases: checksOf(ofChecks) };
   const ofGrids = await vectors("native_grid.json");
-  ran.grids = { ran: nativeGrid(await loaded(gridsEntry, "grids"), ofGrids), cases: ofGrids.cases };
+  ran.grids = { ran: nativeGrid(await loaded(gridsEntry), ofGrids), cases: ofGrids.cases };
   const ofMetar = await vectors("metar.json");
-  ran.metar = { ran: metar(await loaded(metarEntry, "metar"), ofMetar), cases: ofMetar.cases };
-  ran.report = { ran: groupsOfReports(await loaded(reportEntry, "report"), ofMetar), cases: reportsOf(ofMetar) };
+  ran.metar = { ran: metar(await loaded(metarEntry), ofMetar), cases: ofMetar.cases };
+  ran.report = { ran: groupsOfReports(await loaded(reportEntry), ofMetar), cases: reportsOf(ofMetar) };
   const ofAlerts = await vectors("alerts.json");
   const contents = {};
   for (const path of alertFiles(ofAlerts)) {
     contents[path] = await content(path);
   }
-  const ranAlerts = alerts(await loaded(alertsEntry, "alerts"), ofAlerts, contents);
+  const ranAlerts = alerts(await loaded(alertsEntry), ofAlerts, contents);
   ran.alerts = { ran: ranAlerts, cases: ofAlerts.cases };
   return ran;
 }

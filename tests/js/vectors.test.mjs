@@ -1,7 +1,6 @@
 // The golden vectors in Node, through all entries of the package.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
@@ -14,10 +13,8 @@ import * as slim from "mesonet/slim";
 
 import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, groupsOfReports, metar, nativeGrid, reportsOf } from "./vectors.mjs";
 
-const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
-const wasm = await wasmOf("mesonet");
 // The slim entry first: after the inlined one the module would already be loaded.
-const entries = { slim: { ...slim, ...(await slim.load(wasm)) }, inlined: await import("mesonet") };
+const entries = { slim: { ...slim, ...(await slim.load()) }, inlined: await import("mesonet") };
 const vectors = async (name) => JSON.parse(await readFile(new URL(`../vectors/${name}`, import.meta.url)));
 
 for (const [entry, mesonet] of Object.entries(entries)) {
@@ -32,7 +29,7 @@ for (const [entry, mesonet] of Object.entries(entries)) {
 }
 
 test("checks.json, checks", async () => {
-  const loaded = { ...checksEntry, ...(await checksEntry.load(await wasmOf("checks"))) };
+  const loaded = { ...checksEntry, ...(await checksEntry.load()) };
   const file = await vectors("checks.json");
   const wanted = checksOf(file);
   assert.equal(wanted, file.stations.length + file.refused.length);
@@ -41,28 +38,28 @@ test("checks.json, checks", async () => {
 });
 
 test("native_grid.json, grids", async () => {
-  const loaded = { ...gridsEntry, ...(await gridsEntry.load(await wasmOf("grids"))) };
+  const loaded = { ...gridsEntry, ...(await gridsEntry.load()) };
   const file = await vectors("native_grid.json");
   assert.ok(file.cases > 0);
   assert.equal(nativeGrid(loaded, file), file.cases);
 });
 
 test("metar.json, metar", async () => {
-  const loaded = { ...metarEntry, ...(await metarEntry.load(await wasmOf("metar"))) };
+  const loaded = { ...metarEntry, ...(await metarEntry.load()) };
   const file = await vectors("metar.json");
   assert.ok(file.cases > 0);
   assert.equal(metar(loaded, file), file.cases);
 });
 
 test("metar.json, report", async () => {
-  const loaded = { ...reportEntry, ...(await reportEntry.load(await wasmOf("report"))) };
+  const loaded = { ...reportEntry, ...(await reportEntry.load()) };
   const file = await vectors("metar.json");
   assert.ok(reportsOf(file) > 0);
   assert.equal(groupsOfReports(loaded, file), reportsOf(file));
 });
 
 test("alerts.json, alerts", async () => {
-  const loaded = { ...alertsEntry, ...(await alertsEntry.load(await wasmOf("alerts"))) };
+  const loaded = { ...alertsEntry, ...(await alertsEntry.load()) };
   const file = await vectors("alerts.json");
   assert.ok(file.cases > 0);
   const contents = {};

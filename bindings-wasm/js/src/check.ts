@@ -234,3 +234,11 @@ export function object(value: unknown, what: string): Record<string, unknown> {
   }
   return value as Record<string, unknown>;
 }
+
+/** Refuses options that what is given has already. */
+export function refuseOptions(options: object, given: string): void {
+  const [first] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (first !== undefined) {
+    throw new MesonetError(`${first} is decided by the ${given} that is given`);
+  }
+}

@@ -37,14 +37,13 @@ export interface Checks extends CheckFunctions, QualityFunctions {}
 
 const loaded = /* @__PURE__ */ once(async (source): Promise<Checks> => {
   await init({ module_or_path: source });
-  return { ...checkFunctions(raw), ...qualityFunctions(raw) };
+  return { ...checkFunctions(raw), ...qualityFunctions };
 });
 
 /**
  * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
- * @param source By default `checks.wasm` beside this file. Node's fetch reads no files: pass the
- * bytes there.
+ * @param source By default `checks.wasm` beside this file.
  */
 export function load(
   source: Source | Promise<Response> = new URL("./checks.wasm", import.meta.url),

@@ -1,6 +1,12 @@
 import { int32, text } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
-import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
+import {
+  BASE_QUALITY_NAMES,
+  type BaseQualityName,
+  REASON_QUALITY_NAMES,
+  type ReasonQualityName,
+} from "./generated/names.js";
+import { codeOf } from "./quality.js";
 import type { Raw } from "./raw.js";
 
 /** The flags of one scheme and the base qualities that they stand for. */
@@ -32,8 +38,6 @@ export interface CrosswalkFunctions {
 }
 
 export function crosswalkFunctions(raw: Raw): CrosswalkFunctions {
-  const baseNames = raw.base_quality_names() as BaseQualityName[];
-  const reasonNames = raw.reason_quality_names() as ReasonQualityName[];
   const scheme = <Flag extends number | string>(
     quality: (flag: Flag) => Uint8Array,
     flag: (base: number) => Flag | undefined,
@@ -42,11 +46,11 @@ export function crosswalkFunctions(raw: Raw): CrosswalkFunctions {
     Object.freeze({
       quality(given: Flag) {
         const [base, reason] = quality(check(given));
-        return { base: baseNames[base!]!, reason: reasonNames[reason!]! };
+        return { base: BASE_QUALITY_NAMES[base!]!, reason: REASON_QUALITY_NAMES[reason!]! };
       },
       flag(base: BaseQualityName) {
-        const name = text(base, "base");
-        return refusing(() => flag(raw.base_quality_code(name)));
+        const code = codeOf(text(base, "base"));
+        return refusing(() => flag(code));
       },
     });
   const integer = (flag: unknown) => int32(flag, "flag");

@@ -29,7 +29,7 @@ export function mesonet(raw: Raw): Mesonet {
     ...colourFunctions(raw),
     ...crosswalkFunctions(raw),
     ...derivedFunctions(raw),
-    ...qualityFunctions(raw),
+    ...qualityFunctions,
     ...tileFunctions(raw),
     ...timeGridFunctions(raw),
     ...unitFunctions(raw),

@@ -28,8 +28,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<Metars> => {
 /**
  * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
- * @param source By default `metar.wasm` beside this file. Node's fetch reads no files: pass the bytes
- * there.
+ * @param source By default `metar.wasm` beside this file.
  */
 export function load(
   source: Source | Promise<Response> = new URL("./metar.wasm", import.meta.url),

@@ -22,14 +22,13 @@ export interface Network extends NetworkFunctions, QualityFunctions {}
 
 const loaded = /* @__PURE__ */ once(async (source): Promise<Network> => {
   await init({ module_or_path: source });
-  return { ...checkFunctions(raw), ...networkFunction(raw), ...qualityFunctions(raw) };
+  return { ...checkFunctions(raw), ...networkFunction(raw), ...qualityFunctions };
 });
 
 /**
  * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
- * @param source By default `network.wasm` beside this file. Node's fetch reads no files: pass the
- * bytes there.
+ * @param source By default `network.wasm` beside this file.
  */
 export function load(
   source: Source | Promise<Response> = new URL("./network.wasm", import.meta.url),

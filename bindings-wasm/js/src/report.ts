@@ -45,8 +45,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<ReportFunctions> => 
 /**
  * Loads the module once, however often it is called. A failed load is repeated at the next call.
  *
- * @param source By default `report.wasm` beside this file. Node's fetch reads no files: pass the bytes
- * there.
+ * @param source By default `report.wasm` beside this file.
  */
 export function load(
   source: Source | Promise<Response> = new URL("./report.wasm", import.meta.url),

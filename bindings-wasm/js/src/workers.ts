@@ -11,7 +11,7 @@ import { className, flag, float64Array, integer, object, tileBytes, uint32Array 
 import { type ColourStop, scaleOf } from "./colour.js";
 import { MesonetError } from "./error.js";
 import type { Cell, GridDefinition, Position } from "./grid.js";
-import type { Source } from "./load.js";
+import { type Source, readable } from "./load.js";
 import type { Resident } from "./resident.js";
 import { type Encoding, encodingParts } from "./tile.js";
 import { type ResampleOptions, type Resampled, timesOf } from "./time_grid.js";
@@ -32,9 +32,9 @@ export interface PoolOptions {
    * The number of workers, from 1 to 64; by default the number of processors minus one, at most 8.
    */
   readonly workers?: number | undefined;
-  /** By default `mesonet.wasm` beside this file. Node's fetch reads no files: pass the bytes there. */
+  /** By default `mesonet.wasm` beside this file. */
   readonly mesonet?: Source | undefined;
-  /** By default `grids.wasm` beside this file, loaded when a grid is asked for; likewise. */
+  /** By default `grids.wasm` beside this file, loaded when a grid is asked for. */
   readonly grids?: Source | undefined;
   /**
    * Makes a worker that runs `mesonet/worker`, for example from a separate bundle. The default is
@@ -354,17 +354,18 @@ function taken<A extends Taken>(array: A, isMoved: boolean): A {
 
 /** Loads a WebAssembly module from its source. */
 async function compiled(source: Source): Promise<WebAssembly.Module> {
-  if (source instanceof WebAssembly.Module) {
-    return source;
+  const given = await readable(source);
+  if (given instanceof WebAssembly.Module) {
+    return given;
   }
-  if (typeof source === "string" || source instanceof URL || source instanceof Response) {
-    const response = source instanceof Response ? source : await fetch(source);
+  if (typeof given === "string" || given instanceof URL || given instanceof Response) {
+    const response = given instanceof Response ? given : await fetch(given);
     if (!response.ok) {
       throw new WorkerError(`${response.url}: the answer was ${response.status}`);
     }
     return WebAssembly.compile(await response.arrayBuffer());
   }
-  return WebAssembly.compile(source);
+  return WebAssembly.compile(given);
 }
 
 interface Engine {

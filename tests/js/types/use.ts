@@ -183,3 +183,7 @@ grid.locate({ lat: 45 });
 // @ts-expect-error: cells are whole
 grid.position({ row: values, column: values });
 export { one };
+
+export type { Leaflet, LeafletMap } from "mesonet/leaflet";
+export type { Field, StationCollection, Weather } from "mesonet/map";
+export type { MapLibre, MapLibreMap, WeatherLayers } from "mesonet/maplibre";
