@@ -107,6 +107,11 @@
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// So are those of the tutorial.
+#[cfg(all(doctest, feature = "embedded", feature = "feed", feature = "checks"))]
+#[doc = include_str!("../../docs/tutorials/rust.md")]
+struct Tutorial;
+
 #[macro_use]
 mod openapi;
 

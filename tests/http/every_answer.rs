@@ -243,7 +243,8 @@ fn the_root_tells_what_the_server_is() {
     let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
     let api = Api::with(config, TestStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
-        r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
+        r#"{"service":"mesonet","version":"0.1.0","documentation":"https://example.org/mesonet","#,
+        r#""replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /","GET /capabilities","GET /explorer/{file}","GET /healthz","GET /models/coverage","#,
         r#""GET /models/{model}/grid","GET /models/{model}/locate","#,
         r#""GET /models/{model}/point","GET /models/{model}/products","#,

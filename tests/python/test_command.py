@@ -1,6 +1,8 @@
 """The command `mesonet`, and the site of the docs."""
 
+import html
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -56,12 +58,12 @@ def test_the_metadata_is_what_an_index_shows():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The site, built with warnings as errors."""
+    """The site of all documents, built with warnings as errors, its notebooks run."""
     out = tmp_path_factory.mktemp("site")
-    options = ("-q", "-W", "--keep-going", "-c", ROOT / "docs" / "python")
+    options = ("-q", "-W", "--keep-going")
     # Sphinx's warnings are errors; those of the packages that it loads are theirs.
     done = run("-m", "sphinx", *options, ROOT / "docs", out, strict=())
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     return out
 
 
@@ -74,9 +76,41 @@ def test_the_site_has_everything_public_and_the_recipes(site):
     assert not missing
     calls = {name for name, of in inspect.getmembers(mesonet.Client) if inspect.isfunction(of)}
     assert {f"mesonet.Client.{name}" for name in calls if not name.startswith("_")} <= names
-    images = list((site / "_images").glob("*.png"))
-    assert len(images) == 7
+    images = {image.stem for image in (site / "_images").glob("*.png")}
+    assert {image.stem for image in (ROOT / "docs" / "recipes" / "images").glob("*.png")} <= images
     # Nothing is loaded from elsewhere.
     for page in site.glob("**/*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.search(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|woff2?)"', text), page
+
+
+def test_the_site_has_every_document_endpoint_and_command(site, binary):
+    pages = {path.relative_to(site).with_suffix("").as_posix() for path in site.glob("**/*.html")}
+    documents = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").glob("**/*.md")}
+    assert documents <= pages
+    http = (site / "reference" / "http.html").read_text(encoding="utf-8")
+    description = json.loads((ROOT / "docs" / "openapi-v1.json").read_text(encoding="utf-8"))
+    for path, item in description["paths"].items():
+        for method in {"get", "head", "post", "put", "delete"} & item.keys():
+            assert f"{method.upper()} {path}<" in http, path
+    commands = (site / "reference" / "cli.html").read_text(encoding="utf-8")
+    listed = subprocess.run([binary, "help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    for name in re.findall(r"^  ([a-z-]+)  ", listed.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE):
+        assert name == "help" or f"Usage: mesonet-server {name}" in html.unescape(commands), name
+    search = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert "gallery/a_storm" in search and "operate/backups" in search
+
+
+def test_the_notebooks_of_the_gallery_have_run(site):
+    sources = sorted(path for path in (ROOT / "docs" / "gallery").glob("*.md") if path.stem != "index")
+    assert len(sources) == 4
+    for source in sources:
+        page = html.unescape((site / "gallery" / f"{source.stem}.html").read_text(encoding="utf-8"))
+        cells = source.read_text(encoding="utf-8").count("```{code-cell}")
+        assert page.count("cell docutils") == cells, source
+        assert page.count("cell_output docutils") >= cells - 3, source
+    storm = (site / "gallery" / "a_storm.html").read_text(encoding="utf-8")
+    assert storm.count("<img") >= 2
+    own = (site / "gallery" / "own_csv.html").read_text(encoding="utf-8")
+    # Each fault that was put in is found.
+    assert own.count("<td>True</td>") == 6 and "<td>False</td>" not in own

@@ -64,6 +64,8 @@ struct Described(serde_json::Value);
 struct Index {
     service: &'static str,
     version: &'static str,
+    /// Where the documentation is.
+    documentation: &'static str,
     /// The data is recorded: this is the time of the answers. Absent on a live server.
     #[serde(skip_serializing_if = "Option::is_none")]
     replay: Option<Iso8601>,
@@ -114,6 +116,7 @@ fn listed(state: &State) -> Index {
     Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
+        documentation: env!("CARGO_PKG_HOMEPAGE"),
         replay: (!state.clock.is_live()).then(|| second(state.clock.now_ms())),
         replay_alerts: feeds.map(|[canada, united_states]| ReplayAlerts { canada, united_states }),
         assumed_plan: (config.assume_plan != Plan::None).then(|| config.assume_plan.name()),
