@@ -310,6 +310,16 @@ test("what the page of the documents shows runs", async () => {
   }
 });
 
+test("the page of the tutorial is the example, and its client answers", async () => {
+  const text = await readFile(new URL("../../docs/tutorials/web.md", import.meta.url), "utf8");
+  const [page, client] = [...text.matchAll(/```js\n([^]*?)```/g)].map(([, block]) => block);
+  const script = /<script type="module">\n([^]*?)<\/script>/.exec(served.html.maplibre)[1];
+  assert.equal(page, script.replace(/^ {2}/gm, ""));
+  const file = fileURLToPath(new URL("node_modules/.tutorial.mjs", import.meta.url));
+  await writeFile(file, client.replaceAll("http://127.0.0.1:8080", served.server.origin));
+  assert.match(run(process.execPath, [file]), /^[1-9]\d+ stations\n$/);
+});
+
 test("maplibre: layers come back after another style, and alerts are brighter under the pointer", async () => {
   const { page, problems } = await served.open("maplibre");
   try {
