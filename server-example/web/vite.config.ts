@@ -78,6 +78,25 @@ function library(): Plugin {
   };
 }
 
+/** The program is named in the page, so that a browser asks for it together with what starts it. */
+function early(): Plugin {
+  return {
+    name: "early",
+    transformIndexHtml: {
+      order: "post",
+      handler(_, { bundle }) {
+        const chunks = Object.values(bundle ?? {}).filter((one) => one.type === "chunk");
+        const main = chunks.find(({ name }) => name === "main");
+        if (!main) return [];
+        const tag = (rel: string, name: string) => ({ tag: "link", attrs: { rel, crossorigin: true, href: `./${name}` }, injectTo: "head" as const });
+        const styles = main.viteMetadata?.importedCss ?? [];
+        const others = main.imports.filter((name) => chunks.find((one) => one.fileName === name)?.name !== "start");
+        return [...[...styles].map((name) => tag("stylesheet", name)), ...[main.fileName, ...others].map((name) => tag("modulepreload", name))];
+      },
+    },
+  };
+}
+
 /** The pictures of Leaflet are those of its markers and of its choice of layers, which the page has not. */
 function withoutPictures(): Plugin {
   return {
@@ -89,7 +108,7 @@ function withoutPictures(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [made("basemap", basemap), made("places", places), made("names", names), withoutPictures(), libraryAddress(), library()],
+  plugins: [made("far", () => basemap("far")), made("near", () => basemap("near")), made("places", places), made("names", names), withoutPictures(), libraryAddress(), library(), early()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",
@@ -97,6 +116,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What the first picture needs is one file, beside the few lines that ask for it.
+          groups: [
+            { name: "start", test: /src\/(start|first|domain\/mercator)\.ts$/, priority: 2 },
+            { name: "main", test: /node_modules\/(@?preact|leaflet)\/|src\/((api|domain|map|ui)\/|station\/(columns|network)\.|[^/]+$)/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     // `MESONET=http://127.0.0.1:8081 npm run dev`; the page itself and its sources come from here.

@@ -75,6 +75,14 @@ export const VIEWS = {
     },
   ],
   radar: ["#layer=products", tiles],
+  extremes: [
+    `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
+    async (page) => {
+      await page.locator(".plot canvas").nth(2).waitFor();
+      await page.locator(".extremes").evaluate((part) => part.scrollIntoView({ block: "start" }));
+    },
+  ],
+  feeds: ["#layer=quality&feeds=open", (page) => page.getByRole("rowheader", { name: "METAR" }).waitFor()],
   quality: ["#layer=quality", (page) => page.getByRole("heading", { name: "Stations to look at" }).waitFor()],
   search: [
     "#layer=stations",

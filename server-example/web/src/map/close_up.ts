@@ -4,7 +4,7 @@ import type L from "leaflet";
 
 import { askBytes, now_ms, observations } from "../api/client";
 import { colourOf, css, inkOn } from "../domain/colour";
-import { core } from "../domain/core";
+import { coreIfLoaded } from "../domain/core";
 import { wrapLon } from "../domain/mercator";
 import { isBad, QUALITIES } from "../domain/quality";
 import { iso, MINUTE_MS, OLD_S } from "../domain/time";
@@ -104,7 +104,7 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
       temperature: part("airTemperature", degrees),
       dewPoint: part("dewPointTemperature", degrees),
       pressure: part("mslp", codedPressure),
-      speed_kt: speed === undefined ? undefined : core().convert(speed, "km/h", "kt"),
+      speed_kt: speed === undefined ? undefined : coreIfLoaded()?.convert(speed, "km/h", "kt"),
       from_deg: value("windDirection"),
       cover: value("cloudCover"),
       weather,

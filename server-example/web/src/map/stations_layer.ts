@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type L from "leaflet";
 
 import { colourOf, css } from "../domain/colour";
-import { core } from "../domain/core";
+import { coreIfLoaded } from "../domain/core";
 import { worldX, worldY } from "../domain/mercator";
 import { isBad, QUALITIES } from "../domain/quality";
 import { OLD_S } from "../domain/time";
@@ -61,7 +61,7 @@ export function stationsLayer(map: L.Map): Overlay {
     overlay.redraw();
   });
   effect(() => {
-    void [layer.value, variable.value, position.value, station.value, system.value, locale.value, closeUp.value, stationModels.value, labels.value];
+    void [coreIfLoaded(), layer.value, variable.value, position.value, station.value, system.value, locale.value, closeUp.value, stationModels.value, labels.value];
     overlay.redraw();
   });
   effect(() => {
@@ -118,6 +118,7 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
   const at = Math.min(position.value, of.times_ms.length - 1);
   // What has come, until the variable that is chosen has.
   const { scale: colours, name } = mapVariable(of.names[0]!);
+  const core = coreIfLoaded();
   const isWind = of.names.includes("windDirection") && !isQuality;
   const hasText = zoom >= TEXT_ZOOM && !isQuality;
   const texts: [number, number, string, number][] = [];
@@ -144,13 +145,13 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
         continue;
       }
       const colour = colourOf(colours, value);
-      if (isWind && zoom >= 5) {
+      if (isWind && zoom >= 5 && core) {
         const direction = of.values[cell(of, of.names.indexOf("windDirection"), at, column)]!;
         if (Number.isNaN(direction) && value > 4) continue;
         if (!taken.claim(px, py, 13, 13)) continue;
         context.strokeStyle = colour && value > 4 ? css(colour) : ink.soft;
         context.lineWidth = 1.6;
-        drawBarb(context, px, py, core().convert(value, "km/h", "kt"), direction, isSouthern, 22);
+        drawBarb(context, px, py, core.convert(value, "km/h", "kt"), direction, isSouthern, 22);
         if (isMarked) bad.push([px, py, quality]);
         continue;
       }

@@ -6,6 +6,7 @@ import type { ModelCoverage, ModelProduct } from "../api/types";
 import type { Scale } from "../domain/colour";
 import { plainScale, scales } from "../domain/colour";
 import { core } from "../domain/core";
+import { HOUR_MS, runStart_ms } from "../domain/time";
 import { hour, level_hpa, model, product } from "../view";
 import type { PaintedTile } from "../worker";
 import { inWorker } from "../worker_pool";
@@ -29,14 +30,10 @@ export const nativeZoom = computed(() => {
 });
 const PIXELS_PER_CELL = 8;
 
-/** The start of a run, milliseconds since 1970. */
-export function runStart_ms(run: string): number {
-  return Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-}
-
-export const valid_ms = computed(() => {
+/** The times that the run of the model is for. */
+export const times_ms = computed<readonly number[]>(() => {
   const of = coverage.value;
-  return of ? runStart_ms(of.latest_run) + (of.forecast_hour_axis[hour.value] ?? 0) * 3_600_000 : 0;
+  return of ? of.forecast_hour_axis.map((hours) => runStart_ms(of.latest_run) + hours * HOUR_MS) : [];
 });
 
 export async function loadModels(): Promise<void> {

@@ -1,13 +1,15 @@
 // Which model, field and level is on the map.
+import { failures } from "../api/loads";
 import { hour, level_hpa, locale, model, place, product } from "../view";
-import { longTime } from "../domain/time";
+import { longTime, runStart_ms } from "../domain/time";
+import { Skeleton } from "../ui/states";
 import { word } from "../ui/words";
 import { fieldName } from "./field_names";
-import { coverage, field, levelOf, models, products, runStart_ms } from "./fields";
+import { coverage, field, levelOf, models, products } from "./fields";
 
 export function ModelControls() {
   const all = models.value;
-  if (!all) return <p class="quiet">…</p>;
+  if (!all) return failures.value.has("models") ? null : <Skeleton />;
   const names = Object.keys(all);
   if (names.length === 0) return <p>{word("noModels")}</p>;
   const of = field.value;

@@ -1,20 +1,19 @@
 // The network's quality: how readings were judged, where to look, and how old the feeds are.
-import { useComputed } from "@preact/signals";
-
-import { askBytes, now_ms, observations } from "../api/client";
+import { askBytes, observations } from "../api/client";
 import type { BaseQuality } from "../api/types";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
-import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
+import { HOUR_MS, iso } from "../domain/time";
 import { mapVariable, shortName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
 import { details, places, shown_ms, typesOfAll } from "../station/network";
-import { Mark } from "../ui/legend";
+import { Mark } from "../ui/legend_parts";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { language, locale, station, system } from "../view";
 import { inWorker } from "../worker_pool";
 import { ByCheck } from "./by_check";
+import { FeedsLink } from "./feeds_panel";
 
 const NAMES = ["airTemperature", "dewPointTemperature", "windSpeed10m", "windGust10m", "windDirection", "mslp", "relativeHumidity", "visibility", "seaSurfaceTemperature"];
 const SPAN_MS = 3 * HOUR_MS;
@@ -116,7 +115,7 @@ function Verdicts({ at }: { readonly at: number }) {
           </section>
         </>
       )}
-      <Feeds />
+      <FeedsLink />
     </article>
   );
 }
@@ -138,49 +137,5 @@ function Bar({ counts }: { counts: readonly number[] }) {
         return <rect key={quality} x={from} width={width} height={8} fill={QUALITY_MARKS[quality].colour} opacity={quality === "Good" ? 0.55 : 1} />;
       })}
     </svg>
-  );
-}
-
-/** How old the last report of the stations of each network is. */
-function Feeds() {
-  const feeds = useComputed(() => {
-    const ages = new Map<string, number[]>();
-    const now = now_ms();
-    for (const { network, updateTime } of details.value.values()) {
-      if (!updateTime) continue;
-      const known = ages.get(network) ?? [];
-      known.push((now - Date.parse(updateTime)) / 1000);
-      ages.set(network, known);
-    }
-    return [...ages].map(([network, all]) => {
-      all.sort((a, b) => a - b);
-      return { network, count: all.length, newest_s: all[0]!, median_s: all[Math.floor(all.length / 2)]! };
-    });
-  });
-  if (feeds.value.length === 0) return null;
-  return (
-    <section>
-      <h3>{word("feeds")}</h3>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{word("network")}</th>
-            <th scope="col">{word("stationsShort")}</th>
-            <th scope="col">{word("newest")}</th>
-            <th scope="col">{word("median")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {feeds.value.map(({ network, count, newest_s, median_s }) => (
-            <tr key={network}>
-              <th scope="row">{network}</th>
-              <td class="number">{count.toLocaleString(locale.value)}</td>
-              <td class="number">{span(Math.max(newest_s, 0), locale.value)}</td>
-              <td class={`number ${median_s > OLD_S ? "late" : ""}`}>{span(median_s, locale.value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }
