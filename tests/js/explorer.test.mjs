@@ -14,7 +14,7 @@ import { TORONTO } from "./explorer_views.mjs";
 import { serve, TARGET } from "./server.mjs";
 
 const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta.url));
-const MOST_BYTES = 400_000;
+const MOST_BYTES = 510_000;
 /** What is there before the first value is drawn. */
 const MOST_BYTES_FIRST = 100_000;
 

@@ -1,5 +1,5 @@
 // Packs the outlines that the map draws, from Natural Earth at 1:50 m: land, borders of countries, and
-// states, provinces and lakes of North America. Each line is a sequence of differences of hundredths of a degree.
+// states, provinces and lakes of North America; and from 1:10 m land and borders of countries in blocks, for close by. Each line is a sequence of differences of hundredths of a degree.
 import { createRequire } from "node:module";
 
 import { feature, mesh } from "topojson-client";
@@ -15,6 +15,9 @@ const FILES = {
   far: { perDegree: 20, tolerance: 0.05 },
   near: { perDegree: 100, tolerance: 0 },
 } as const;
+
+/** Blocks of the finest outlines: half a pixel off at zoom 7. Farther north and elsewhere there are few stations. */
+const COAST = { perDegree: 300, tolerance: 0.006, side: 20, west: -180, east: -40, south: 10, north: 70 } as const;
 
 /**
  * The file: steps in a degree; then for land, borders of countries, of states, and lakes the number of lines, and for each line its number
@@ -38,6 +41,55 @@ export function basemap(file: keyof typeof FILES): Uint8Array {
   ];
   const isSeen = (line: Line) => extent(line) > 8 * tolerance;
   return packed(kinds.map((all) => all.filter(isSeen).map((line) => simplified(line, tolerance))), perDegree);
+}
+
+/** The blocks by the longitude and latitude of their south-western corner; one without a coast or a border is not there. */
+export function coasts(): Record<string, Uint8Array> {
+  const { perDegree, tolerance, side, west, east, south, north } = COAST;
+  const land = require("world-atlas/land-10m.json") as Topology;
+  const world = require("world-atlas/countries-10m.json") as Topology;
+  const rings = lines(land, land.objects.land as GeometryCollection).map((line) => simplified(line, tolerance));
+  const borders = (mesh(world, world.objects.countries as GeometryCollection, (a, b) => a !== b).coordinates as unknown as Line[]).map((line) => simplified(line, tolerance));
+  const blocks: Record<string, Uint8Array> = {};
+  for (let left = west; left < east; left += side) {
+    for (let bottom = south; bottom < north; bottom += side) {
+      const box = [left, bottom, left + side, bottom + side] as const;
+      const inside = rings.map((ring) => clippedRing(ring, box)).filter((ring) => ring.length > 3);
+      const across = borders.flatMap((line) => clippedLine(line, box));
+      if (inside.length + across.length > 0) blocks[`${left}_${bottom}`] = packed([inside, across, [], []], perDegree);
+    }
+  }
+  return blocks;
+}
+
+type Box = readonly [number, number, number, number];
+
+/** The part of a ring in a box (Sutherland and Hodgman): side by side, what is outside is cut off. */
+function clippedRing(ring: Line, box: Box): Line {
+  const sides = [[0, 1], [1, 1], [0, -1], [1, -1]] as const;
+  return sides.reduce<Line>((line, [axis, sign], side) => {
+    const edge = box[side]!;
+    const isIn = (point: Line[number]) => (point[axis] - edge) * sign >= 0;
+    return line.flatMap((point, at) => {
+      const before = line[(at + line.length - 1) % line.length]!;
+      const part = (edge - before[axis]) / (point[axis] - before[axis]);
+      const other = before[1 - axis]! + part * (point[1 - axis]! - before[1 - axis]!);
+      const crossing: Line[number] = axis === 0 ? [edge, other] : [other, edge];
+      return isIn(point) ? (isIn(before) ? [point] : [crossing, point]) : isIn(before) ? [crossing] : [];
+    });
+  }, ring);
+}
+
+/** The pieces of a line in a box, each with the point before and after it. */
+function clippedLine(line: Line, [west, south, east, north]: Box): Line[] {
+  const isIn = ([lon, lat]: Line[number]) => lon >= west && lon <= east && lat >= south && lat <= north;
+  const pieces: (readonly [number, number])[][] = [[]];
+  line.forEach((point, at) => {
+    const isNeeded = isIn(point) || (at > 0 && isIn(line[at - 1]!)) || (at < line.length - 1 && isIn(line[at + 1]!));
+    if (isNeeded) pieces.at(-1)!.push(point);
+    else if (pieces.at(-1)!.length > 0) pieces.push([]);
+  });
+  return pieces.filter((piece) => piece.length > 1);
 }
 
 /** A line without the points that are nearer than the tolerance to what is left (Ramer, Douglas and Peucker). */

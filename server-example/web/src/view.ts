@@ -34,10 +34,18 @@ export const level_hpa = signal<number | undefined>(undefined);
 export const hour = signal(0);
 /** The raster product and its time, as the catalogue names its files; empty is the first. */
 export const productFile = signal("");
+/** Whether the page stands in another one: the map and its legend alone. */
+export const isEmbedded = signal(false);
 export const camera = signal(CAMERA);
 /** Whether the map is where it should be for what is opened: the address said so, or it has gone there. */
 export const isPlaced = signal(false);
 export const alertsOver = signal(false);
+/** Whether colours are fitted to the values that are there. */
+export const isFitted = signal(false);
+/** Of what lines of equal value are drawn over a field of a model. */
+export type Lines = "" | "pressure" | "field";
+export const LINES: readonly Lines[] = ["", "pressure", "field"];
+export const lines = signal<Lines>("");
 /** Whether stations are plotted as models where the map is near enough. */
 export const stationModels = signal(true);
 
@@ -98,6 +106,7 @@ export function openAlert(id: string): void {
 
 /** Whether the panel beside the map is open. */
 export const isPanelOpen = computed(() => {
+  if (isEmbedded.value) return false;
   if (layer.value === "alerts") return alert.value !== undefined || area.value !== undefined || station.value !== undefined;
   if (layer.value === "models") return place.value !== undefined || station.value !== undefined;
   if (layer.value === "quality") return true;
@@ -121,8 +130,10 @@ export function closePanel(): void {
 
 const round = (value: number, places: number) => Number(value.toFixed(places));
 
-function written(): string {
+/** The address of what is shown; without what makes it a part of another page, if the whole is meant. */
+export function written(isWhole = false): string {
   const all = new URLSearchParams();
+  if (isEmbedded.value && !isWhole) all.set("embed", "map");
   const { lat, lon, zoom } = camera.value;
   all.set("layer", layer.value);
   if (layer.value === "stations") all.set("variable", variable.value);
@@ -137,7 +148,9 @@ function written(): string {
   if (layer.value === "quality" && isFeedsOpen.value) all.set("feeds", "open");
   if (alertsOver.value) all.set("alerts", "over");
   if (layer.value === "stations" && !stationModels.value) all.set("plots", "values");
+  if ((layer.value === "stations" || layer.value === "models") && isFitted.value) all.set("scale", "fitted");
   if (layer.value === "models") {
+    if (lines.value !== "") all.set("lines", lines.value);
     if (model.value) all.set("model", model.value);
     if (product.value) all.set("product", product.value);
     if (level_hpa.value !== undefined) all.set("level", String(level_hpa.value));
@@ -180,6 +193,9 @@ function read(hash: string, isOwn = false): void {
   alertFilters.value = { hazard: filter("hazard"), severity: filter("severity"), office: filter("office"), region: filter("region") };
   alertsOver.value = all.get("alerts") === "over";
   isTableOpen.value = all.get("table") === "open";
+  isEmbedded.value = all.has("embed");
+  isFitted.value = all.get("scale") === "fitted";
+  lines.value = LINES.find((one) => one === all.get("lines")) ?? "";
   isFeedsOpen.value = all.get("feeds") === "open";
   stationModels.value = all.get("plots") !== "values";
   model.value = all.get("model") ?? model.value;

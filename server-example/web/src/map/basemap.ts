@@ -2,10 +2,9 @@
 // ground and its lines.
 import { effect, signal } from "@preact/signals";
 import L from "leaflet";
-import far from "virtual:far";
-import near from "virtual:near";
+import addresses from "virtual:outlines";
 
-import { worldX, worldY } from "../domain/mercator";
+import { latOf, lonOf, worldX, worldY, wrapLon } from "../domain/mercator";
 import { returns } from "../api/client";
 import { hadGround } from "../order";
 import { camera, layer, theme } from "../view";
@@ -32,29 +31,63 @@ export const OVER_COLOURS: readonly (readonly [string, number])[] = [
   ["#1c2126", 1.2],
 ];
 
-const loaded = signal<{ readonly far?: Outlines; readonly near?: Outlines }>({});
+/** From this zoom on coasts and borders of countries are the finest, where there are any. */
+const COAST_ZOOM = 7;
+const BLOCK_DEG = 20;
+const BLOCK_SOUTH = 10;
+
+/** What has come, by name. */
+const loaded = signal<ReadonlyMap<string, Outlines>>(new Map());
 const asked = new Set<string>();
 
 /** The outlines for a zoom, or those that are there until they have come. */
 function outlinesAt(zoom: number): Outlines | undefined {
-  const { far: ofFar, near: ofNear } = loaded.peek();
+  const [ofFar, ofNear] = [loaded.peek().get("far"), loaded.peek().get("near")];
   return zoom <= FAR_ZOOM ? (ofFar ?? ofNear) : (ofNear ?? ofFar);
 }
 
-/** Loads the outlines that a zoom needs. */
-async function loadFor(zoom: number): Promise<void> {
-  const [name, address] = zoom <= FAR_ZOOM ? (["far", far] as const) : (["near", near] as const);
+/** The names of the blocks under a box in degrees; undefined if a part of it has none. */
+function blocksUnder(west: number, south: number, east: number, north: number): readonly string[] | undefined {
+  const names: string[] = [];
+  const [left, bottom] = [Math.floor(west / BLOCK_DEG) * BLOCK_DEG, Math.floor((south - BLOCK_SOUTH) / BLOCK_DEG) * BLOCK_DEG + BLOCK_SOUTH];
+  for (let lon = left; lon < east; lon += BLOCK_DEG) for (let lat = bottom; lat < north; lat += BLOCK_DEG) names.push(`coast${wrapLon(lon)}_${lat}`);
+  return names.every((name) => name in addresses) ? names : undefined;
+}
+
+/** The finest outlines under a tile, if there are any and they have come. */
+function coastsUnder(x: number, y: number, z: number): readonly Outlines[] | undefined {
+  if (z < COAST_ZOOM) return undefined;
+  const side = 2 ** z;
+  const names = blocksUnder(lonOf(x / side), latOf((y + 1) / side), lonOf((x + 1) / side), latOf(y / side));
+  const found = names?.map((name) => loaded.peek().get(name));
+  return found?.every((one) => one !== undefined) ? found : undefined;
+}
+
+async function load(name: string): Promise<void> {
   if (asked.has(name)) return;
   asked.add(name);
   try {
-    const response = await fetch(address);
+    const response = await fetch(addresses[name]!);
     if (!response.ok) throw new Error(response.statusText);
-    loaded.value = { ...loaded.peek(), [name]: unpacked(new Uint8Array(await response.arrayBuffer())) };
+    const outlines = unpacked(new Uint8Array(await response.arrayBuffer()));
+    loaded.value = new Map(loaded.peek()).set(name, outlines);
   } catch {
-    // A map without outlines is one all the same: asked for again at the next zoom, or when the server is back.
+    // A map without outlines is one all the same: asked for again at the next move, or when the server is back.
     asked.delete(name);
   }
   hadGround.value = true;
+}
+
+/** Loads the outlines of what is seen. */
+function loadSeen(map: L.Map): void {
+  const { zoom } = camera.value;
+  void load(zoom <= FAR_ZOOM ? "far" : "near");
+  if (zoom < COAST_ZOOM) return;
+  const bounds = map.getBounds();
+  // Where the map is beyond the blocks, those that there are.
+  for (const lon of [bounds.getWest(), bounds.getEast()]) {
+    for (const lat of [bounds.getSouth(), bounds.getNorth()]) for (const name of blocksUnder(lon, lat, lon, lat) ?? []) void load(name);
+  }
 }
 
 /** Puts the ground and the lines on a map, and draws them again where they look different. */
@@ -64,7 +97,7 @@ export function addBasemap(map: L.Map): void {
   let [drawn, of, isOver] = [loaded.peek(), theme.peek(), layer.peek() === "models"];
   effect(() => {
     void returns.value;
-    void loadFor(camera.value.zoom);
+    loadSeen(map);
   });
   effect(() => {
     const isOther = theme.value !== of || loaded.value !== drawn;
@@ -127,9 +160,12 @@ class Basemap extends L.GridLayer {
     context.scale(ratio, ratio);
     context.lineJoin = "round";
     const outlines = outlinesAt(z);
+    const coasts = coastsUnder(((x % 2 ** z) + 2 ** z) % 2 ** z, y, z);
     const outline = (kind: Kind) => {
       context.beginPath();
-      for (const line of outlines?.[kind] ?? []) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines");
+      const isFine = coasts !== undefined && (kind === "land" || kind === "country");
+      const all = isFine ? coasts.flatMap((one) => one[kind]) : (outlines?.[kind] ?? []);
+      for (const line of all) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines" && (isFine && kind === "land" ? isBlockEdge : isWorldEdge));
     };
     if (this.part === "ground") {
       context.fillStyle = colour("sea");
@@ -163,16 +199,25 @@ function isSeen({ box: [x0, y0, x1, y1] }: Line, left: number, top: number, z: n
   return x1 > left - margin && x0 < left + side + margin && y1 > top - margin && y0 < top + side + margin;
 }
 
+/** Whether two points next to each other are on a side where land was cut, which is no coast. */
+type IsCut = (x0: number, y0: number, x1: number, y1: number) => boolean;
+const isWorldEdge: IsCut = (x0, _, x1) => x0 === x1 && (x1 < EDGE || x1 > 1 - EDGE);
+const every = (from: number, to: number, project: (degrees: number) => number) => {
+  const all = new Set<number>();
+  for (let degrees = from; degrees <= to; degrees += BLOCK_DEG) all.add(Math.fround(project(degrees)));
+  return all;
+};
+const SIDES = { x: every(-180, 180, worldX), y: every(BLOCK_SOUTH, 70, worldY) };
+const isBlockEdge: IsCut = (x0, y0, x1, y1) => (x0 === x1 && SIDES.x.has(x1)) || (y0 === y1 && SIDES.y.has(y1));
+
 /** Points closer than half a pixel to the last are left out. */
-function trace(context: CanvasRenderingContext2D, { x, y }: Line, left: number, top: number, world: number, isLine: boolean): void {
+function trace(context: CanvasRenderingContext2D, { x, y }: Line, left: number, top: number, world: number, isCut: IsCut | false): void {
   let [lastX, lastY] = [(x[0]! - left) * world, (y[0]! - top) * world];
   context.moveTo(lastX, lastY);
   for (let point = 1; point < x.length; point += 1) {
     const [nextX, nextY] = [(x[point]! - left) * world, (y[point]! - top) * world];
     if (Math.abs(nextX - lastX) + Math.abs(nextY - lastY) < 0.5 && point < x.length - 1) continue;
-    // Land is cut at the antimeridian, which is no coast.
-    const isCut = isLine && x[point] === x[point - 1] && (x[point]! < EDGE || x[point]! > 1 - EDGE);
-    if (isCut) context.moveTo(nextX, nextY);
+    if (isCut && isCut(x[point - 1]!, y[point - 1]!, x[point]!, y[point]!)) context.moveTo(nextX, nextY);
     else context.lineTo(nextX, nextY);
     [lastX, lastY] = [nextX, nextY];
   }

@@ -25,6 +25,9 @@ declare global {
   }
 }
 
+/** The width of a sheet of paper between its margins. */
+const PAPER_PX = 680;
+
 let shown: L.Map | undefined;
 let tell: (map: L.Map) => void;
 /** The map, for layers that come later. */
@@ -71,7 +74,13 @@ function start(element: HTMLElement): () => void {
   window.explorer = { map, stations };
   listen(map, element);
   tell(map);
-  const watcher = new ResizeObserver(() => map.invalidateSize({ animate: false }));
+  const watcher = new ResizeObserver(() => {
+    map.invalidateSize({ animate: false });
+    // Paper has another width: the picture is made smaller there, not cut.
+    element.style.setProperty("--width", `${element.clientWidth}px`);
+    element.style.setProperty("--height", `${element.clientHeight}px`);
+    element.style.setProperty("--on-paper", String(Math.min(PAPER_PX / Math.max(element.clientWidth, 1), 1)));
+  });
   watcher.observe(element);
   return () => {
     watcher.disconnect();

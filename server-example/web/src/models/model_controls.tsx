@@ -1,6 +1,6 @@
 // Which model, field and level is on the map.
 import { failures } from "../api/loads";
-import { hour, level_hpa, locale, model, place, product } from "../view";
+import { hour, level_hpa, LINES, lines, locale, model, place, product } from "../view";
 import { longTime, runStart_ms } from "../domain/time";
 import { Skeleton } from "../ui/states";
 import { word } from "../ui/words";
@@ -14,6 +14,7 @@ export function ModelControls() {
   if (names.length === 0) return <p>{word("noModels")}</p>;
   const of = field.value;
   const run = coverage.value?.latest_run;
+  const hasPressure = products.value.some(({ name }) => name === "pressure_msl");
   return (
     <section class="choices" aria-label={word("models")}>
       <label>
@@ -56,6 +57,16 @@ export function ModelControls() {
           </select>
         </label>
       )}
+      <label>
+        {word("lines")}
+        <select id="lines" value={lines.value} onChange={({ currentTarget }) => (lines.value = LINES[currentTarget.selectedIndex]!)}>
+          {LINES.map((one) => (
+            <option key={one} value={one} disabled={one === "pressure" && !hasPressure}>
+              {word(`lines.${one || "none"}`)}
+            </option>
+          ))}
+        </select>
+      </label>
       <p class="quiet">
         <span lang="en">{coverage.value?.title}</span>. {run && `${word("run")} ${longTime(runStart_ms(run), locale.value)}`}
         <br />

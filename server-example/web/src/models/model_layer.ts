@@ -14,6 +14,7 @@ import { comingUp } from "../playback";
 import { hour, layer, level_hpa, model } from "../view";
 import type { PaintedTile } from "../worker";
 import { setTimeline } from "../timeline";
+import { contourLayer } from "./contours";
 import { coverage, field, findRange, levelOf, nativeZoom, paintOf, products, tile, times_ms } from "./fields";
 
 const SIDE = 256;
@@ -112,6 +113,7 @@ export function modelLayer(map: L.Map): void {
     look();
   });
   winds(map);
+  contourLayer(map);
 }
 
 /** The components of the wind that go with a field: of its level, or at 10 m. */
@@ -120,6 +122,9 @@ function windOf(of: ModelProduct): readonly [ModelProduct, ModelProduct] | undef
   const [u, v] = of.levels_hpa ? [named("u_wind"), named("v_wind")] : [named("u_wind_10m"), named("v_wind_10m")];
   return u && v ? [u, v] : undefined;
 }
+
+/** Whether barbs are drawn over the field. */
+export const hasWind = computed(() => layer.value === "models" && field.value !== undefined && windOf(field.value) !== undefined);
 
 /** Barbs stand far apart: coarser tiles will do. */
 const windZoom = (zoom: number) => Math.min(Math.max(Math.round(zoom) - 2, 0), nativeZoom.peek());

@@ -1,7 +1,7 @@
 import { isHelpOpen } from "../keys";
 import { MapView } from "../map/map_view";
 import { isStationId } from "../domain/station_id";
-import { alert, area, isFeedsOpen, isPanelOpen, isTableOpen, layer, place, station } from "../view";
+import { alert, area, isEmbedded, isFeedsOpen, isPanelOpen, isTableOpen, layer, place, station, written } from "../view";
 import { Banner } from "./banner";
 import { Header } from "./header";
 import { Help } from "./help";
@@ -10,10 +10,11 @@ import { AlertList, AlertPanel, AreaPanel, FeedsPanel, ModelControls, NamedStati
 import { Rail } from "./rail";
 import { height, Sheet } from "./sheet";
 import { Progress } from "./states";
-import { TimeBar } from "./time_bar";
+import { EmbeddedTime, TimeBar } from "./time_bar";
 import { word } from "./words";
 
 export function App() {
+  if (isEmbedded.value) return <Embedded />;
   return (
     <div class="page" data-panel={isPanelOpen.value ? "open" : "closed"} data-height={height.value} data-layer={layer.value}>
       <Header />
@@ -38,6 +39,25 @@ export function App() {
         <TimeBar />
       </footer>
       {isHelpOpen.value && <Help />}
+    </div>
+  );
+}
+
+/** In another page: the map, its legend and its time, and the way to the whole page. */
+function Embedded() {
+  return (
+    <div class="page embed" data-panel="closed" data-layer={layer.value}>
+      <main class="stage" aria-label={word("map")}>
+        <MapView />
+        <Progress />
+        <Legend />
+      </main>
+      <footer class="foot">
+        <EmbeddedTime />
+        <a id="whole" href={`./${written(true)}`} target="_blank" rel="noopener">
+          {word("whole")}
+        </a>
+      </footer>
     </div>
   );
 }

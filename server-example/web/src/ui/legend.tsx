@@ -1,17 +1,18 @@
-import { QUALITIES } from "../domain/quality";
+import { isBad, QUALITIES } from "../domain/quality";
 import { MAP_VARIABLES, mapVariable } from "../domain/variables";
 import { MODEL_ZOOM } from "../map/close_up";
-import { valueCount } from "../map/stations_layer";
+import { mapScale } from "../map/fitted_scale";
+import { BARB_ZOOM, valueCount } from "../map/stations_layer";
 import { lateFeeds } from "../quality/feeds";
-import { camera, isFeedsOpen, isTableOpen, language, layer, locale, stationModels, variable } from "../view";
+import { camera, isFeedsOpen, isTableOpen, language, layer, locale, station, stationModels, variable } from "../view";
 import { Hint } from "./hint";
-import { LateMark, Mark, Ramp } from "./legend_parts";
+import { Fitted, LateMark, Mark, Ramp, type Sign, Signs } from "./legend_parts";
 import { AlertsLegend, FieldLegend, ProductLegend } from "./parts";
 import { word } from "./words";
 
 export function Legend() {
   return (
-    <section class="legend" aria-label={word("legend")}>
+    <section class="legend" aria-label={word("legend")} tabIndex={0}>
       {layer.value === "stations" && <OfStations />}
       {layer.value === "quality" && <OfQuality />}
       {layer.value === "alerts" && <AlertsLegend />}
@@ -22,7 +23,11 @@ export function Legend() {
 }
 
 function OfStations() {
-  const { scale, unit } = mapVariable(variable.value);
+  const { unit } = mapVariable(variable.value);
+  const zoom = camera.value.zoom;
+  const isPlotted = zoom >= MODEL_ZOOM && stationModels.value;
+  const isWind = variable.value.startsWith("wind");
+  const signs: readonly (Sign | false)[] = ["old", "hollow", (isPlotted || (isWind && zoom >= BARB_ZOOM)) && "barb", isPlotted && "model", station.value !== undefined && "chosen", "name"];
   return (
     <>
       <label>
@@ -35,8 +40,9 @@ function OfStations() {
           ))}
         </select>
       </label>
-      <Ramp scale={scale} unit={unit} />
-      {camera.value.zoom >= MODEL_ZOOM && (
+      <Ramp scale={mapScale.value} unit={unit} />
+      <Fitted />
+      {zoom >= MODEL_ZOOM && (
         <label>
           <input id="plots" type="checkbox" checked={stationModels.value} onChange={({ currentTarget }) => (stationModels.value = currentTarget.checked)} />{" "}
           {word("stationModels")}
@@ -48,6 +54,15 @@ function OfStations() {
           {word("table")}
         </button>
       </p>
+      <Signs of={signs}>
+        <ul class="keys">
+          {QUALITIES.filter(isBad).map((quality) => (
+            <li key={quality}>
+              <Mark quality={quality} /> {word(quality)}
+            </li>
+          ))}
+        </ul>
+      </Signs>
       <Hint />
     </>
   );

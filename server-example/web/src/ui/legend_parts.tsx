@@ -1,8 +1,10 @@
 // What legends are made of: the colours of a scale, the mark of a verdict, the value under the pointer.
+import type { ComponentChildren } from "preact";
+
 import { legendStops, type Scale } from "../domain/colour";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
 import { digits, shown, shownUnit } from "../domain/variables";
-import { locale, system } from "../view";
+import { isFitted, locale, system } from "../view";
 import { word } from "./words";
 
 /** The colours of a scale with its ends, its middle, and its unit. */
@@ -58,5 +60,49 @@ export function LateMark() {
       <circle cx={8} cy={8} r={6} />
       <path d="M8 4.500V8l2.500 2" />
     </svg>
+  );
+}
+
+/** Whether colours are fitted to what is there. */
+export function Fitted() {
+  return (
+    <label class="fitted">
+      <input id="fitted" type="checkbox" checked={isFitted.value} onChange={({ currentTarget }) => (isFitted.value = currentTarget.checked)} /> {word("fitted")}
+    </label>
+  );
+}
+
+/** Signs on the map, as they are drawn there: strokes, and what is filled. */
+const SIGNS = {
+  old: { fill: "M8 3.500a3.500 3.500 0 1 0 .01 0z", isPale: true },
+  hollow: { stroke: "M8 5a2.500 2.500 0 1 0 .01 0z" },
+  name: { fill: "M7 6h3v3H7z" },
+  chosen: { stroke: "M8 1a6 6 0 1 0 .01 0z", isAccent: true },
+  barb: { stroke: "M3 12L23 12M3 12L0.500 4M8 12L6.800 8", wide: true },
+  model: { stroke: "M13 4a3.500 3.500 0 1 0 .01 0zM13 11V4M13 4L18 1", wide: true },
+  ended: { stroke: "M1 2h14v11H1zM1 9l7-7M3 13L14 2M10 13l5-5" },
+} as const;
+export type Sign = keyof typeof SIGNS;
+
+/** What signs stand for, on request; and what else belongs to them. */
+export function Signs({ of, children }: { of: readonly (Sign | false)[]; children?: ComponentChildren }) {
+  return (
+    <details id="signs">
+      <summary>{word("signs")}</summary>
+      {of.map((name) => {
+        if (name === false) return null;
+        const sign: { fill?: string; stroke?: string; isPale?: boolean; isAccent?: boolean; wide?: boolean } = SIGNS[name];
+        return (
+          <p key={name} class="sign">
+            <svg viewBox={sign.wide ? "0 0 26 14" : "0 0 16 14"} class={sign.isPale ? "pale" : sign.isAccent ? "accent" : ""} aria-hidden="true">
+              {sign.fill && <path class="filled" d={sign.fill} />}
+              {sign.stroke && <path d={sign.stroke} />}
+            </svg>{" "}
+            {word(`sign.${name}`)}
+          </p>
+        );
+      })}
+      {children}
+    </details>
   );
 }

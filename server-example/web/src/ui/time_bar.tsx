@@ -7,7 +7,7 @@ import { span } from "../domain/time";
 import { isLooping, isPlaying, speed, SPEEDS, toggle } from "../playback";
 import { columns, isWhole, loadedAt_ms } from "../station/network";
 import { moveTime, timeline } from "../timeline";
-import { at_ms, chooseClock, clock, CLOCKS, layer, locale, step_min } from "../view";
+import { at_ms, chooseClock, clock, CLOCKS, isEmbedded, layer, locale, step_min } from "../view";
 import { elsewhere, long, nameOf, zoneOf } from "./clock";
 import { word } from "./words";
 
@@ -100,6 +100,13 @@ function Pace() {
   );
 }
 
+/** The time that is shown, where nothing moves it. */
+export function EmbeddedTime() {
+  if (layer.value === "alerts") return <OfAlerts />;
+  const ms = timeline.value?.shown_ms ?? 0;
+  return <Fixed times={[["", ms]]} />;
+}
+
 /** Alerts are shown as they stand: at the server's time, or at that of each feed of the demonstration. */
 function OfAlerts() {
   const { replayAlerts: feeds, replay } = about.value ?? {};
@@ -161,7 +168,7 @@ function Fixed({ times }: { times: readonly (readonly [string, number])[] }) {
           </span>
         ))}
       </output>
-      <ClockChoice at={times[0]![1]} />
+      {!isEmbedded.value && <ClockChoice at={times[0]![1]} />}
     </div>
   );
 }
