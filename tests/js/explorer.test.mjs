@@ -41,7 +41,7 @@ test("a browser gets the page under a strict policy, a program gets JSON", async
 });
 
 test("the page is small", async () => {
-  const names = (await readdir(DIST, { recursive: true })).filter((name) => /\.(html|js|css|wasm|bin|png)$/.test(name));
+  const names = (await readdir(DIST, { recursive: true })).filter((name) => /\.(html|js|css|wasm|bin|png|svg|webmanifest)$/.test(name));
   const sizes = await Promise.all(names.map(async (name) => brotliCompressSync(await readFile(join(DIST, name))).length));
   const all = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(all < MOST_BYTES, `${all} bytes with brotli`);

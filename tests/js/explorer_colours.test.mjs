@@ -97,6 +97,14 @@ test("isobars lie over a field, with their step in the legend and their choice i
   await page.locator("#signs summary").click();
   await page.getByText(/half a feather 5 kt/).waitFor();
   assert.deepEqual(await violations(page), []);
+  // The same in the next copy of the world, and where two copies meet.
+  for (const lon of [263, -457]) {
+    await page.evaluate((to) => {
+      window.explorer.map.setView([42, to], 4, { animate: false });
+      window.numbers.clear();
+    }, lon);
+    await page.waitForFunction(() => window.numbers.has("1012") && window.numbers.has("1020"));
+  }
   await page.locator("#units").click();
   await page.waitForFunction(() => [...window.numbers].some((text) => /^29[.,]\d+$|^30([.,]\d+)?$/.test(text)));
   await page.locator(".legend").getByText(/every 0.12.inHg/).waitFor();

@@ -13,8 +13,10 @@ const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta
 test("in another page there are the map, its legend and its time, and a way to the whole page", async () => {
   const { page, problems } = await open(`#layer=stations&map=45,-75,6&variable=mslp&station=${TORONTO}&embed`, { viewport: { width: 560, height: 380 }, locale: "fr-CA" });
   await waitForStations(page, 1);
-  for (const hidden of [".head", ".rail", ".panel", "#slider", ".banner", "#clock-choice"]) assert.equal(await page.locator(hidden).count(), 0, hidden);
+  for (const hidden of [".head", ".rail", ".panel", "#slider", "#clock-choice"]) assert.equal(await page.locator(hidden).count(), 0, hidden);
   assert.match(await page.locator("#clock").textContent(), /août 2024.*UTC/);
+  // That the data is recorded is said there too.
+  assert.match(await page.locator(".banner").textContent(), /Données enregistrées/);
   await page.waitForFunction(() => location.hash.startsWith("#embed=map"));
   const link = page.getByRole("link", { name: "Ouvrir la page entière" });
   const address = await link.getAttribute("href");
@@ -41,6 +43,7 @@ test("each layer can stand in another page", async () => {
     await isReady(page);
     await page.waitForFunction(() => /UTC/.test(document.querySelector("#clock").textContent));
     assert.equal(await page.locator(".panel, .controls").count(), 0, hash);
+    if (hash.includes("products")) assert.match(await page.locator(".banner").textContent(), /picture of April 6, 2023/);
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(problems, []);
     await page.close();

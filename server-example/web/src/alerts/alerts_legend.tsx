@@ -21,7 +21,7 @@ export function AlertsLegend() {
           );
         })}
       </ul>
-      {!onlyActive.value && <Signs of={["ended"]} />}
+      <Signs of={[!onlyActive.value && "ended", "faint", "name"]} />
     </>
   );
 }

@@ -13,6 +13,7 @@ interface Frame {
 export class Frames<T extends L.GridLayer> {
   private readonly kept = new Map<string, Frame & { readonly layer: T }>();
   private wanted = "";
+  private needed = new Set<string>();
   private seen: string | undefined;
   /** Counts what has come. */
   private readonly came = signal(0);
@@ -27,12 +28,8 @@ export class Frames<T extends L.GridLayer> {
     this.wanted = key;
     const frame = this.frameOf(key);
     for (const one of next) this.frameOf(one);
-    const needed = new Set([key, ...next, this.seen]);
-    for (const [other, { layer }] of this.kept) {
-      if (needed.has(other)) continue;
-      layer.remove();
-      this.kept.delete(other);
-    }
+    this.needed = new Set([key, ...next]);
+    this.drop();
     if (frame.isLoaded) this.turn();
     else setTimeout(() => this.wanted === key && this.turn(), PATIENCE_MS);
     return frame.layer;
@@ -67,14 +64,20 @@ export class Frames<T extends L.GridLayer> {
     return made;
   }
 
-  /** Puts the wanted picture in the place of the one that is seen. */
+  /** Puts the wanted picture in the place of the one that is seen, which would go on loading tiles out of sight. */
   private turn(): void {
-    const before = this.seen;
     this.seen = this.wanted;
     for (const [key, { layer }] of this.kept) this.hide(layer, key !== this.seen);
-    if (before === this.seen || before === undefined) return;
-    // What has been seen is kept by who made it; its canvases are dropped with the next step.
-    this.came.value += 1;
+    this.drop();
+  }
+
+  /** Drops what is neither seen nor needed. */
+  private drop(): void {
+    for (const [key, { layer }] of this.kept) {
+      if (key === this.seen || this.needed.has(key)) continue;
+      layer.remove();
+      this.kept.delete(key);
+    }
   }
 
   private hide(layer: L.GridLayer, isHidden: boolean): void {

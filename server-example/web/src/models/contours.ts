@@ -51,7 +51,8 @@ export function contourLayer(map: L.Map): void {
     context.font = "600 11px system-ui, sans-serif";
     context.textAlign = "center";
     context.textBaseline = "middle";
-    const first = Math.floor(left / scale);
+    // Lines begin in the world of Greenwich and may go on into the next one.
+    const first = Math.floor(left / scale) - 1;
     const boxes: Box[] = [];
     for (const { value, pieces } of drawn) {
       // As on charts, without a mark between thousands.
@@ -113,7 +114,8 @@ export function contourLayer(map: L.Map): void {
     wanted = key;
     const grid = await mosaic(next, z, west, north, columns, south - north + 1, hour.peek());
     if (wanted !== key) return;
-    [drawn, of] = [linesOf(grid, columns * CELLS, (south - north + 1) * CELLS, step, (x, y) => [(west + x / CELLS) / side, (north + y / CELLS) / side]), next];
+    const own = west - Math.floor(west / side) * side;
+    [drawn, of] = [linesOf(grid, columns * CELLS, (south - north + 1) * CELLS, step, (x, y) => [(own + x / CELLS) / side, (north + y / CELLS) / side]), next];
     overlay.redraw();
   };
   // Lines that do not come leave the map as it is: the tiles of the field say what is wrong.

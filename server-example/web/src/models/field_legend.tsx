@@ -27,7 +27,7 @@ export function FieldLegend() {
           {word("lineEvery", fieldName(lined.name), stepText(lined))}
         </p>
       )}
-      {hasWind.value && <Signs of={["barb"]} />}
+      <Signs of={[hasWind.value && "barb", "faint", "name"]} />
     </>
   );
 }

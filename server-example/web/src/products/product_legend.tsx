@@ -1,5 +1,5 @@
 // The colours of a raster product.
-import { Ramp, Under } from "../ui/legend_parts";
+import { Ramp, Signs, Under } from "../ui/legend_parts";
 import { productPaint } from "./catalogue";
 import { underPointer } from "./product_layer";
 
@@ -10,6 +10,7 @@ export function ProductLegend() {
       <>
         <Ramp {...paint} />
         <Under value={underPointer.value} unit={paint.unit} noEcho={paint.noEcho} />
+        <Signs of={["faint", "name"]} />
       </>
     )
   );

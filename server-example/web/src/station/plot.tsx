@@ -1,4 +1,6 @@
 // A plot of one or two series: gaps stay gaps, verdicts have their marks, its cross-hair is that of all others.
+import "uplot/dist/uPlot.min.css";
+
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 

@@ -48,15 +48,19 @@ function Embedded() {
   return (
     <div class="page embed" data-panel="closed" data-layer={layer.value}>
       <main class="stage" aria-label={word("map")}>
+        <h1 class="hidden">mesonet</h1>
         <MapView />
         <Progress />
         <Legend />
       </main>
       <footer class="foot">
-        <EmbeddedTime />
-        <a id="whole" href={`./${written(true)}`} target="_blank" rel="noopener">
-          {word("whole")}
-        </a>
+        <Banner />
+        <div class="row">
+          <EmbeddedTime />
+          <a id="whole" href={`./${written(true)}`} target="_blank" rel="noopener">
+            {word("whole")}
+          </a>
+        </div>
       </footer>
     </div>
   );

@@ -74,6 +74,7 @@ export function Fitted() {
 
 /** Signs on the map, as they are drawn there: strokes, and what is filled. */
 const SIGNS = {
+  faint: { fill: "M7 6h2v2H7z", isPale: true },
   old: { fill: "M8 3.500a3.500 3.500 0 1 0 .01 0z", isPale: true },
   hollow: { stroke: "M8 5a2.500 2.500 0 1 0 .01 0z" },
   name: { fill: "M7 6h3v3H7z" },

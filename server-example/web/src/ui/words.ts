@@ -20,6 +20,7 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   whole: ["Open the whole page", "Ouvrir la page entière"],
   fitted: ["Colours for what is there", "Couleurs selon ce qui est là"],
   signs: ["Signs", "Signes"],
+  "sign.faint": ["station", "station"],
   "sign.old": ["older than 90 min", "plus vieux que 90 min"],
   "sign.hollow": ["station without a colour: no value, or none of the scale", "station sans couleur : aucune valeur, ou hors de l’échelle"],
   "sign.name": ["place of a town", "emplacement d’une ville"],
