@@ -3,34 +3,41 @@ import { createRequire } from "node:module";
 
 import { defineConfig, type Plugin } from "vite";
 
-import { basemap } from "./scripts/basemap";
+import { basemap, coasts } from "./scripts/basemap";
 import { names, places } from "./scripts/places";
 
 const require = createRequire(import.meta.url);
 const FOLDER = "explorer";
 const MESONET = process.env.MESONET ?? "http://127.0.0.1:8080";
 
-/** A file that is made when the page is built, under a name that is made from its content; a module gives its address. */
-function made(name: string, make: () => Uint8Array | string): Plugin {
+type Content = Uint8Array | string;
+
+/** Files that are made when the page is built, under names that are made from their content; a module gives their addresses by name. */
+function made(name: string, make: () => Record<string, Content>): Plugin {
   const id = `virtual:${name}`;
-  let served: Uint8Array | string | undefined;
+  let all: Record<string, Content> | undefined;
+  const content = () => (all ??= make());
   return {
     name,
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
     load(source) {
       if (source !== `\0${id}`) return undefined;
-      if (this.environment.mode === "dev") return `export default "/${FOLDER}/${name}.bin";`;
-      const reference = this.emitFile({ type: "asset", name: `${name}.bin`, source: make() });
-      return `export default import.meta.ROLLUP_FILE_URL_${reference};`;
+      const addressOf = (file: string) =>
+        this.environment.mode === "dev" ? `"/${FOLDER}/${file}.bin"` : `import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: "asset", name: `${file}.bin`, source: content()[file]! })}`;
+      return `export default {${Object.keys(content()).map((file) => `${JSON.stringify(file)}: ${addressOf(file)}`).join(",")}};`;
     },
     configureServer(server) {
-      server.middlewares.use(`/${FOLDER}/${name}.bin`, (_, response) => {
-        served ??= make();
-        response.end(served);
+      server.middlewares.use((request, response, next) => {
+        const file = /^\/explorer\/(.+)\.bin$/.exec(request.url ?? "")?.[1];
+        if (file !== undefined && file in content()) response.end(content()[file]);
+        else next();
       });
     },
   };
 }
+
+/** The finest outlines, block by block. */
+const coastFiles = () => Object.fromEntries(Object.entries(coasts()).map(([block, content]) => [`coast${block}`, content]));
 
 /** The WebAssembly of the library: the core, and what decodes a report. */
 const LIBRARY = ["mesonet.wasm", "report.wasm"];
@@ -72,8 +79,68 @@ function library(): Plugin {
       const names = [...Object.keys(bundle), ...LIBRARY.map((name) => `${FOLDER}/${name}`)];
       const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
       const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
-      const source = `&[\n${["index.html", ...files].map(entry).join("")}]\n`;
+      const source = `&[\n${["index.html", ...files, "robots.txt"].map(entry).join("")}]\n`;
       this.emitFile({ type: "asset", fileName: "files.rs", source });
+    },
+  };
+}
+
+/** What makes the page an application that can be installed: its manifest, with icons; and what robots may read. */
+function installable(): Plugin {
+  const content = (name: string) => readFileSync(new URL(name, import.meta.url));
+  let names: Record<"manifest" | "icon" | "touch", string> | undefined;
+  return {
+    name: "installable",
+    generateBundle() {
+      const emit = (name: string, source: Uint8Array | string) => this.getFileName(this.emitFile({ type: "asset", name, source }));
+      const [icon, small, large] = ["icon.svg", "icon-192.png", "icon-512.png"].map((name) => emit(name, content(`icons/${name}`))) as [string, string, string];
+      const beside = (name: string) => `./${name.slice(FOLDER.length + 1)}`;
+      const manifest = {
+        id: "mesonet",
+        name: "mesonet explorer",
+        short_name: "mesonet",
+        description: "Weather observations, alerts and model grids of Canada and the United States",
+        start_url: "../",
+        scope: "../",
+        display: "standalone",
+        background_color: "#f3f4f5",
+        theme_color: "#0a5cad",
+        icons: [
+          { src: beside(icon), sizes: "any", type: "image/svg+xml", purpose: "any" },
+          { src: beside(small), sizes: "192x192", type: "image/png", purpose: "any" },
+          { src: beside(large), sizes: "512x512", type: "image/png", purpose: "any" },
+          { src: beside(large), sizes: "512x512", type: "image/png", purpose: "maskable" },
+        ],
+      };
+      names = { manifest: emit("manifest.webmanifest", JSON.stringify(manifest)), icon, touch: small };
+      this.emitFile({ type: "asset", fileName: "robots.txt", source: content("robots.txt") });
+    },
+    transformIndexHtml: {
+      order: "post",
+      handler() {
+        if (!names) return [];
+        const link = (rel: string, name: string, more = {}) => ({ tag: "link", attrs: { rel, href: `./${name}`, ...more }, injectTo: "head" as const });
+        return [link("icon", names.icon, { type: "image/svg+xml" }), link("apple-touch-icon", names.touch), link("manifest", names.manifest)];
+      },
+    },
+  };
+}
+
+/** The program is named in the page, so that a browser asks for it together with what starts it. */
+function early(): Plugin {
+  return {
+    name: "early",
+    transformIndexHtml: {
+      order: "post",
+      handler(_, { bundle }) {
+        const chunks = Object.values(bundle ?? {}).filter((one) => one.type === "chunk");
+        const main = chunks.find(({ name }) => name === "main");
+        if (!main) return [];
+        const tag = (rel: string, name: string) => ({ tag: "link", attrs: { rel, crossorigin: true, href: `./${name}` }, injectTo: "head" as const });
+        const styles = main.viteMetadata?.importedCss ?? [];
+        const others = main.imports.filter((name) => chunks.find((one) => one.fileName === name)?.name !== "start");
+        return [...[...styles].map((name) => tag("stylesheet", name)), ...[main.fileName, ...others].map((name) => tag("modulepreload", name))];
+      },
     },
   };
 }
@@ -89,7 +156,7 @@ function withoutPictures(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [made("basemap", basemap), made("places", places), made("names", names), withoutPictures(), libraryAddress(), library()],
+  plugins: [made("outlines", () => ({ far: basemap("far"), near: basemap("near"), ...coastFiles() })), made("towns", () => ({ places: places(), names: names() })), withoutPictures(), libraryAddress(), installable(), library(), early()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",
@@ -97,6 +164,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What the first picture needs is one file, beside the few lines that ask for it.
+          groups: [
+            { name: "start", test: /src\/(start|first|domain\/mercator)\.ts$/, priority: 2 },
+            { name: "main", test: /node_modules\/(@?preact|leaflet)\/|src\/((api|domain|map|ui)\/|station\/(columns|network)\.|[^/]+$)/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     // `MESONET=http://127.0.0.1:8081 npm run dev`; the page itself and its sources come from here.

@@ -55,6 +55,35 @@ test("a reading that comes in is on the map and in the panel soon after, and the
   await page.close();
 });
 
+test("a feed that is late has a mark in the quality layer, which leads to the feeds, and they have an address", async () => {
+  const { page, problems } = await openView(browser, running.origin, "#layer=quality&map=43.7,-79.6,7");
+  const feeds = page.getByRole("button", { name: "No feed is late" });
+  await feeds.waitFor();
+  // Real reports of a network that may be silent for two minutes would take as long: the answer is made late.
+  await page.route("**/api/v1/feeds", async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    assert.equal(body.feeds[0].network, "METAR");
+    assert.equal(body.feeds[0].lateAfterMinutes, 90);
+    body.feeds[0] = { ...body.feeds[0], newest: new Date(Date.now() - 3 * 3_600_000).toISOString(), late: true };
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.reload();
+  const late = page.locator(".legend").getByRole("button", { name: "Feeds that are late: 1" });
+  await late.click();
+  await page.getByRole("heading", { name: "Age of the feeds" }).waitFor();
+  await page.getByRole("cell", { name: "3 h late" }).waitFor();
+  await page.locator("td").filter({ hasText: /^90.min$/ }).waitFor();
+  await page.waitForFunction(() => location.hash.includes("feeds=open"));
+  assert.deepEqual(await violations(page), []);
+  await page.reload();
+  await page.getByRole("heading", { name: "Age of the feeds" }).waitFor();
+  await page.goBack();
+  await page.waitForFunction(() => !location.hash.includes("feeds=open"));
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
 test("while the past is shown nothing moves, and what came is there when now is shown again", async () => {
   const { page } = await openView(browser, running.origin, "#layer=stations&map=43.7,-79.6,8&station=CYYZ");
   await page.getByRole("cell", { name: "17.0 °C" }).first().waitFor();

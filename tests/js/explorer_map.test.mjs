@@ -205,3 +205,53 @@ test("a station's readings are in the order of a bulletin", async () => {
   assert.deepEqual(problems, []);
   await page.close();
 });
+
+test("the barb of a station crosses none of its numbers", async () => {
+  const { barbPoints } = await exportsOf("map/barb.ts");
+  const { shiftOf } = await exportsOf("map/station_model.ts");
+  let moved = 0;
+  for (let from_deg = 0; from_deg < 360; from_deg += 5) {
+    for (const speed_kt of [5, 10, 15, 25, 40, 50, 65]) {
+      for (const isSouthern of [false, true]) {
+        const angle = (from_deg * Math.PI) / 180;
+        const barb = barbPoints(speed_kt, from_deg, isSouthern, 24).map(([x, y]) => [x + Math.sin(angle) * 5, y - Math.cos(angle) * 5]);
+        assert.ok(barb.length > 8);
+        for (const [side, row, width] of [[-1, -9, 14], [-1, 9, 14], [1, -9, 22], [-1, -9, 21]]) {
+          const left = side < 0 ? -9 - width : 9;
+          const [across, down] = shiftOf(barb, left, left + width, row, side);
+          moved += across === 0 && down === 0 ? 0 : 1;
+          const crossed = barb.filter(([x, y]) => x > left + across && x < left + across + width && Math.abs(y - row - down) < 5);
+          assert.deepEqual(crossed, [], `${from_deg}° ${speed_kt} kt, ${side} ${row}`);
+        }
+      }
+    }
+  }
+  assert.ok(moved > 100 && moved < 3_000, `${moved} numbers move`);
+  assert.deepEqual(barbPoints(1, 90, false, 24), []);
+});
+
+test("from zoom 7 on coasts and borders are finer, only where the map is, and without seams where they are cut", async () => {
+  const { page, problems } = await open("#layer=stations&map=49,-123.5,6&plots=values");
+  await waitForStations(page, 2_900);
+  await page.waitForLoadState("networkidle");
+  const coasts = () => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.includes("/coast")).map((name) => name.match(/coast(-?\d+_\d+)/)[1]).sort());
+  assert.deepEqual(await coasts(), []);
+  await page.evaluate(() => window.explorer.map.setView([49, -123.5], 8, { animate: false }));
+  await page.waitForFunction(() => performance.getEntriesByType("resource").filter(({ name }) => name.includes("/coast")).length >= 4);
+  await page.waitForLoadState("networkidle");
+  await page.waitForTimeout(500);
+  assert.deepEqual(await coasts(), ["-120_30", "-120_50", "-140_30", "-140_50"]);
+  // Bowen Island is not in the coarser outlines; land is land, the strait is sea, and no line follows 50° N on land.
+  const styles = await page.evaluate(() => ["land", "sea"].map((name) => getComputedStyle(document.documentElement).getPropertyValue(`--map-${name}`).trim().match(/\w\w/g).map((two) => Number.parseInt(two, 16))));
+  const groundAt = async (lat, lon, half = 2) => {
+    const { x, y } = await pointOf(page, lat, lon);
+    return mostOf(await coloursOf(page, { x: x - half, y: y - half, width: 2 * half, height: 2 * half }));
+  };
+  assert.deepEqual(await groundAt(49.382, -123.381), styles[0], "Bowen Island");
+  assert.deepEqual(await groundAt(49.2, -123.6), styles[1], "the strait");
+  const { x, y } = await pointOf(page, 50, -122.2);
+  const seam = await coloursOf(page, { x: x - 30, y: y - 3, width: 60, height: 6 });
+  assert.equal(seam.length, 1, JSON.stringify(seam));
+  assert.deepEqual(problems, []);
+  await page.close();
+});

@@ -16,16 +16,23 @@ function network(count) {
         },
       ]),
     );
-  return { features, readings };
+  /** The first of them with their values, as the service answers in GeoJSON. */
+  const seen = (query) => {
+    const all = features.slice(0, Number(query.get("nearest") ?? count));
+    const time = query.get("end") ?? new Date().toISOString();
+    return all.map((one, at) => ({ ...one, properties: { network: "test", name: one.id, time, quality: "Good", airTemperature: (at % 60) - 20 } }));
+  };
+  return { features, readings, seen };
 }
 
 /** Answers the page's questions for stations with a network of so many. */
 export async function answerWithNetwork(page, count) {
-  const { features, readings } = network(count);
+  const { features, readings, seen } = network(count);
   await page.route("**/stations/map/markers", (route) => route.fulfill({ json: { type: "FeatureCollection", features } }));
   await page.route("**/stations/map/details*", (route) => route.fulfill({ json: {} }));
   await page.route("**/stations/readings?*", (route) => {
     const query = new URL(route.request().url()).searchParams;
+    if (query.get("format") === "geojson") return route.fulfill({ json: { type: "FeatureCollection", features: seen(query) } });
     return route.fulfill({ json: { stations: readings(query.get("end")), step: Number(query.get("step")) } });
   });
 }

@@ -66,7 +66,7 @@ const cutChoices = (page) =>
     }),
   );
 
-const LOOKED_AT = ["alert", "map", "station", "report", "alerts", "area", "models", "sounding", "radar", "quality", "search"];
+const LOOKED_AT = ["alert", "map", "station", "report", "alerts", "area", "models", "sounding", "radar", "quality", "extremes", "feeds", "isobars", "fitted", "embed", "search"];
 
 for (const name of LOOKED_AT) {
   for (const look of ["light", "phone-dark"]) {
@@ -208,11 +208,11 @@ test("in French nothing that the page says itself is in English", async () => {
   const filled = [...english].filter((text) => /\{\d\}/.test(text) && /[A-Za-z]{3}/.test(text));
   const escaped = (text) => text.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&");
   const patterns = filled.map((text) => new RegExp(`^${text.split(/\{\d\}/).map(escaped).join(".+")}$`));
-  for (const name of ["map", "plots", "alerts", "models", "sounding", "radar", "quality"]) {
+  for (const name of ["map", "plots", "alerts", "models", "sounding", "radar", "quality", "extremes", "feeds", "isobars"]) {
     const [address] = VIEWS[name];
     const { page, problems } = await open(`${address}&lang=fr`);
     await page.waitForFunction(() => document.documentElement.lang === "fr");
-    await page.locator(name === "map" || name === "alerts" || name === "models" || name === "radar" ? ".legend" : ".panel h3").first().waitFor();
+    await page.locator(name === "map" || name === "alerts" || name === "models" || name === "isobars" || name === "radar" ? ".legend" : ".panel h3, .panel h2").first().waitFor();
     await page.waitForTimeout(1_000);
     const said = await page.evaluate(() => {
       const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -36,12 +36,48 @@ for (const [layer, address, name, there] of [
   });
 }
 
-test("a page that cannot start says why", async () => {
+test("a page whose program does not come says so in both languages", async () => {
   const page = await browser().newPage({ locale: "fr-CA" });
-  const stop = await refuse(page, "**/mesonet.wasm", 404, "unknown file");
+  await refuse(page, "**/explorer/main-*.js", 404, "unknown file");
   await page.goto(origin());
-  await page.getByText(/L’explorateur n’a pu démarrer/).waitFor();
+  await page.getByText(/could not be loaded/).waitFor();
+  await page.getByText(/n’a pu être chargé/).waitFor();
+  await page.close();
+});
+
+test("without the core there are values in metric units, and what needs it says why it is missing", async () => {
+  const page = await browser().newPage({ viewport: { width: 1440, height: 900 }, locale: "fr-CA" });
+  const stop = await refuse(page, "**/mesonet.wasm", 404, "unknown file");
+  await page.goto(`${origin()}/#layer=stations&station=${TORONTO}`);
+  const notice = page.locator(".notice.bad", { hasText: /Conversion des unités : / });
+  await notice.waitFor();
+  await page.waitForFunction(() => /[1-9]/.test(document.querySelector("#count").textContent));
+  await page.locator(".panel .trouble").waitFor();
+  assert.deepEqual(await violations(page), []);
   await stop();
+  await notice.getByRole("button", { name: "Réessayer" }).click();
+  await notice.waitFor({ state: "hidden" });
+  await page.locator(".panel .trouble button").click();
+  await page.getByRole("cell", { name: "29,0 °C" }).first().waitFor();
+  await page.locator("#units").click();
+  await page.getByRole("cell", { name: "84,2 °F" }).first().waitFor();
+  await page.close();
+});
+
+test("a part of the page that does not come says so, and is asked for again", async () => {
+  const page = await browser().newPage({ viewport: { width: 1440, height: 900 }, locale: "en-CA" });
+  let isRefused = true;
+  let asked = 0;
+  await page.route("**/explorer/quality_part-*.js*", (route) => {
+    asked += 1;
+    return isRefused ? route.fulfill({ status: 503, json: "try again later" }) : route.continue();
+  });
+  await page.goto(`${origin()}/#layer=quality`);
+  await page.locator(".panel .trouble").waitFor();
+  isRefused = false;
+  await page.locator(".panel .trouble button").click();
+  await page.getByRole("heading", { name: "Stations to look at" }).waitFor();
+  assert.ok(asked >= 2);
   await page.close();
 });
 

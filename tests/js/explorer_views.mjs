@@ -68,6 +68,16 @@ export const VIEWS = {
       await page.locator(".hodograph .part").first().waitFor();
     },
   ],
+  isobars: ["#layer=models&model=nam211&product=temperature_2m&map=42,-97,4&lines=pressure", tiles],
+  fitted: [
+    "#layer=stations&map=43.7,-79.6,6&scale=fitted",
+    async (page) => {
+      await waitForStations(page, 2_000);
+      await page.locator("#signs summary").click();
+    },
+  ],
+  coast: ["#layer=stations&map=49,-123.5,8", stations],
+  embed: ["#layer=stations&map=45,-75,6&embed", stations],
   area: [
     "#layer=alerts&area=TXC463&map=29.4,-99,7",
     async (page) => {
@@ -75,6 +85,14 @@ export const VIEWS = {
     },
   ],
   radar: ["#layer=products", tiles],
+  extremes: [
+    `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
+    async (page) => {
+      await page.locator(".plot canvas").nth(2).waitFor();
+      await page.locator(".extremes").evaluate((part) => part.scrollIntoView({ block: "start" }));
+    },
+  ],
+  feeds: ["#layer=quality&feeds=open", (page) => page.getByRole("rowheader", { name: "METAR" }).waitFor()],
   quality: ["#layer=quality", (page) => page.getByRole("heading", { name: "Stations to look at" }).waitFor()],
   search: [
     "#layer=stations",

@@ -1,67 +1,73 @@
-// Starts the page: the core, what the server is, and then what the view needs.
+// Starts the page: what the server is, and then what the view needs.
 import "leaflet/dist/leaflet.css";
-import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
 import { effect, untracked } from "@preact/signals";
+import type L from "leaflet";
 import { render } from "preact";
 
-import { loadAlerts } from "./alerts/record";
 import { isOffline, meet, returns, sleep } from "./api/client";
 import { heard, listenLive } from "./api/live";
 import { load } from "./api/loads";
 import { loadCore } from "./domain/core";
-import { loadModels, loadProducts } from "./models/fields";
+import type { First } from "./first";
 import { listenToKeys } from "./keys";
-import { loadDetails, loadPlaces, loadReadings, refreshReadings } from "./station/network";
-import { loadFiles } from "./products/catalogue";
+import { theMap } from "./map/map_view";
+import { hadPicture, isRestDue } from "./order";
+import { listenToPlayback } from "./playback";
+import { loadDetails, loadPlaces, loadReadings, refreshes, refreshReadings } from "./station/network";
+import { loadFeeds } from "./quality/feeds";
 import { App } from "./ui/app";
+import { alertsPart, modelsPart, productsPart } from "./ui/parts";
 import { word } from "./ui/words";
-import { alertsOver, at_ms, keepAddress, language, layer, model, step_min, variable } from "./view";
+import { alertsOver, at_ms, keepAddress, language, layer, model, step_min, system, variable } from "./view";
 import { warmUp } from "./worker_pool";
 
-const root = document.getElementById("app")!;
-keepAddress();
-warmUp();
-try {
-  await Promise.all([loadCore(), met()]);
-} catch (error) {
-  root.textContent = word("cannotStart", (error as Error).message);
-  throw error;
+/** Starts the page with what was asked for ahead of it. */
+export async function start(first: First): Promise<void> {
+  const root = document.getElementById("app")!;
+  keepAddress();
+  await met(first, root);
+  root.textContent = "";
+  render(<App />, root);
+  listenToKeys();
+  listenToPlayback();
+  loadWhatIsSeen(first);
+  followWhatChanges();
 }
-root.textContent = "";
-render(<App />, root);
-listenToKeys();
-loadWhatIsSeen();
-followWhatChanges();
 
 /** Waits for a server that is away from the start. */
-async function met(): Promise<void> {
-  for (;;) {
+async function met({ index }: First, root: HTMLElement): Promise<void> {
+  for (let asked: typeof index | undefined = index; ; asked = undefined) {
     try {
-      await meet();
+      await meet(asked);
       return;
     } catch (error) {
-      if (!isOffline.value) throw error;
+      if (!isOffline.value) {
+        root.textContent = word("cannotStart", (error as Error).message);
+        throw error;
+      }
       root.textContent = word("away");
       await sleep(1_000);
     }
   }
 }
 
-/** Loads what the layer shows, and again when the server is back. */
-function loadWhatIsSeen(): void {
+const isOfStations = () => layer.value === "stations" || layer.value === "quality";
+
+/** Loads what the layer shows, and again when the server is back. On a slow line what is not seen yet waits for the first picture. */
+function loadWhatIsSeen({ picture }: First): void {
   let hasDetails = false;
-  effect(() => {
-    void returns.value;
-    void untracked(() => load("stations", loadPlaces));
-  });
+  let ahead = picture;
   effect(() => {
     void [returns.value, variable.value, step_min.value];
-    const hasReadings = layer.value === "stations" || layer.value === "quality";
+    const hasReadings = isOfStations();
     // Which time is shown matters only for what is asked first.
     void untracked(async () => {
-      if (hasReadings) await loadReadings();
+      const given = ahead;
+      ahead = undefined;
+      if (hasReadings) await loadReadings(given);
+      else hadPicture.value = true;
       if (hasDetails) return;
       await load("names", async () => {
         await loadDetails();
@@ -70,21 +76,49 @@ function loadWhatIsSeen(): void {
     });
   });
   effect(() => {
+    void returns.value;
+    if (isRestDue.value) void untracked(() => load("stations", loadPlaces));
+  });
+  effect(() => {
+    void returns.value;
+    const isNeeded = system.value === "us" || variable.value.startsWith("wind");
+    if (isNeeded || isRestDue.value) void untracked(() => load("core", async () => void (await loadCore())));
+  });
+  effect(() => {
+    if (isRestDue.value) warmUp();
+  });
+  effect(() => {
+    void [returns.value, refreshes.value];
+    if (layer.value === "quality") void untracked(() => load("feeds", loadFeeds));
+  });
+  effect(() => {
     void [returns.value, language.value];
-    if (layer.value === "alerts" || alertsOver.value) void untracked(() => load("alerts", loadAlerts));
+    if (layer.value === "alerts" || alertsOver.value) void untracked(loadAlerts);
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models") void untracked(() => load("models", loadModels));
+    if (layer.value === "models") void untracked(() => load("models", async () => (await shown(modelsPart)).loadModels()));
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "products") void untracked(() => load("products", loadFiles));
+    if (layer.value === "products") void untracked(() => load("products", async () => (await shown(productsPart)).loadFiles()));
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models" && model.value) void untracked(() => load("field", loadProducts));
+    if (layer.value === "models" && model.value) void untracked(() => load("field", async () => (await modelsPart()).loadProducts()));
   });
+}
+
+const loadAlerts = () => load("alerts", async () => (await shown(alertsPart)).loadAlerts());
+
+const onMap = new Set<unknown>();
+
+/** Loads a part of the page and puts its layer on the map, once. */
+async function shown<T extends { layerOf(map: L.Map): void }>(part: () => Promise<T>): Promise<T> {
+  const [of, map] = await Promise.all([part(), theMap]);
+  if (!onMap.has(part)) of.layerOf(map);
+  onMap.add(part);
+  return of;
 }
 
 /** What comes in this time is loaded once, and so much time is between two loads. */
@@ -94,8 +128,8 @@ const BETWEEN_MS = 120_000;
 /** Loads what is shown again when the service has something new: readings while now is shown, alerts while they are. */
 function followWhatChanges(): void {
   listenLive(() => variable.value);
-  follow(() => heard.value.readings, () => at_ms.value === undefined && (layer.value === "stations" || layer.value === "quality"), refreshReadings);
-  follow(() => heard.value.alerts, () => layer.value === "alerts" || alertsOver.value, () => load("alerts", loadAlerts));
+  follow(() => heard.value.readings, () => at_ms.value === undefined && isOfStations(), refreshReadings);
+  follow(() => heard.value.alerts, () => layer.value === "alerts" || alertsOver.value, loadAlerts);
 }
 
 function follow(count: () => number, isShown: () => boolean, refresh: () => Promise<void>): void {

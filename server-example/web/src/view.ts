@@ -3,6 +3,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 
 import { wrapLon } from "./domain/mercator";
 import { mapVariable, type System } from "./domain/variables";
+import { CAMERA, VARIABLE } from "./first";
 
 export type Layer = "stations" | "quality" | "alerts" | "models" | "products";
 export const LAYERS: readonly Layer[] = ["stations", "quality", "alerts", "models", "products"];
@@ -10,7 +11,7 @@ export type Theme = "light" | "dark";
 const THEMES: readonly Theme[] = ["light", "dark"];
 
 export const layer = signal<Layer>("stations");
-export const variable = signal("airTemperature");
+export const variable = signal(VARIABLE);
 /** The time shown, milliseconds since 1970; undefined is the server's now. */
 export const at_ms = signal<number | undefined>(undefined);
 /** Minutes between two positions of the slider. */
@@ -21,6 +22,8 @@ export const alert = signal<string | undefined>(undefined);
 export const area = signal<string | undefined>(undefined);
 /** Whether the stations on the map are listed in a table. */
 export const isTableOpen = signal(false);
+/** Whether the panel of the quality layer is that of the feeds. */
+export const isFeedsOpen = signal(false);
 /** Which alerts are shown, each empty where all are. */
 export const alertFilters = signal({ hazard: "", severity: "", office: "", region: "" });
 /** The clicked place of the models layer. */
@@ -31,10 +34,18 @@ export const level_hpa = signal<number | undefined>(undefined);
 export const hour = signal(0);
 /** The raster product and its time, as the catalogue names its files; empty is the first. */
 export const productFile = signal("");
-export const camera = signal({ lat: 46, lon: -96, zoom: 4 });
+/** Whether the page stands in another one: the map and its legend alone. */
+export const isEmbedded = signal(false);
+export const camera = signal(CAMERA);
 /** Whether the map is where it should be for what is opened: the address said so, or it has gone there. */
 export const isPlaced = signal(false);
 export const alertsOver = signal(false);
+/** Whether colours are fitted to the values that are there. */
+export const isFitted = signal(false);
+/** Of what lines of equal value are drawn over a field of a model. */
+export type Lines = "" | "pressure" | "field";
+export const LINES: readonly Lines[] = ["", "pressure", "field"];
+export const lines = signal<Lines>("");
 /** Whether stations are plotted as models where the map is near enough. */
 export const stationModels = signal(true);
 
@@ -95,6 +106,7 @@ export function openAlert(id: string): void {
 
 /** Whether the panel beside the map is open. */
 export const isPanelOpen = computed(() => {
+  if (isEmbedded.value) return false;
   if (layer.value === "alerts") return alert.value !== undefined || area.value !== undefined || station.value !== undefined;
   if (layer.value === "models") return place.value !== undefined || station.value !== undefined;
   if (layer.value === "quality") return true;
@@ -107,7 +119,8 @@ export function closePanel(): void {
     area.value = undefined;
     return;
   }
-  // A station that was opened from the table: back to it.
+  // A station that was opened from the table or beside the feeds: back to them.
+  if (station.value === undefined || layer.value !== "quality") isFeedsOpen.value = false;
   if (station.value === undefined || layer.value !== "stations") isTableOpen.value = false;
   station.value = undefined;
   alert.value = undefined;
@@ -117,8 +130,10 @@ export function closePanel(): void {
 
 const round = (value: number, places: number) => Number(value.toFixed(places));
 
-function written(): string {
+/** The address of what is shown; without what makes it a part of another page, if the whole is meant. */
+export function written(isWhole = false): string {
   const all = new URLSearchParams();
+  if (isEmbedded.value && !isWhole) all.set("embed", "map");
   const { lat, lon, zoom } = camera.value;
   all.set("layer", layer.value);
   if (layer.value === "stations") all.set("variable", variable.value);
@@ -130,9 +145,12 @@ function written(): string {
   if (layer.value === "alerts" && area.value) all.set("area", area.value);
   if (layer.value === "alerts") for (const [name, text] of Object.entries(alertFilters.value)) if (text !== "") all.set(name, text);
   if (layer.value === "stations" && isTableOpen.value) all.set("table", "open");
+  if (layer.value === "quality" && isFeedsOpen.value) all.set("feeds", "open");
   if (alertsOver.value) all.set("alerts", "over");
   if (layer.value === "stations" && !stationModels.value) all.set("plots", "values");
+  if ((layer.value === "stations" || layer.value === "models") && isFitted.value) all.set("scale", "fitted");
   if (layer.value === "models") {
+    if (lines.value !== "") all.set("lines", lines.value);
     if (model.value) all.set("model", model.value);
     if (product.value) all.set("product", product.value);
     if (level_hpa.value !== undefined) all.set("level", String(level_hpa.value));
@@ -175,6 +193,10 @@ function read(hash: string, isOwn = false): void {
   alertFilters.value = { hazard: filter("hazard"), severity: filter("severity"), office: filter("office"), region: filter("region") };
   alertsOver.value = all.get("alerts") === "over";
   isTableOpen.value = all.get("table") === "open";
+  isEmbedded.value = all.has("embed");
+  isFitted.value = all.get("scale") === "fitted";
+  lines.value = LINES.find((one) => one === all.get("lines")) ?? "";
+  isFeedsOpen.value = all.get("feeds") === "open";
   stationModels.value = all.get("plots") !== "values";
   model.value = all.get("model") ?? model.value;
   product.value = all.get("product") ?? product.value;
@@ -197,7 +219,7 @@ function read(hash: string, isOwn = false): void {
 }
 
 /** What a user has gone to: another one is a step of the browser's history; the map, the time and the rest are not. */
-const step = () => JSON.stringify([layer.value, station.value, alert.value, area.value, place.value, isTableOpen.value]);
+const step = () => JSON.stringify([layer.value, station.value, alert.value, area.value, place.value, isTableOpen.value, isFeedsOpen.value]);
 let lastStep = "";
 let isStep = false;
 let isWriting = false;

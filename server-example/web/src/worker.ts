@@ -1,5 +1,6 @@
 // Off the thread of the page: answers taken apart into columns, tiles decoded and coloured.
-import { loadCore } from "./domain/core";
+import { load } from "mesonet/slim";
+
 import type { Scale } from "./domain/colour";
 import { colourOf } from "./domain/colour";
 import { gridColumns, verdictCounts, type Columns, type Verdicts } from "./station/columns";
@@ -24,15 +25,20 @@ export interface TileTask {
   readonly factor: number;
   readonly shift: number;
 }
-export type Task = GridTask | VerdictTask | TileTask;
+/** A tile of a raster product: packed integers, deflated, each but the first of a row the difference from the last. */
+export interface RasterTask {
+  readonly kind: "raster";
+  readonly body: ArrayBuffer;
+  readonly side: number;
+}
+export type Task = GridTask | VerdictTask | TileTask | RasterTask;
 
 export interface PaintedTile {
   readonly pixels: Uint8ClampedArray<ArrayBuffer>;
   readonly values: Float32Array<ArrayBuffer>;
 }
-export type Done = Columns | Verdicts | PaintedTile;
+export type Done = Columns | Verdicts | PaintedTile | Int16Array<ArrayBuffer>;
 
-const ready = loadCore();
 const LUT_STEPS = 1024;
 /** A colour is that of the legend: land that shows through would change it, and otherwise in the dark. */
 const OPAQUE = 255;
@@ -43,12 +49,16 @@ async function done(task: Task): Promise<[Done, Transferable[]]> {
     return [columns, [columns.values.buffer, columns.ages.buffer, columns.qualities.buffer]];
   }
   if (task.kind === "verdicts") return [verdictCounts(task.body), []];
+  if (task.kind === "raster") {
+    const cells = await inflated(task);
+    return [cells, [cells.buffer]];
+  }
   const tile = await painted(task);
   return [tile, [tile.pixels.buffer, tile.values.buffer]];
 }
 
 async function painted({ body, encoding, colours, factor, shift }: TileTask): Promise<PaintedTile> {
-  const core = await ready;
+  const core = await load();
   const decoded = core.decodeTile(body, encoding);
   const values = new Float32Array(decoded.length);
   const pixels = new Uint8ClampedArray(decoded.length * 4);
@@ -63,6 +73,16 @@ async function painted({ body, encoding, colours, factor, shift }: TileTask): Pr
     words[at] = table[step < 0 ? 0 : step >= LUT_STEPS ? LUT_STEPS - 1 : step]!;
   }
   return { pixels, values };
+}
+
+/** Inflates a tile and undoes the differences along its rows. */
+async function inflated({ body, side }: RasterTask): Promise<Int16Array<ArrayBuffer>> {
+  const bytes = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const cells = new Int16Array(await new Response(bytes).arrayBuffer());
+  for (let row = 0; row < side; row += 1) {
+    for (let at = row * side + 1; at < (row + 1) * side; at += 1) cells[at] = cells[at]! + cells[at - 1]!;
+  }
+  return cells;
 }
 
 function colourTable(colours: Scale): Uint32Array {

@@ -1,6 +1,6 @@
 // Hands tasks to the worker and gives back what it made of them.
 import type { Columns, Verdicts } from "./station/columns";
-import type { GridTask, PaintedTile, Task, TileTask, VerdictTask } from "./worker";
+import type { GridTask, PaintedTile, RasterTask, Task, TileTask, VerdictTask } from "./worker";
 
 let worker: Worker | undefined;
 let last = 0;
@@ -9,6 +9,7 @@ const open = new Map<number, { resolve: (value: never) => void; reject: (reason:
 export function inWorker(task: GridTask): Promise<Columns>;
 export function inWorker(task: VerdictTask): Promise<Verdicts>;
 export function inWorker(task: TileTask): Promise<PaintedTile>;
+export function inWorker(task: RasterTask): Promise<Int16Array<ArrayBuffer>>;
 export function inWorker(task: Task): Promise<unknown> {
   worker ??= started();
   const id = (last += 1);

@@ -2,9 +2,10 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
-import { loading } from "../api/client";
+import { failures } from "../api/loads";
 import type { AlertFeature } from "../api/types";
 import { short } from "../ui/clock";
+import { Skeleton } from "../ui/states";
 import { word } from "../ui/words";
 import { alert, alertFilters, openAlert } from "../view";
 import { type AlertEvent, areasOf, choicesOf, choiceText, eventOf, events, type Filter, FILTERS, lastEnd, wanted } from "./events";
@@ -18,7 +19,7 @@ const openEvent = signal<string | undefined>(undefined);
 
 export function AlertList() {
   const all = alerts.value;
-  if (!all) return loading.value.size > 0 ? null : <p class="quiet">…</p>;
+  if (!all) return failures.value.has("alerts") ? null : <Skeleton lines={8} />;
   const isFiltered = FILTERS.some((filter) => alertFilters.value[filter] !== "");
   return (
     <section class="list" aria-label={word("alerts")} data-open={isOpen.value ? "" : undefined}>

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { AlertArea, AlertFeature } from "../api/types";
 import { boxOf } from "../domain/mercator";
 import { goTo } from "../map/map_view";
-import { Trouble } from "../ui/states";
+import { Skeleton, Trouble } from "../ui/states";
 import { word } from "../ui/words";
 import { area, isPlaced, language, openAlert } from "../view";
 import { alerts, byId, chainOf, codeOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
@@ -26,7 +26,7 @@ export function AlertPanel({ id }: { id: string }) {
       isPlaced.value = true;
     }
   }, [id, one === undefined]);
-  if (!one) return <p class="quiet">{alerts.value ? word("noSuchAlert") : word("loadingOf", word("alerts"))}</p>;
+  if (!one) return alerts.value ? <p class="quiet">{word("noSuchAlert")}</p> : <Skeleton lines={12} />;
   const { properties: of } = one;
   const chain = chainOf(id);
   const unknown = (of.previousIds ?? []).filter((previous) => !byId.value.has(previous));

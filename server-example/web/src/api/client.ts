@@ -51,9 +51,10 @@ export const observations = (path: string): string => `${api}${path}`;
 /** An address of the model service. */
 export const modelService = (path: string): string => `${models}${path}`;
 
-/** Asks the server what it is: its prefixes, and whether it replays. */
-export async function meet(): Promise<Index> {
-  const index = await askJson<Index>("./", { accept: "application/json" });
+/** Asks the server what it is, or has been asked: its prefixes, and whether it replays. */
+export async function meet(asked?: Promise<Response>): Promise<Index> {
+  const given = await asked?.catch(() => undefined);
+  const index = given?.ok ? ((await given.json()) as Index) : await askJson<Index>("./", { accept: "application/json" });
   const prefix = (ending: string) =>
     index.endpoints.find((text) => text.endsWith(ending))?.slice("GET /".length, -ending.length) ?? "";
   api = prefix("/stations/map/markers");

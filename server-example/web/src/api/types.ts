@@ -84,6 +84,30 @@ export interface ObservationSeries {
   }[];
 }
 
+interface Extreme {
+  readonly value: number;
+  readonly quality: Quality;
+  readonly coveragePercent: number;
+  readonly from: { readonly timestamp: string };
+}
+
+export interface StationSummaries {
+  readonly utcOffset: string;
+  readonly periods: readonly {
+    readonly name: string;
+    readonly start: string;
+    readonly variables: Readonly<Record<string, { readonly unit: string; readonly max?: Extreme; readonly min?: Extreme; readonly total?: Omit<Extreme, "from"> }>>;
+  }[];
+}
+
+export interface Feed {
+  readonly network: string;
+  readonly stations: number;
+  readonly newest?: string;
+  readonly lateAfterMinutes?: number;
+  readonly late: boolean;
+}
+
 export interface Explanation {
   readonly variable: string;
   readonly unit: string;

@@ -32,3 +32,17 @@ export function boxOf(places: readonly (readonly number[])[]): readonly [number,
   const across = most(turned) - least(turned) < most(lons) - least(lons) ? turned : lons;
   return [least(across), least(lats), most(across), most(lats)];
 }
+
+/** The box around a place that a picture of so many pixels shows, as the service is asked for it: across 180° the west is greater than the east. */
+export function boxAround(lat: number, lon: number, zoom: number, width: number, height: number): Record<"minLat" | "minLon" | "maxLat" | "maxLon", string> {
+  const scale = 256 * 2 ** zoom;
+  const [x, y] = [worldX(lon), worldY(lat)];
+  const [west, east] = width >= scale ? [-180, 180] : [wrapLon(lonOf(x - width / 2 / scale)), wrapLon(lonOf(x + width / 2 / scale))];
+  const rounded = (degrees: number) => String(Math.round(degrees * 100) / 100);
+  return {
+    minLat: rounded(latOf(Math.min(y + height / 2 / scale, 1))),
+    minLon: rounded(west),
+    maxLat: rounded(latOf(Math.max(y - height / 2 / scale, 0))),
+    maxLon: rounded(east),
+  };
+}

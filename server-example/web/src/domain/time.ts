@@ -54,3 +54,8 @@ export function span(seconds: number, locale: string): string {
   if (minutes < 48 * 60) return `${Math.round(minutes / 60)}\u202fh`;
   return `${Math.round(minutes / 1440)}\u202f${locale.startsWith("fr") ? "j" : "d"}`;
 }
+
+/** The start of a run of a model by its stamp, such as 20240803T120000Z; milliseconds since 1970. */
+export function runStart_ms(run: string): number {
+  return Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+}

@@ -1,7 +1,6 @@
 // Towns of Canada and the United States by name, for the search and the map: large ones with the map, all when they are first needed.
 import { signal } from "@preact/signals";
-import largeAddress from "virtual:names";
-import address from "virtual:places";
+import addresses from "virtual:towns";
 
 export interface Town {
   readonly name: string;
@@ -71,7 +70,7 @@ let asked: Promise<void> | undefined;
 
 /** Loads the towns once; the search works without them, and what failed is asked again. */
 export function loadTowns(): Promise<void> {
-  asked ??= textOf(address)
+  asked ??= textOf(addresses.places)
     .then((all) => {
       towns.value = read(all as Columns);
     })
@@ -84,7 +83,7 @@ export function loadTowns(): Promise<void> {
 /** Loads what the map names from afar. A map without names is a map all the same. */
 export async function loadLargeTowns(): Promise<void> {
   try {
-    const [large, all] = (await textOf(largeAddress)) as [Columns, ["CA" | "US", string, number, number][]];
+    const [large, all] = (await textOf(addresses.names)) as [Columns, ["CA" | "US", string, number, number][]];
     regions.value = all.map(([country, code, lon, lat]) => ({ country, code, lon, lat }));
     largeTowns.value = read(large);
   } catch {

@@ -1,7 +1,8 @@
 // The variables that the map shows, with their scales and their units in both systems.
 import type { Scale } from "./colour";
 import { scales } from "./colour";
-import { core } from "./core";
+import type { MAP_NAMES } from "../first";
+import { coreIfLoaded } from "./core";
 
 export type System = "metric" | "us";
 
@@ -12,7 +13,7 @@ export interface MapVariable {
   readonly scale: Scale;
 }
 
-const variable = (name: string, en: string, fr: string, unit: string, scale: Scale): MapVariable => ({
+const variable = (name: (typeof MAP_NAMES)[number], en: string, fr: string, unit: string, scale: Scale): MapVariable => ({
   name,
   label: { en, fr },
   unit,
@@ -163,16 +164,17 @@ export function shownUnit(unit: string, system: System): string {
   return (system === "us" ? US : METRIC)[unit] ?? unit;
 }
 
-/** A value in the unit in which it is shown, by the core. */
+/** A value in the unit in which it is shown, by the core; not a number until the core is there. */
 export function shown(value: number, unit: string, system: System): number {
   const to = shownUnit(unit, system);
-  return to === unit ? value : core().convert(value, unit, to, { liquidWater: unit === "kg/m²" });
+  return to === unit ? value : (coreIfLoaded()?.convert(value, unit, to, { liquidWater: unit === "kg/m²" }) ?? Number.NaN);
 }
 
 const PLACES: Readonly<Record<string, number>> = { inHg: 2, in: 2, "in/h": 2, mi: 1, km: 1, ft: 0, m: 0, "°": 0, "%": 0, mph: 0, "km/h": 0, "1/s": 6 };
 
 /** A number with the decimals that its unit deserves; one without a unit, such as a count, has none that it does not need. */
 export function digits(value: number, unit: string, locale: string, isRound = unit === ""): string {
+  if (Number.isNaN(value)) return "…";
   const places = PLACES[unit] ?? (Math.abs(value) < 0.1 && value !== 0 ? 3 : 1);
   const least = unit === "inHg" ? 2 : Math.min(places, 1);
   const text = value.toLocaleString(locale, { minimumFractionDigits: isRound ? 0 : least, maximumFractionDigits: places });
@@ -184,7 +186,7 @@ export function mapText(value: number, name: string, system: System, locale: str
   const { unit } = mapVariable(name);
   const to = shownUnit(unit, system);
   const number = shown(value, unit, system);
-  if (name === "mslp") {
+  if (name === "mslp" && !Number.isNaN(number)) {
     const places = to === "inHg" ? 2 : 1;
     return number.toLocaleString(locale, { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: false });
   }

@@ -8,6 +8,21 @@ export function feathers(speed_kt: number): { pennants: number; full: number; ha
 }
 
 const SPACING = 4;
+/** How far feathers reach from the shaft, as a part of its length. */
+const REACH = 0.45;
+
+/** Points on a barb whose foot is at 0, 0: along its shaft, and at the ends of feathers. */
+export function barbPoints(speed_kt: number, from_deg: number, isSouthern: boolean, length: number): readonly (readonly [number, number])[] {
+  const { pennants, full, half } = feathers(speed_kt);
+  if (pennants + full === 0 && !half) return [];
+  const angle = (from_deg * Math.PI) / 180;
+  const [east, south] = [Math.sin(angle), -Math.cos(angle)];
+  const side = (isSouthern ? -1 : 1) * REACH * length;
+  const shaft = Array.from({ length: 9 }, (_, at) => (length * at) / 8);
+  const count = Math.min(pennants * 2 + full + (half ? 1 : 0) + 1, 5);
+  const ends = Array.from({ length: count }, (_, at) => length + SPACING * 0.9 - at * SPACING);
+  return [...shaft.map((along) => [east * along, south * along] as const), ...ends.flatMap((along) => [0.5, 1].map((part) => [east * along - south * side * part, south * along + east * side * part] as const))];
+}
 
 /** Draws a barb whose foot is at a point. A calm is a ring. */
 export function drawBarb(
@@ -32,7 +47,7 @@ export function drawBarb(
   // Upwards is where the wind comes from. In the north the feathers point to the lower pressure, which is on
   // the left of who has the wind in the back: clockwise of the shaft.
   const side = isSouthern ? -1 : 1;
-  const reach = length * 0.45 * side;
+  const reach = length * REACH * side;
   context.moveTo(0, 0);
   context.lineTo(0, -length);
   let at = -length;

@@ -4,7 +4,7 @@ import type L from "leaflet";
 
 import { askBytes, now_ms, observations } from "../api/client";
 import { colourOf, css, inkOn } from "../domain/colour";
-import { core } from "../domain/core";
+import { coreIfLoaded } from "../domain/core";
 import { wrapLon } from "../domain/mercator";
 import { isBad, QUALITIES } from "../domain/quality";
 import { iso, MINUTE_MS, OLD_S } from "../domain/time";
@@ -13,11 +13,12 @@ import type { Columns } from "../station/columns";
 import { cell, columns, details, position, shown_ms } from "../station/network";
 import { layer, locale, stationModels, system, variable } from "../view";
 import { inWorker } from "../worker_pool";
+import { mapScale } from "./fitted_scale";
 import { dot, markSprite } from "./marks";
 import type { Frame, Taken } from "./overlay";
 import { firstX } from "./overlay";
 import type { Chip, Ink, Part } from "./station_model";
-import { codedPressure, drawStationModel, MODEL_SIZE, weatherSign } from "./station_model";
+import { codedPressure, drawStationModel, MODEL_SIZE, moreRoom, weatherSign } from "./station_model";
 import type { Spot } from "./stations_layer";
 
 /** From this zoom on there is room for plots. */
@@ -63,13 +64,21 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
   const column = at.get(id);
   if (column === undefined && !chosen) return;
   // What has come, until the variable that is chosen has.
-  const { scale: colours, name } = mapVariable(columns.value?.names[0] ?? variable.value);
-  const colour = chosen && colourOf(colours, chosen.value);
+  const { name } = mapVariable(columns.value?.names[0] ?? variable.value);
+  const colour = chosen && colourOf(mapScale.peek(), chosen.value);
   const mark = (quality: number | undefined) => (quality !== undefined && isBad(QUALITIES[quality]!) ? quality : undefined);
   taken.speck(px, py);
+  const placeOf = (wanted: string) => (column === undefined ? -1 : cell(of, MODEL_NAMES.indexOf(wanted), of.times_ms.length - 1, column));
+  const value = (wanted: string) => {
+    const found = of.values[placeOf(wanted)];
+    return found === undefined || Number.isNaN(found) ? undefined : found;
+  };
+  const speed = value("windSpeed10m");
+  const speed_kt = speed === undefined ? undefined : coreIfLoaded()?.convert(speed, "km/h", "kt");
+  const [left, right] = moreRoom(speed_kt, value("windDirection"), isSouthern);
   // A pressure in full is longer than its code.
-  const more = chosen && name === "mslp" ? 8 : 0;
-  if (!taken.claim(px + more, py + 5, MODEL_SIZE.x + more, MODEL_SIZE.y)) {
+  const more = right + (chosen && name === "mslp" ? 16 : 0);
+  if (!taken.claim(px + (more - left) / 2, py + 5, MODEL_SIZE.x + (more + left) / 2, MODEL_SIZE.y)) {
     context.globalAlpha = (chosen?.age_s ?? 0) > OLD_S ? 0.4 : 1;
     context.drawImage(dot(colour && css(colour), ink), px - 6, py - 6, 12, 12);
     const bad = mark(chosen?.quality);
@@ -77,11 +86,6 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
     context.globalAlpha = 1;
     return;
   }
-  const placeOf = (wanted: string) => (column === undefined ? -1 : cell(of, MODEL_NAMES.indexOf(wanted), of.times_ms.length - 1, column));
-  const value = (wanted: string) => {
-    const found = of.values[placeOf(wanted)];
-    return found === undefined || Number.isNaN(found) ? undefined : found;
-  };
   const part = (wanted: string, text: (value: number) => string): Part | undefined => {
     const found = value(wanted);
     return found === undefined ? undefined : { text: text(found), mark: mark(of.qualities[placeOf(wanted)]) };
@@ -93,7 +97,6 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
     mark: mark(chosen.quality),
     ...(colour ? { fill: css(colour), ink: inkOn(colour) } : { fill: ink.ground, ink: ink.text }),
   };
-  const speed = value("windSpeed10m");
   const weather = weatherSign(details.value.get(id)?.presentWeather ?? []);
   const age_s = column === undefined ? chosen!.age_s : of.ages[placeOf(MODEL_NAMES[0]!)]!;
   drawStationModel(
@@ -104,7 +107,7 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
       temperature: part("airTemperature", degrees),
       dewPoint: part("dewPointTemperature", degrees),
       pressure: part("mslp", codedPressure),
-      speed_kt: speed === undefined ? undefined : core().convert(speed, "km/h", "kt"),
+      speed_kt,
       from_deg: value("windDirection"),
       cover: value("cloudCover"),
       weather,

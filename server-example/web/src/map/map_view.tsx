@@ -3,17 +3,14 @@ import { effect } from "@preact/signals";
 import L from "leaflet";
 import { useEffect, useRef } from "preact/hooks";
 
-import { alertsLayer } from "../alerts/alerts_layer";
-import { modelLayer } from "../models/model_layer";
-import { productLayer } from "../products/product_layer";
 import { details } from "../station/network";
 import { nearLon, wrapLon } from "../domain/mercator";
 import { QUALITIES } from "../domain/quality";
 import { OLD_S, span } from "../domain/time";
 import { withUnit } from "../domain/variables";
 import { word } from "../ui/words";
-import { camera, isPanelOpen, layer, locale, place, station, system, theme } from "../view";
-import { Basemap, loadOutlines } from "./basemap";
+import { camera, isPanelOpen, layer, locale, place, station, system } from "../view";
+import { addBasemap } from "./basemap";
 import type { Overlay } from "./overlay";
 import { stationAt, stationsLayer, valueOf } from "./stations_layer";
 
@@ -28,7 +25,13 @@ declare global {
   }
 }
 
+/** The width of a sheet of paper between its margins. */
+const PAPER_PX = 680;
+
 let shown: L.Map | undefined;
+let tell: (map: L.Map) => void;
+/** The map, for layers that come later. */
+export const theMap = new Promise<L.Map>((resolve) => (tell = resolve));
 
 /** Moves the map to a place. */
 export function goTo(lat: number, lon: number, zoom = 8): void {
@@ -66,24 +69,18 @@ function start(element: HTMLElement): () => void {
   L.control.scale({ position: "bottomright", maxWidth: 110 }).addTo(map);
   L.control.zoom({ position: "topright" }).addTo(map);
   map.createPane("lines");
-  void loadOutlines().then((outlines) => {
-    const ground = new Basemap(outlines, "ground").addTo(map);
-    const lines = new Basemap(outlines, "lines").addTo(map);
-    let [of, isOver] = [theme.peek(), layer.peek() === "models"];
-    effect(() => {
-      const [isOther, wasOver] = [theme.value !== of, isOver];
-      [of, isOver] = [theme.value, layer.value === "models"];
-      if (isOther) requestAnimationFrame(() => ground.redraw());
-      if (isOther || isOver !== wasOver) requestAnimationFrame(() => lines.redraw());
-    });
-  });
-  modelLayer(map);
-  productLayer(map);
-  alertsLayer(map);
+  addBasemap(map);
   const stations = stationsLayer(map).addTo(map);
   window.explorer = { map, stations };
   listen(map, element);
-  const watcher = new ResizeObserver(() => map.invalidateSize({ animate: false }));
+  tell(map);
+  const watcher = new ResizeObserver(() => {
+    map.invalidateSize({ animate: false });
+    // Paper has another width: the picture is made smaller there, not cut.
+    element.style.setProperty("--width", `${element.clientWidth}px`);
+    element.style.setProperty("--height", `${element.clientHeight}px`);
+    element.style.setProperty("--on-paper", String(Math.min(PAPER_PX / Math.max(element.clientWidth, 1), 1)));
+  });
   watcher.observe(element);
   return () => {
     watcher.disconnect();

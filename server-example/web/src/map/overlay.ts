@@ -1,4 +1,5 @@
 // A canvas over the map that is drawn anew at every move: what it shows keeps its size at every zoom.
+import { signal } from "@preact/signals";
 import L from "leaflet";
 
 /** Draws into a canvas of the size of the map. A place of Mercator is at `x * scale - left`, `y * scale - top`. */
@@ -89,6 +90,17 @@ export class Overlay extends L.Layer {
     this.took_ms.push(performance.now() - started);
     if (this.took_ms.length > 240) this.took_ms.shift();
   }
+}
+
+/** The middle of a box on the map and half of its width and height, in pixels. */
+export type Box = readonly [number, number, number, number];
+
+/** Where another layer has numbers, so that no name is written on them. */
+export const reserved = signal<readonly Box[]>([]);
+
+export function reserve(boxes: readonly Box[]): void {
+  if (boxes.length === 0 && reserved.peek().length === 0) return;
+  if (JSON.stringify(boxes) !== JSON.stringify(reserved.peek())) queueMicrotask(() => (reserved.value = boxes));
 }
 
 /** Sides of the squares, in pixels, that tell roughly where dots are; so many are in a row. */

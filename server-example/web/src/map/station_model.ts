@@ -1,6 +1,6 @@
 // The plot of a station as WMO-No. 485 has it: temperature and dew point on the left, pressure on the right,
 // the cover of the sky in the middle, the weather between, the wind as a barb.
-import { drawBarb } from "./barb";
+import { barbPoints, drawBarb } from "./barb";
 import { markSprite } from "./marks";
 
 /** A value of a plot, and the verdict on it where it is bad. */
@@ -48,24 +48,68 @@ export const MODEL_SIZE = { x: 40, y: 30 };
 const ROW = 9;
 const BELOW = 25;
 
+/** The length of a barb, from the rim of the circle. */
+const SHAFT = 24;
+/** Half of the height of a number, and how far out and away from the middle row it may stand so that no barb crosses it. */
+const HALF = 6;
+const SHIFTS = [[0, 0], [0, 4], [7, 0], [7, 4], [14, 0], [14, 4], [20, 0], [20, 4], [26, 0], [0, 10], [7, 10], [31, 0]] as const;
+
+/** How far across and down a number between two places moves so that a barb leaves it free. */
+export function shiftOf(barb: readonly (readonly [number, number])[], left: number, right: number, row: number, side: -1 | 0 | 1): readonly [number, number] {
+  const shifts = SHIFTS.map(([out, away]) => [out * side, away * Math.sign(row)] as const);
+  const isFree = ([across, down]: readonly [number, number]) => !barb.some(([x, y]) => x > left + across - 1 && x < right + across + 1 && Math.abs(y - row - down) < HALF);
+  return shifts.find(isFree) ?? [0, 0];
+}
+
+/** Where a barb is around the middle of a plot. */
+function barbAt(speed_kt: number, from_deg: number, isSouthern: boolean): readonly (readonly [number, number])[] {
+  const angle = (from_deg * Math.PI) / 180;
+  const [east, south] = [Math.sin(angle) * R, -Math.cos(angle) * R];
+  return barbPoints(speed_kt, from_deg, isSouthern, SHAFT).map(([px, py]) => [px + east, py + south]);
+}
+
+/** The widths of numbers, about, by the side and the row where they stand. */
+const WIDTHS = [[-1, -ROW, 16], [-1, ROW, 16], [1, -ROW, 24]] as const;
+
+/** How much wider than usual a plot is on its left and on its right because its barb moves numbers out. */
+export function moreRoom(speed_kt: number | undefined, from_deg: number | undefined, isSouthern: boolean): readonly [number, number] {
+  if (speed_kt === undefined || from_deg === undefined) return [0, 0];
+  const barb = barbAt(speed_kt, from_deg, isSouthern);
+  const more = { left: 0, right: 0 };
+  for (const [side, row, width] of WIDTHS) {
+    const left = side < 0 ? -R - 4 - width : R + 4;
+    const [across] = shiftOf(barb, left, left + width, row, side);
+    if (side < 0) more.left = Math.max(more.left, -across);
+    else more.right = Math.max(more.right, across);
+  }
+  return [more.left, more.right];
+}
+
 export function drawStationModel(context: CanvasRenderingContext2D, x: number, y: number, of: StationModel, ink: Ink): void {
   context.save();
   context.globalAlpha = of.isOld ? 0.5 : 1;
   context.lineWidth = 1.2;
   context.strokeStyle = ink.text;
+  let barb: readonly (readonly [number, number])[] = [];
   if (of.speed_kt !== undefined && of.from_deg !== undefined && of.speed_kt >= 2.5) {
     const angle = (of.from_deg * Math.PI) / 180;
-    drawBarb(context, x + Math.sin(angle) * R, y - Math.cos(angle) * R, of.speed_kt, of.from_deg, of.isSouthern, 24);
+    const [east, south] = [Math.sin(angle) * R, -Math.cos(angle) * R];
+    drawBarb(context, x + east, y + south, of.speed_kt, of.from_deg, of.isSouthern, SHAFT);
+    barb = barbAt(of.speed_kt, of.from_deg, of.isSouthern);
   }
   drawCover(context, x, y, of.cover, ink);
   context.textBaseline = "middle";
   /** Writes a part to the left (-1), in the middle (0) or to the right (1), with its mark at its outer end. */
-  const write = (part: Part | undefined, side: -1 | 0 | 1, dy: number, font: string, colour: string, chip?: Chip) => {
+  const write = (part: Part | undefined, side: -1 | 0 | 1, row: number, font: string, colour: string, chip?: Chip) => {
     if (!part) return;
-    const at = x + side * (R + 4);
+    let at = x + side * (R + 4);
     context.font = font;
     context.textAlign = side < 0 ? "right" : side > 0 ? "left" : "center";
     const width = context.measureText(part.text).width;
+    const from = (side < 0 ? at - width : side > 0 ? at : at - width / 2) - x;
+    const [across, down] = shiftOf(barb, from, from + width, row, side);
+    const dy = row + down;
+    at += across;
     if (chip) {
       context.beginPath();
       context.roundRect((side < 0 ? at - width : side > 0 ? at : at - width / 2) - 3, y + dy - 8.5, width + 6, 16, 3);

@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import type L from "leaflet";
 
 import { colourOf, css } from "../domain/colour";
-import { core } from "../domain/core";
+import { coreIfLoaded } from "../domain/core";
 import { worldX, worldY } from "../domain/mercator";
 import { isBad, QUALITIES } from "../domain/quality";
 import { OLD_S } from "../domain/time";
@@ -13,13 +13,16 @@ import { cell, columns, details, places, position } from "../station/network";
 import { layer, locale, station, stationModels, system, theme, variable } from "../view";
 import { drawBarb } from "./barb";
 import { closeUp, drawModels, MODEL_ZOOM, watchCloseUp } from "./close_up";
+import { mapScale } from "./fitted_scale";
 import { dot, markSprite } from "./marks";
 import { drawNames, labels, loadNames } from "./names";
 import type { Frame } from "./overlay";
-import { firstX, Overlay, Taken } from "./overlay";
+import { firstX, Overlay, reserved, Taken } from "./overlay";
 import type { Ink } from "./station_model";
 
 const TEXT_ZOOM = 6;
+/** From this zoom on winds are barbs. */
+export const BARB_ZOOM = 5;
 const HIT_PX = 14;
 
 export interface Spot {
@@ -61,7 +64,7 @@ export function stationsLayer(map: L.Map): Overlay {
     overlay.redraw();
   });
   effect(() => {
-    void [layer.value, variable.value, position.value, station.value, system.value, locale.value, closeUp.value, stationModels.value, labels.value];
+    void [coreIfLoaded(), mapScale.value, layer.value, variable.value, position.value, station.value, system.value, locale.value, closeUp.value, stationModels.value, labels.value, reserved.value];
     overlay.redraw();
   });
   effect(() => {
@@ -100,7 +103,9 @@ function drawFaint(context: CanvasRenderingContext2D, frame: Frame, ink: Ink): v
   }
   context.globalAlpha = 1;
   drawChosen(context, frame);
-  drawNames(context, frame, new Taken(), ink);
+  const taken = new Taken();
+  for (const box of reserved.peek()) taken.claim(...box);
+  drawNames(context, frame, taken, ink);
 }
 
 function worstAt(of: Columns, at: number, column: number): number {
@@ -117,7 +122,9 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
   const { scale, top, width, height, zoom } = frame;
   const at = Math.min(position.value, of.times_ms.length - 1);
   // What has come, until the variable that is chosen has.
-  const { scale: colours, name } = mapVariable(of.names[0]!);
+  const { name } = mapVariable(of.names[0]!);
+  const colours = mapScale.peek();
+  const core = coreIfLoaded();
   const isWind = of.names.includes("windDirection") && !isQuality;
   const hasText = zoom >= TEXT_ZOOM && !isQuality;
   const texts: [number, number, string, number][] = [];
@@ -144,13 +151,13 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
         continue;
       }
       const colour = colourOf(colours, value);
-      if (isWind && zoom >= 5) {
+      if (isWind && zoom >= BARB_ZOOM && core) {
         const direction = of.values[cell(of, of.names.indexOf("windDirection"), at, column)]!;
         if (Number.isNaN(direction) && value > 4) continue;
         if (!taken.claim(px, py, 13, 13)) continue;
         context.strokeStyle = colour && value > 4 ? css(colour) : ink.soft;
         context.lineWidth = 1.6;
-        drawBarb(context, px, py, core().convert(value, "km/h", "kt"), direction, isSouthern, 22);
+        drawBarb(context, px, py, core.convert(value, "km/h", "kt"), direction, isSouthern, 22);
         if (isMarked) bad.push([px, py, quality]);
         continue;
       }

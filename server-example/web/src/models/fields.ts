@@ -4,9 +4,10 @@ import { computed, signal } from "@preact/signals";
 import { askBytes, askJson, modelService } from "../api/client";
 import type { ModelCoverage, ModelProduct } from "../api/types";
 import type { Scale } from "../domain/colour";
-import { plainScale, scales } from "../domain/colour";
+import { fittedScale, plainScale, scales } from "../domain/colour";
 import { core } from "../domain/core";
-import { hour, level_hpa, model, product } from "../view";
+import { HOUR_MS, runStart_ms } from "../domain/time";
+import { hour, isFitted, level_hpa, model, product } from "../view";
 import type { PaintedTile } from "../worker";
 import { inWorker } from "../worker_pool";
 
@@ -29,14 +30,10 @@ export const nativeZoom = computed(() => {
 });
 const PIXELS_PER_CELL = 8;
 
-/** The start of a run, milliseconds since 1970. */
-export function runStart_ms(run: string): number {
-  return Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-}
-
-export const valid_ms = computed(() => {
+/** The times that the run of the model is for. */
+export const times_ms = computed<readonly number[]>(() => {
   const of = coverage.value;
-  return of ? runStart_ms(of.latest_run) + (of.forecast_hour_axis[hour.value] ?? 0) * 3_600_000 : 0;
+  return of ? of.forecast_hour_axis.map((hours) => runStart_ms(of.latest_run) + hours * HOUR_MS) : [];
 });
 
 export async function loadModels(): Promise<void> {
@@ -81,11 +78,11 @@ export function levelOf(of: ModelProduct): number | undefined {
 
 const keyOf = (of: ModelProduct) => `${model.value} ${of.name} ${levelOf(of) ?? ""}`;
 
-/** The scale of a field: a fixed one where it has one, else the range of its values. */
+/** The scale of a field: a fixed one where it has one and is not to be fitted, else the range of its values. */
 export function paintOf(of: ModelProduct): Paint | undefined {
   const unit = paintUnit(of);
   const fixed = fixedScale(of.name, unit);
-  const scale = fixed ?? ranges.value.get(keyOf(of));
+  const scale = fixed && !isFitted.value ? fixed : ranges.value.get(keyOf(of));
   return scale && { scale, unit };
 }
 
@@ -105,17 +102,14 @@ function fixedScale(name: string, unit: string): Scale | undefined {
   return undefined;
 }
 
-/** Finds the range of a field without a scale of its own, from the tile of the whole world. */
+/** Finds the range of a field without a scale of its own, or whose scale is to be fitted, from the tile of the whole world. */
 export async function findRange(of: ModelProduct): Promise<void> {
   if (paintOf(of)) return;
   const { values } = await tile(of, 0, 0, 0, plainScale(0, 1));
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (Number.isNaN(value)) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  const scale = Number.isFinite(low) ? plainScale(low, high) : plainScale(0, 1);
+  const known = [...values].filter((value) => !Number.isNaN(value));
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const fixed = fixedScale(of.name, paintUnit(of));
+  const scale = fixed ? fittedScale(fixed, known) : known.length > 0 ? plainScale(low, high) : plainScale(0, 1);
   ranges.value = new Map(ranges.value).set(keyOf(of), scale);
 }
 

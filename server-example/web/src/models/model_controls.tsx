@@ -1,17 +1,20 @@
 // Which model, field and level is on the map.
-import { hour, level_hpa, locale, model, place, product } from "../view";
-import { longTime } from "../domain/time";
+import { failures } from "../api/loads";
+import { hour, level_hpa, LINES, lines, locale, model, place, product } from "../view";
+import { longTime, runStart_ms } from "../domain/time";
+import { Skeleton } from "../ui/states";
 import { word } from "../ui/words";
 import { fieldName } from "./field_names";
-import { coverage, field, levelOf, models, products, runStart_ms } from "./fields";
+import { coverage, field, levelOf, models, products } from "./fields";
 
 export function ModelControls() {
   const all = models.value;
-  if (!all) return <p class="quiet">…</p>;
+  if (!all) return failures.value.has("models") ? null : <Skeleton />;
   const names = Object.keys(all);
   if (names.length === 0) return <p>{word("noModels")}</p>;
   const of = field.value;
   const run = coverage.value?.latest_run;
+  const hasPressure = products.value.some(({ name }) => name === "pressure_msl");
   return (
     <section class="choices" aria-label={word("models")}>
       <label>
@@ -54,6 +57,16 @@ export function ModelControls() {
           </select>
         </label>
       )}
+      <label>
+        {word("lines")}
+        <select id="lines" value={lines.value} onChange={({ currentTarget }) => (lines.value = LINES[currentTarget.selectedIndex]!)}>
+          {LINES.map((one) => (
+            <option key={one} value={one} disabled={one === "pressure" && !hasPressure}>
+              {word(`lines.${one || "none"}`)}
+            </option>
+          ))}
+        </select>
+      </label>
       <p class="quiet">
         <span lang="en">{coverage.value?.title}</span>. {run && `${word("run")} ${longTime(runStart_ms(run), locale.value)}`}
         <br />

@@ -1,5 +1,5 @@
 // A field of a model on the map: its tiles, and barbs of its wind towards true north.
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import L from "leaflet";
 
 import type { ModelProduct } from "../api/types";
@@ -8,10 +8,14 @@ import { core } from "../domain/core";
 import { latOf, worldX, worldY, wrapLon } from "../domain/mercator";
 import { drawBarb } from "../map/barb";
 import { OVER_COLOURS } from "../map/basemap";
+import { Frames } from "../map/frames";
 import { Overlay } from "../map/overlay";
+import { comingUp } from "../playback";
 import { hour, layer, level_hpa, model } from "../view";
 import type { PaintedTile } from "../worker";
-import { coverage, field, findRange, levelOf, nativeZoom, paintOf, products, tile } from "./fields";
+import { setTimeline } from "../timeline";
+import { contourLayer } from "./contours";
+import { coverage, field, findRange, levelOf, nativeZoom, paintOf, products, tile, times_ms } from "./fields";
 
 const SIDE = 256;
 const BARB_SPACING = 52;
@@ -58,36 +62,47 @@ class FieldLayer extends L.GridLayer {
   }
 }
 
-/** Keeps the field that is chosen on the map. */
+/** Keeps the field that is chosen on the map, and while it plays the hours that come next. */
 export function modelLayer(map: L.Map): void {
   let shown: FieldLayer | undefined;
   let pointer: L.LatLng | undefined;
   const look = () => {
     underPointer.value = pointer && shown?.valueAt(pointer.lat, pointer.lng, map.getZoom());
   };
+  const frames = new Frames(map, (key) => {
+    const { of, scale } = painted!;
+    const made = new FieldLayer(of, scale, Number(key.slice(key.lastIndexOf(" ") + 1)));
+    // A tile may come after the pointer.
+    made.on("tileload", look);
+    return made;
+  });
+  /** What the frames are of. */
+  let painted: { readonly of: ModelProduct; readonly scale: Scale } | undefined;
+  let paintedAs = "";
+  const keyOf = (at: number) => `${paintedAs} ${at}`;
+  const go = (at: number) => {
+    hour.value = at;
+  };
+  setTimeline(
+    "models",
+    computed(() => ({ times_ms: times_ms.value, at: hour.value, shown_ms: times_ms.value[hour.value] ?? times_ms.value[0] ?? 0, go, isReady: (at: number) => frames.isReady(keyOf(at)) })),
+  );
   effect(() => {
     const of = layer.value === "models" && coverage.value ? field.value : undefined;
     void level_hpa.value;
-    if (!of) {
-      shown?.remove();
+    const paint = of && paintOf(of);
+    if (!of || !paint) {
+      frames.clear();
       shown = undefined;
-      return;
-    }
-    const paint = paintOf(of);
-    if (!paint) {
-      void findRange(of).catch((error: Error) => (tileTrouble.value = error.message));
+      if (of) void findRange(of).catch((error: Error) => (tileTrouble.value = error.message));
       return;
     }
     tileTrouble.value = undefined;
-    const before = shown;
-    const next = new FieldLayer(of, paint.scale, hour.value);
-    shown = next;
-    // The hour before stays until this one is there: no flash.
-    next.once("load", () => before?.remove());
-    // A tile may come after the pointer.
-    next.on("tileload", look);
-    setTimeout(() => before?.remove(), 1500);
-    next.addTo(map);
+    const as = JSON.stringify([model.value, of.name, levelOf(of), paint.scale.from, paint.scale.to, coverage.value!.latest_run]);
+    painted = { of, scale: paint.scale };
+    paintedAs = as;
+    shown = frames.show(keyOf(hour.value), comingUp(hour.value, times_ms.value.length).map(keyOf));
+    look();
   });
   map.on("mousemove", ({ latlng }: L.LeafletMouseEvent) => {
     pointer = latlng;
@@ -98,6 +113,7 @@ export function modelLayer(map: L.Map): void {
     look();
   });
   winds(map);
+  contourLayer(map);
 }
 
 /** The components of the wind that go with a field: of its level, or at 10 m. */
@@ -107,12 +123,16 @@ function windOf(of: ModelProduct): readonly [ModelProduct, ModelProduct] | undef
   return u && v ? [u, v] : undefined;
 }
 
+/** Whether barbs are drawn over the field. */
+export const hasWind = computed(() => layer.value === "models" && field.value !== undefined && windOf(field.value) !== undefined);
+
 /** Barbs stand far apart: coarser tiles will do. */
 const windZoom = (zoom: number) => Math.min(Math.max(Math.round(zoom) - 2, 0), nativeZoom.peek());
 
 function winds(map: L.Map): void {
   const components = new Map<string, readonly [PaintedTile, PaintedTile]>();
   let of: string | undefined;
+  let wanted: string | undefined;
   const overlay = new Overlay((context, { width, height, zoom, scale, left, top }) => {
     if (!of) return;
     const z = windZoom(zoom);
@@ -137,34 +157,38 @@ function winds(map: L.Map): void {
     }
   }).addTo(map);
   const colours: Scale = { from: -1, to: 1, stops: [[0, 0, 0], [0, 0, 0]] };
+  /** Loads what is seen of the wind; that of another hour takes the place of the last when it is whole. */
   const load = () => {
     const on = layer.value === "models" && coverage.value ? field.value : undefined;
     const wind = on && windOf(on);
     const next = wind && `${model.value} ${wind[0].name} ${levelOf(wind[0])} ${hour.value}`;
-    if (next !== of) components.clear();
-    of = next;
-    overlay.redraw();
-    if (!wind) return;
+    if (!wind) {
+      components.clear();
+      of = undefined;
+      overlay.redraw();
+      return;
+    }
+    wanted = next;
     const z = windZoom(map.getZoom());
     const bounds = map.getBounds();
     const last = 2 ** z - 1;
     const limit = (value: number) => Math.min(Math.max(Math.floor(value * 2 ** z), 0), last);
     const [west, east] = [bounds.getWest(), bounds.getEast()].map((lon) => Math.floor(worldX(lon) * 2 ** z)) as [number, number];
+    const places: [number, number][] = [];
     for (let column = west; column <= Math.min(east, west + last); column += 1) {
       const x = ((column % (last + 1)) + last + 1) % (last + 1);
-      for (let y = limit(worldY(bounds.getNorth())); y <= limit(worldY(bounds.getSouth())); y += 1) {
-        const key = `${z}/${x}/${y}`;
-        if (components.has(key)) continue;
-        Promise.all([tile(wind[0], z, x, y, colours), tile(wind[1], z, x, y, colours)]).then(
-          (both) => {
-            if (of !== next) return;
-            components.set(key, both);
-            overlay.redraw();
-          },
-          () => undefined,
-        );
-      }
+      for (let y = limit(worldY(bounds.getNorth())); y <= limit(worldY(bounds.getSouth())); y += 1) places.push([x, y]);
     }
+    const both = (x: number, y: number, at: number) => Promise.all([tile(wind[0], z, x, y, colours, at), tile(wind[1], z, x, y, colours, at)]);
+    const came = places.map(async ([x, y]) => [`${z}/${x}/${y}`, await both(x, y, hour.peek())] as const);
+    void Promise.allSettled(came).then((all) => {
+      if (wanted !== next) return;
+      if (of !== next) components.clear();
+      of = next;
+      for (const one of all) if (one.status === "fulfilled") components.set(...one.value);
+      overlay.redraw();
+    });
+    for (const at of comingUp(hour.value, times_ms.value.length)) for (const [x, y] of places) both(x, y, at).catch(() => undefined);
   };
   map.on("moveend zoomend", load);
   effect(load);

@@ -2,7 +2,7 @@
 import { askJson, modelService, observations } from "../api/client";
 import type { ModelPoint, ModelProduct, ModelSeries, StationDetail } from "../api/types";
 import { distanceKm } from "../domain/mercator";
-import { HOUR_MS } from "../domain/time";
+import { HOUR_MS, runStart_ms } from "../domain/time";
 import { digits, withUnit } from "../domain/variables";
 import { details, places } from "../station/network";
 import { Plot, type Curve } from "../station/plot";
@@ -14,7 +14,7 @@ import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { hour, locale, model, station, system } from "../view";
 import { fieldName } from "./field_names";
-import { coverage, products, runStart_ms } from "./fields";
+import { coverage, products } from "./fields";
 import { Sounding } from "./sounding";
 import { dewPoint, type Level } from "./thermodynamics";
 

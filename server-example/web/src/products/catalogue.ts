@@ -25,8 +25,12 @@ export interface ProductFile {
 
 export const files = signal<readonly ProductFile[] | undefined>(undefined);
 export const file = computed(() => files.value?.find(({ key }) => key === productFile.value) ?? files.value?.[0]);
-/** The files of the same product, one for each time. */
-export const filesBeside = computed(() => files.value?.filter(({ series }) => series === file.value?.series) ?? []);
+/** The files of the same product, one for each time, the oldest first. */
+export const filesBeside = computed(() => {
+  const of = file.value;
+  const all = files.value?.filter(({ series }) => series === of?.series) ?? [];
+  return all.sort((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp));
+});
 /** The newest file of each product. */
 export const newestFiles = computed(() => {
   const newest = new Map<string, ProductFile>();

@@ -1,6 +1,7 @@
 // A raster product as the service publishes it: a Cloud Optimized GeoTIFF of packed 16-bit integers on a grid of
 // longitude and latitude, read in ranges so that only what is seen is fetched.
 import { askBytes } from "../api/client";
+import { inWorker } from "../worker_pool";
 
 /** The directories of a product stand before its tiles. */
 const HEAD_BYTES = 16_384;
@@ -16,6 +17,13 @@ interface Overview {
 const TAGS = { width: 256, height: 257, compression: 259, predictor: 317, side: 322, offsets: 324, lengths: 325, scale: 33550, tie: 33922 } as const;
 const SIZES: Readonly<Record<number, number>> = { 3: 2, 4: 4, 12: 8 };
 const DEFLATE = 8;
+
+/** The cells of an overview: in which column and row a place is, and the packed value there. */
+export interface Cells {
+  readonly columnOf: (lon: number) => number;
+  readonly rowOf: (lat: number) => number;
+  readonly at: (column: number, row: number) => number | undefined;
+}
 
 export class Cog {
   private readonly tiles = new Map<string, Promise<Int16Array>>();
@@ -56,16 +64,16 @@ export class Cog {
     return Math.max(found, 0);
   }
 
-  /** Reads the cells of an overview under a box; each gives its value for a longitude and latitude. */
-  async cells(level: number, box: readonly [number, number, number, number]): Promise<(lon: number, lat: number) => number | undefined> {
+  /** Reads the cells of an overview under a box. */
+  async cells(level: number, box: readonly [number, number, number, number]): Promise<Cells> {
     const of = this.overviews[level]!;
     const cell = (this.step * this.overviews[0]!.width) / of.width;
     const across = Math.ceil(of.width / of.side);
-    const column = (lon: number) => Math.floor((lon - this.west) / cell);
-    const row = (lat: number) => Math.floor((this.north - lat) / cell);
+    const columnOf = (lon: number) => Math.floor((lon - this.west) / cell);
+    const rowOf = (lat: number) => Math.floor((this.north - lat) / cell);
     const limited = (value: number, most: number) => Math.min(Math.max(value, 0), most - 1);
-    const [first, last] = [limited(column(box[0]), of.width), limited(column(box[2]), of.width)];
-    const [top, bottom] = [limited(row(box[3]), of.height), limited(row(box[1]), of.height)];
+    const [first, last] = [limited(columnOf(box[0]), of.width), limited(columnOf(box[2]), of.width)];
+    const [top, bottom] = [limited(rowOf(box[3]), of.height), limited(rowOf(box[1]), of.height)];
     const held = new Map<number, Int16Array>();
     const wanted: Promise<void>[] = [];
     for (let y = Math.floor(top / of.side); y <= Math.floor(bottom / of.side); y += 1) {
@@ -75,11 +83,14 @@ export class Cog {
       }
     }
     await Promise.all(wanted);
-    return (lon, lat) => {
-      const [x, y] = [column(lon), row(lat)];
+    let [lastTile, lastCells] = [-1, undefined as Int16Array | undefined];
+    const at = (x: number, y: number) => {
       if (x < 0 || y < 0 || x >= of.width || y >= of.height) return undefined;
-      return held.get(Math.floor(y / of.side) * across + Math.floor(x / of.side))?.[(y % of.side) * of.side + (x % of.side)];
+      const tile = Math.floor(y / of.side) * across + Math.floor(x / of.side);
+      if (tile !== lastTile) [lastTile, lastCells] = [tile, held.get(tile)];
+      return lastCells?.[(y % of.side) * of.side + (x % of.side)];
     };
+    return { columnOf, rowOf, at };
   }
 
   private tile(level: number, tile: number): Promise<Int16Array> {
@@ -88,21 +99,13 @@ export class Cog {
     if (known) return known;
     const { offsets, lengths, side } = this.overviews[level]!;
     const [from, length] = [offsets[tile] ?? 0, lengths[tile] ?? 0];
-    const made = askBytes(this.address, { range: [from, from + length - 1], accept: "image/tiff", isTile: true }).then((body) => unpacked(body, side));
+    const made = askBytes(this.address, { range: [from, from + length - 1], accept: "image/tiff", isTile: true }).then((body) =>
+      inWorker({ kind: "raster", body, side }),
+    );
     made.catch(() => this.tiles.delete(key));
     this.tiles.set(key, made);
     return made;
   }
-}
-
-/** Inflates a tile and undoes the differences along its rows. */
-async function unpacked(body: ArrayBuffer, side: number): Promise<Int16Array> {
-  const inflated = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const cells = new Int16Array(await new Response(inflated).arrayBuffer());
-  for (let row = 0; row < side; row += 1) {
-    for (let at = row * side + 1; at < (row + 1) * side; at += 1) cells[at] = cells[at]! + cells[at - 1]!;
-  }
-  return cells;
 }
 
 function directory(head: DataView, at: number): { tags: Map<number, number[]>; next: number } {

@@ -1,6 +1,7 @@
 // Which raster product is on the map, and of which time.
+import { failures } from "../api/loads";
 import { long } from "../ui/clock";
-import { Trouble } from "../ui/states";
+import { Skeleton, Trouble } from "../ui/states";
 import { word } from "../ui/words";
 import { productFile } from "../view";
 import { file, files, filesBeside, newestFiles } from "./catalogue";
@@ -9,7 +10,7 @@ import { productTrouble } from "./product_layer";
 export function ProductControls() {
   const all = files.value;
   const of = file.value;
-  if (!all) return <p class="quiet">…</p>;
+  if (!all) return failures.value.has("products") ? null : <Skeleton />;
   if (!of) return <p>{word("noProducts")}</p>;
   return (
     <section class="choices" aria-label={word("products")}>

@@ -6,7 +6,7 @@ import { askJson, observations } from "../api/client";
 import type { BaseQuality, Explanation } from "../api/types";
 import { rank } from "../domain/quality";
 import type { WorstStation } from "../station/columns";
-import { Mark } from "../ui/legend";
+import { Mark } from "../ui/legend_parts";
 import { Trouble } from "../ui/states";
 import { checkName, word } from "../ui/words";
 

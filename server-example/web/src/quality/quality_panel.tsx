@@ -1,20 +1,18 @@
 // The network's quality: how readings were judged, where to look, and how old the feeds are.
-import { useComputed } from "@preact/signals";
-
-import { askBytes, now_ms, observations } from "../api/client";
-import type { BaseQuality } from "../api/types";
+import { askBytes, observations } from "../api/client";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
-import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
+import { HOUR_MS, iso } from "../domain/time";
 import { mapVariable, shortName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
 import { details, places, shown_ms, typesOfAll } from "../station/network";
-import { Mark } from "../ui/legend";
+import { Mark } from "../ui/legend_parts";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { language, locale, station, system } from "../view";
 import { inWorker } from "../worker_pool";
 import { ByCheck } from "./by_check";
+import { FeedsLink } from "./feeds_panel";
 
 const NAMES = ["airTemperature", "dewPointTemperature", "windSpeed10m", "windGust10m", "windDirection", "mslp", "relativeHumidity", "visibility", "seaSurfaceTemperature"];
 const SPAN_MS = 3 * HOUR_MS;
@@ -46,7 +44,16 @@ function Verdicts({ at }: { readonly at: number }) {
         <>
           <section>
             <h3>{word("verdicts")}</h3>
-            <table>
+            <table class="shares">
+              <thead>
+                <tr>
+                  <th scope="col">{word("variable")}</th>
+                  <th scope="col" colSpan={2}>
+                    {word("inDoubt")}
+                  </th>
+                  <th scope="col">{word("readingsShort")}</th>
+                </tr>
+              </thead>
               <tbody>
                 {answer.byVariable.map(({ name, counts }) => (
                   <tr key={name}>
@@ -54,11 +61,13 @@ function Verdicts({ at }: { readonly at: number }) {
                     <td class="bars">
                       <Bar counts={counts} />
                     </td>
-                    <td class="number quiet">{counts.reduce((sum, one) => sum + one, 0).toLocaleString(locale.value)}</td>
+                    <td class="number">{doubtText(counts)}</td>
+                    <td class="number quiet">{total(counts).toLocaleString(locale.value)}</td>
                   </tr>
                 ))}
               </tbody>
             </table>
+            <p class="quiet">{word("logScale")}</p>
           </section>
           <section>
             <h3>{word("reasons")}</h3>
@@ -116,71 +125,45 @@ function Verdicts({ at }: { readonly at: number }) {
           </section>
         </>
       )}
-      <Feeds />
+      <FeedsLink />
     </article>
   );
 }
 
-/** A bar whose parts are the verdicts; the bad ones are at least wide enough to be seen. */
+const BAD = QUALITIES.indexOf("Good");
+const total = (counts: readonly number[]) => counts.reduce((sum, one) => sum + one, 0);
+/** The part of a variable's readings whose verdict is worse than Good, in percent. */
+const doubt = (counts: readonly number[]) => (total(counts.slice(0, BAD)) / total(counts)) * 100;
+
+/** The share in doubt, as a percentage with two figures that count. */
+function doubtText(counts: readonly number[]): string {
+  const share = doubt(counts);
+  return `${share.toLocaleString(locale.value, { maximumSignificantDigits: 2 })}\u202f%`;
+}
+
+/** Powers of ten from the left to the right end of a bar: a share of one in ten thousand is seen beside one in ten. */
+const [LEAST_POWER, DECADES] = [-2, 4];
+
+/** The share in doubt as a bar whose length goes by powers of ten, parted by verdict. */
 function Bar({ counts }: { counts: readonly number[] }) {
-  const all = counts.reduce((sum, one) => sum + one, 0);
   const text = counts.map((count, at) => (count > 0 ? `${word(QUALITIES[at]!)} ${count}` : "")).filter(Boolean).join(", ");
+  const bad = counts.slice(0, BAD);
+  const length = Math.min(Math.max(((Math.log10(doubt(counts)) - LEAST_POWER) / DECADES) * 100, 0), 100);
   let left = 0;
   return (
     <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={text}>
       <title>{text}</title>
-      {counts.map((count, at) => {
-        if (count === 0) return null;
-        const quality = QUALITIES[at] as BaseQuality;
-        const width = Math.max((count / all) * 100, 1.5);
-        const from = left;
-        left += width;
-        return <rect key={quality} x={from} width={width} height={8} fill={QUALITY_MARKS[quality].colour} opacity={quality === "Good" ? 0.55 : 1} />;
-      })}
+      {Array.from({ length: DECADES + 1 }, (_, at) => (
+        <path key={at} class="decade" d={`M${(at * 100) / DECADES} 0v8`} />
+      ))}
+      {total(bad) > 0 &&
+        bad.map((count, at) => {
+          if (count === 0) return null;
+          const quality = QUALITIES[at]!;
+          const [from, width] = [left, (count / total(bad)) * length];
+          left += width;
+          return <rect key={quality} x={from} y={1} width={width} height={6} fill={QUALITY_MARKS[quality].colour} />;
+        })}
     </svg>
-  );
-}
-
-/** How old the last report of the stations of each network is. */
-function Feeds() {
-  const feeds = useComputed(() => {
-    const ages = new Map<string, number[]>();
-    const now = now_ms();
-    for (const { network, updateTime } of details.value.values()) {
-      if (!updateTime) continue;
-      const known = ages.get(network) ?? [];
-      known.push((now - Date.parse(updateTime)) / 1000);
-      ages.set(network, known);
-    }
-    return [...ages].map(([network, all]) => {
-      all.sort((a, b) => a - b);
-      return { network, count: all.length, newest_s: all[0]!, median_s: all[Math.floor(all.length / 2)]! };
-    });
-  });
-  if (feeds.value.length === 0) return null;
-  return (
-    <section>
-      <h3>{word("feeds")}</h3>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{word("network")}</th>
-            <th scope="col">{word("stationsShort")}</th>
-            <th scope="col">{word("newest")}</th>
-            <th scope="col">{word("median")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {feeds.value.map(({ network, count, newest_s, median_s }) => (
-            <tr key={network}>
-              <th scope="row">{network}</th>
-              <td class="number">{count.toLocaleString(locale.value)}</td>
-              <td class="number">{span(Math.max(newest_s, 0), locale.value)}</td>
-              <td class={`number ${median_s > OLD_S ? "late" : ""}`}>{span(median_s, locale.value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }

@@ -49,6 +49,28 @@ export function gridColumns(task: { body: ArrayBuffer; names: readonly string[];
   return { ids, names: task.names, times_ms, values, ages, qualities, step_min };
 }
 
+/** A station with its latest values, as the service gives it in GeoJSON. */
+export type Feature = GeoJSON.Feature<GeoJSON.Point, { readonly network: string; readonly name: string; readonly time: string; readonly quality: BaseQuality } & Readonly<Record<string, unknown>>>;
+
+/** Takes the first picture apart: one time, and for each station the worst verdict on its values. */
+export function pictureColumns(features: readonly Feature[], names: readonly string[], end_ms: number): Columns {
+  const count = features.length;
+  const values = new Float32Array(names.length * count).fill(Number.NaN);
+  const ages = new Int32Array(names.length * count);
+  const qualities = new Uint8Array(names.length * count);
+  features.forEach(({ properties }, column) => {
+    const age_s = Math.max((end_ms - Date.parse(properties.time)) / 1000, 0);
+    names.forEach((name, row) => {
+      const value = properties[name];
+      const cell = row * count + column;
+      if (typeof value === "number") values[cell] = value;
+      ages[cell] = age_s;
+      qualities[cell] = QUALITIES.indexOf(properties.quality);
+    });
+  });
+  return { ids: features.map(({ id }) => String(id)), names, times_ms: [end_ms], values, ages, qualities, step_min: 0 };
+}
+
 /** How the readings of the network were judged. */
 export interface Verdicts {
   readonly byVariable: readonly { readonly name: string; readonly counts: readonly number[] }[];

@@ -2,16 +2,17 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { askJson, observations } from "../api/client";
-import type { CheckInput, CheckLimit, CheckReport, Explanation, Neighbour, Quality } from "../api/types";
+import type { CheckInput, CheckReport, Explanation, Neighbour, Quality } from "../api/types";
 import { isBad } from "../domain/quality";
 import { short } from "../ui/clock";
-import { digits, shortName, shown, withUnit } from "../domain/variables";
-import { Mark } from "../ui/legend";
-import { Trouble } from "../ui/states";
+import { digits, shortName, withUnit } from "../domain/variables";
+import { Mark } from "../ui/legend_parts";
+import { Skeleton, Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { checkName, has, word } from "../ui/words";
 import { language, locale, station, system } from "../view";
 import { places } from "./network";
+import { figures, limitText, said, sentence } from "./verdict_sentence";
 
 export interface ExplainProps {
   readonly stationId: string;
@@ -20,16 +21,6 @@ export interface ExplainProps {
   readonly at: readonly [number, number];
   readonly onClose: () => void;
 }
-
-/** A value of a check as text: differences are not moved by the zero of a scale. */
-function said(value: number, unit: string, isDifference: boolean, isRound?: boolean): string {
-  if (!isDifference || (unit !== "°C" && unit !== "K")) return withUnit(value, unit, system.value, locale.value, isRound);
-  const difference = shown(value, "°C", system.value) - shown(0, "°C", system.value);
-  return `${digits(difference, "", locale.value)}\u202f${system.value === "us" ? "°F" : "K"}`;
-}
-
-/** Names of inputs and limits that are differences. */
-const DIFFERENCES = /deviation|change|spread|resolution|instrumentation|difference|tolerance/i;
 
 export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: ExplainProps) {
   const top = useRef<HTMLElement>(null);
@@ -42,12 +33,13 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
   );
   useEffect(() => top.current?.focus(), [answer]);
   if (trouble && !answer) return <Trouble text={trouble} retry={again} />;
-  if (!answer) return <p class="quiet">{word("loadingOf", word("explanation"))}</p>;
+  if (!answer) return <Skeleton lines={5} />;
   const decisive = answer.checks.filter(({ outcome }) => outcome && isBad(outcome.baseQuality));
   const verdict = answer.quality ?? decisive[0]?.outcome ?? { baseQuality: "Good", reasonQuality: "None" };
   const ran = answer.checks.filter((check) => check.ran);
   const ordered = [...decisive, ...ran.filter((check) => !decisive.includes(check))];
   const idle = answer.checks.filter((check) => !check.ran);
+  const behind = figures(answer, verdict as Quality, decisive[0]);
   const neighbours = answer.checks.find((check) => check.neighbours)?.neighbours ?? [];
   return (
     <section class="explain" ref={top} tabIndex={-1} aria-label={word("explanation")}>
@@ -60,6 +52,7 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
       <p class="sentence">
         <Mark quality={verdict.baseQuality} /> {sentence(answer, verdict as Quality, decisive[0])}
       </p>
+      {behind && <p>{behind}</p>}
       <p class="quiet">
         {shortName(answer.variable, language.value)} · {short(Date.parse(answer.timestamp))}
       </p>
@@ -85,29 +78,6 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
       {neighbours.length > 0 && <Neighbours all={neighbours} at={at} own={answer} />}
     </section>
   );
-}
-
-/** The verdict in a sentence. */
-function sentence({ value, unit, checks }: Explanation, verdict: Quality, decisive: CheckReport | undefined): string {
-  const shown = withUnit(value, unit, system.value, locale.value);
-  const start = `${word(verdict.baseQuality)}: ${shown}`;
-  const input = (name: string) => (decisive ?? checks.find(({ neighbours }) => neighbours))?.inputs.find((one) => one.name === name)?.value;
-  const [from, count, times] = [input("fromNeighbours"), input("neighbours"), input("standardizedDifference")];
-  if (from !== undefined && count !== undefined && (!decisive || decisive.neighbours)) {
-    const difference = said(Math.abs(value - from), unit, true);
-    if (times === undefined) return word("differs", start, count, difference);
-    return word("differsTimes", start, count, difference, digits(Math.abs(times), "", locale.value));
-  }
-  const limit = decisive?.limits[0];
-  const reason = word(verdict.reasonQuality);
-  return `${start}; ${decisive ? `${checkName(decisive.check)}: ` : ""}${reason}${limit ? ` (${limitText(limit)})` : ""}.`;
-}
-
-function limitText({ name, min, max, unit }: CheckLimit): string {
-  const isDifference = DIFFERENCES.test(name);
-  const text = (value: number) => said(value, unit, isDifference, true);
-  if (min !== undefined && max !== undefined) return `${text(min)} … ${text(max)}`;
-  return min === undefined ? (max === undefined ? "" : `≤ ${text(max)}`) : `≥ ${text(min)}`;
 }
 
 function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) {
@@ -149,7 +119,7 @@ const termOf = (name: string) => (has(`term.${name}`) ? word(`term.${name}`) : s
 
 function inputText({ name, value, unit, timestamp }: CheckInput): string {
   const time = timestamp ? ` (${short(Date.parse(timestamp))})` : "";
-  return `${termOf(name)} ${said(value, unit, DIFFERENCES.test(name))}${time}`;
+  return `${termOf(name)} ${said(value, unit, name)}${time}`;
 }
 
 /** The neighbours on a map of their own, north up, and as a list that leads to them. */

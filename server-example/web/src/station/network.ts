@@ -2,12 +2,15 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 
 import { askBytes, askJson, isOffline, now_ms, observations } from "../api/client";
+import { JUDGED, LOOKBACK_MS, namesOf, type Picture, pictureQuery } from "../first";
+import { hadPicture, untilRestIsDue } from "../order";
+import { setTimeline } from "../timeline";
 import type { StationDetail } from "../api/types";
 import { HOUR_MS, iso, MINUTE_MS } from "../domain/time";
-import { at_ms, layer, step_min, variable } from "../view";
+import { at_ms, camera, layer, step_min, variable } from "../view";
 import { inWorker } from "../worker_pool";
 import { word } from "../ui/words";
-import type { Columns } from "./columns";
+import { type Columns, type Feature, pictureColumns } from "./columns";
 
 /** How far the slider reaches back. */
 export const REACH_MS = 6 * HOUR_MS;
@@ -21,12 +24,14 @@ export interface Place {
 export const places = signal<ReadonlyMap<string, Place>>(new Map());
 /** What the page shows of all stations; the rest of a station is asked for when it is opened. */
 const FIELDS = ["network", "name", "presentWeather", "updateTime", "identifiers", "typeCount"] as const;
-export type Detail = Pick<StationDetail, (typeof FIELDS)[number]>;
+export type Detail = Pick<StationDetail, "network" | "name"> & Partial<Pick<StationDetail, (typeof FIELDS)[number]>>;
 
-/** Their details by id, once they have come. */
+/** Their details by id, once they have come; of those in the first picture only network and name before that. */
 export const details = signal<ReadonlyMap<string, Detail>>(new Map());
-/** The readings that the map shows: at first of one time, then of all of the slider. */
+/** The readings that the map shows: at first of one time and of what is seen, then of all times of the slider and all stations. */
 export const columns = signal<Columns | undefined>(undefined);
+/** Whether they are those of all stations. */
+export const isWhole = signal(false);
 /** When they came, by the clock of this machine. */
 export const loadedAt_ms = signal(0);
 /** Why they could not be had, in the words of the server. */
@@ -51,10 +56,6 @@ export const position = computed(() => {
   const found = times.findLastIndex((time) => time <= shown_ms.value + 1_000);
   return Math.max(found, 0);
 });
-
-/** The variables that a layer needs of each station. */
-const namesOf = (name: string): readonly string[] =>
-  name === "windSpeed10m" || name === "windGust10m" ? [name, "windDirection"] : [name];
 
 export async function loadPlaces(): Promise<void> {
   const { features } = await askJson<GeoJSON.FeatureCollection<GeoJSON.Point>>(observations("/stations/map/markers"));
@@ -92,24 +93,45 @@ let running: AbortController | undefined;
 /** What was asked for last: the times of the slider, or one time that it does not reach. */
 let askedFor: "slider" | number = "slider";
 
-/** Loads what the layer shows: the time shown first, then all times of the slider if it reaches that time. */
-export async function loadReadings(): Promise<void> {
+/** Loads what the layer shows: what is seen at the time shown, then all stations, at all times of the slider if it reaches that time. */
+export async function loadReadings(picture?: Picture): Promise<void> {
   running?.abort();
   running = new AbortController();
   const { signal } = running;
   end_ms.value ||= Math.floor(now_ms() / MINUTE_MS) * MINUTE_MS;
-  const wanted = layer.value === "quality" ? "airTemperature" : variable.value;
-  const names = layer.value === "quality" ? ["airTemperature", "dewPointTemperature", "mslp", "windSpeed10m"] : namesOf(wanted);
+  const names = layer.value === "quality" ? JUDGED : namesOf(variable.value);
+  const now = shown_ms.value;
+  askedFor = isReached(now) ? "slider" : now;
   trouble.value = undefined;
+  isWhole.value = false;
   try {
-    const now = shown_ms.value;
-    askedFor = isReached(now) ? "slider" : now;
-    columns.value = await grid(names, now - 90 * MINUTE_MS, now, 90, signal);
-    if (askedFor === "slider") columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
+    columns.value = await seen(names, now, signal, picture);
+    hadPicture.value = true;
+    await untilRestIsDue();
+    signal.throwIfAborted();
+    const [start_ms, until_ms, step] = askedFor === "slider" ? [end_ms.value - REACH_MS, end_ms.value, step_min.value] : [now - LOOKBACK_MS, now, LOOKBACK_MS / MINUTE_MS];
+    columns.value = await grid(names, start_ms, until_ms, step, signal);
+    isWhole.value = true;
     loadedAt_ms.value = Date.now();
   } catch (error) {
     if (!signal.aborted && !isOffline.value) trouble.value = (error as Error).message;
+  } finally {
+    if (!signal.aborted) hadPicture.value = true;
   }
+}
+
+/** The part of the map that is seen, from what was asked for ahead if that is what is shown. */
+async function seen(names: readonly string[], now: number, signal: AbortSignal, ahead?: Picture): Promise<Columns> {
+  const isShown = ahead && ahead.names.join() === names.join() && ahead.at_ms === at_ms.value;
+  const given = isShown ? await ahead.answer.catch(() => undefined) : undefined;
+  const { features } = given?.ok
+    ? ((await given.json()) as { features: Feature[] })
+    : await askJson<{ features: Feature[] }>(observations(`/stations/readings?${pictureQuery(names, camera.peek(), now)}`), { signal });
+  signal.throwIfAborted();
+  // All of the network, where it has come, is not replaced by a part of it.
+  places.value = new Map([...features.map(({ id, geometry: { coordinates } }) => [String(id), { lon: coordinates[0]!, lat: coordinates[1]! }] as const), ...places.value]);
+  details.value = new Map([...features.map(({ id, properties: { network, name } }) => [String(id), { network, name }] as const), ...details.value]);
+  return pictureColumns(features, names, now);
 }
 
 /** How often there was something new, so that what is shown of a station is asked for again. */
@@ -122,16 +144,9 @@ export function refreshReadings(): Promise<void> {
   return loadReadings();
 }
 
-async function grid(
-  names: readonly string[],
-  start_ms: number,
-  until_ms: number,
-  step: number,
-  signal: AbortSignal,
-  name?: string,
-): Promise<Columns> {
+async function grid(names: readonly string[], start_ms: number, until_ms: number, step: number, signal: AbortSignal): Promise<Columns> {
   const query = new URLSearchParams({ names: names.join(","), start: iso(start_ms), end: iso(until_ms), step: String(step) });
-  const body = await askBytes(observations(`/stations/readings?${query}`), name === undefined ? { signal } : { signal, name });
+  const body = await askBytes(observations(`/stations/readings?${query}`), { signal, name: word("stations") });
   const made = await inWorker({ kind: "grid", body, names, start_ms, end_ms: until_ms });
   signal.throwIfAborted();
   return made;
@@ -155,3 +170,15 @@ effect(() => {
   const at = shown_ms.value;
   if (end_ms.peek() > 0 && (isReached(at) ? "slider" : at) !== askedFor) void untracked(loadReadings);
 });
+
+const times = computed(() => ({
+  times_ms: positions_ms.value,
+  at: Math.max(positions_ms.value.findLastIndex((time) => time <= shown_ms.value + 1_000), 0),
+  shown_ms: shown_ms.value,
+  go: (at: number) => {
+    at_ms.value = at >= positions_ms.value.length - 1 ? undefined : positions_ms.value[at];
+  },
+  isReady: () => isWhole.value,
+}));
+setTimeline("stations", times);
+setTimeline("quality", times);

@@ -1,12 +1,16 @@
 // A plot of one or two series: gaps stay gaps, verdicts have their marks, its cross-hair is that of all others.
+import "uplot/dist/uPlot.min.css";
+
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 
+import { core } from "../domain/core";
 import { isBad, QUALITY_MARKS } from "../domain/quality";
 import { digits, shown, shownUnit } from "../domain/variables";
 import { locale, system, theme } from "../view";
 import type { BaseQuality } from "../api/types";
 import { hourOf } from "../domain/time";
+import { drawBarb } from "../map/barb";
 import { zone } from "../ui/clock";
 import { usualInterval } from "./series";
 
@@ -20,6 +24,15 @@ export interface Curve {
   readonly dashed?: boolean;
   /** Points only: a direction has no line. */
   readonly points?: boolean;
+  /** Its last value is not the latest: dashed, and not beside the title. */
+  readonly isForecast?: boolean;
+}
+
+/** A wind, drawn below the plot. */
+export interface Wind {
+  readonly time_s: number;
+  readonly speed_kmh: number;
+  readonly from_deg: number;
 }
 
 export interface PlotProps {
@@ -30,22 +43,30 @@ export interface PlotProps {
   readonly onPick?: (curve: number, at: number) => void;
   readonly height?: number;
   readonly between?: readonly [number, number];
+  readonly winds?: readonly Wind[];
+  readonly isSouthern?: boolean;
 }
+
+/** What barbs below a plot take of the height, and how far apart they are at least. */
+const BARBS_PX = 34;
+const BARB_PX = 17;
 
 const sync = uPlot.sync("plots");
 
-export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, between }: PlotProps) {
+export function Plot({ title, curves, range_s, onZoom, onPick, height: own = 112, between, winds, isSouthern }: PlotProps) {
+  const height = own + (winds ? BARBS_PX : 0);
   const element = useRef<HTMLDivElement>(null);
   const unit = shownUnit(curves[0]?.unit ?? "", system.value);
-  const latest = curves.flatMap(({ values, unit: own, label, colour }) => {
+  const measured = curves.filter(({ isForecast }) => !isForecast);
+  const latest = measured.flatMap(({ values, unit: own, label, colour }) => {
     const value = values.at(-1);
     return value === undefined ? [] : [{ label, colour, text: digits(shown(value, own, system.value), unit, locale.value) }];
   });
-  const said = latest.map(({ label, text }) => (curves.length > 1 ? `${label} ${text}` : text)).join(", ");
+  const said = latest.map(({ label, text }) => (measured.length > 1 ? `${label} ${text}` : text)).join(", ");
   useEffect(() => {
     if (!element.current) return undefined;
     const box = element.current;
-    const plot = made(box, { title, curves, range_s, ...(onZoom && { onZoom }), ...(onPick && { onPick }), height, ...(between && { between }) });
+    const plot = made(box, { title, curves, range_s, ...(onZoom && { onZoom }), ...(onPick && { onPick }), height, ...(between && { between }), ...(winds && { winds }), ...(isSouthern && { isSouthern }) });
     const watcher = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
     watcher.observe(box);
     return () => {
@@ -58,7 +79,7 @@ export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, bet
       <figcaption>
         <b>{title}</b> <span>{unit}</span> <output title={said}>
           {latest.map(({ label, colour, text }) => (
-            <span key={label} style={curves.length > 1 ? `color:${colour}` : ""}>
+            <span key={label} style={measured.length > 1 ? `color:${colour}` : ""}>
               {text}
             </span>
           ))}
@@ -99,10 +120,11 @@ function aligned(curves: readonly Curve[]): { times: number[]; rows: (number | n
   return { times, rows, places };
 }
 
-function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, between }: PlotProps): uPlot {
+function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, between, winds, isSouthern = false }: PlotProps): uPlot {
   const { times, rows, places } = aligned(curves);
   const styles = getComputedStyle(document.documentElement);
   const ink = styles.getPropertyValue("--ink-soft").trim();
+  const ground = styles.getPropertyValue("--panel").trim();
   const grid = { stroke: styles.getPropertyValue("--line").trim(), width: 1 };
   const font = "11px system-ui, sans-serif";
   const marks = (plot: uPlot) => {
@@ -127,7 +149,28 @@ function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, betwe
       });
     });
   };
+  const barbs = (plot: uPlot) => {
+    const { ctx } = plot;
+    const ratio = devicePixelRatio || 1;
+    let last = -Infinity;
+    ctx.save();
+    ctx.scale(ratio, ratio);
+    ctx.strokeStyle = styles.getPropertyValue("--ink").trim();
+    ctx.lineWidth = 1.2;
+    for (const { time_s, speed_kmh, from_deg } of winds ?? []) {
+      const x = plot.valToPos(time_s, "x", true) / ratio;
+      if (x < plot.bbox.left / ratio || x > (plot.bbox.left + plot.bbox.width) / ratio || x - last < BARB_PX * 1.6) continue;
+      last = x;
+      // The middle of the shaft is under its time.
+      const [east, north] = [Math.sin((from_deg * Math.PI) / 180), Math.cos((from_deg * Math.PI) / 180)];
+      const y = (height ?? 0) - BARBS_PX / 2;
+      const speed_kt = core().convert(speed_kmh, "km/h", "kt");
+      drawBarb(ctx, x - (east * BARB_PX) / 2, y + (north * BARB_PX) / 2, speed_kt, from_deg, isSouthern, BARB_PX);
+    }
+    ctx.restore();
+  };
   const options: uPlot.Options = {
+    ...(winds && { padding: [null, null, BARBS_PX, null] }),
     width: box.clientWidth || 380,
     height: height ?? 112,
     legend: { show: false },
@@ -140,17 +183,18 @@ function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, betwe
     ],
     series: [
       {},
-      ...curves.map(({ colour, dashed, points, label }): uPlot.Series => ({
+      ...curves.map(({ colour, dashed, points, label, isForecast }): uPlot.Series => ({
         label,
         stroke: colour,
-        width: points ? 0 : 1.7,
-        ...(dashed && { dash: [5, 3] }),
-        points: { show: points || rows[0]!.length < 60, size: 4.5, fill: colour },
+        width: points ? 0 : isForecast ? 1.3 : 1.7,
+        ...((dashed || isForecast) && { dash: [5, 3] }),
+        // A forecast is hollow where a reading is full.
+        points: { show: points || (!isForecast && rows[0]!.length < 60), size: 4.5, fill: isForecast ? ground : colour },
         ...(points && { paths: () => null }),
       })),
     ],
     hooks: {
-      draw: [marks],
+      draw: [marks, barbs],
       setSelect: [
         (plot) => {
           if (plot.select.width > 6) onZoom?.([plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x")]);

@@ -10,12 +10,13 @@ import { goTo } from "../map/map_view";
 import { ReportBox } from "../metar/report_box";
 import { elsewhere, short, zoneOfStation } from "../ui/clock";
 import { ToTime } from "../ui/hint";
-import { Mark } from "../ui/legend";
-import { Trouble } from "../ui/states";
+import { Mark } from "../ui/legend_parts";
+import { Skeleton, Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { at_ms, isPlaced, language, locale, nameStation, system } from "../view";
 import { ExplainPanel } from "./explain_panel";
+import { Extremes } from "./extremes";
 import { favourites, toggleFavourite } from "./favourites";
 import { end_ms, refreshes, shown_ms } from "./network";
 import { Plots, save } from "./plots";
@@ -36,7 +37,7 @@ export function NamedStation({ name }: { name: string }) {
     isPlaced.value = true;
   }, [answer]);
   if (trouble) return <Trouble text={trouble} retry={again} />;
-  return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
+  return <Skeleton lines={12} />;
 }
 
 export function StationPanel({ id }: { id: string }) {
@@ -50,7 +51,7 @@ export function StationPanel({ id }: { id: string }) {
     if (detail?.timeZone) zoneOfStation.value = { id, zone: detail.timeZone };
   }, [detail]);
   if (trouble && !detail) return <Trouble text={trouble} retry={again} />;
-  if (!detail) return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
+  if (!detail) return <Skeleton lines={12} />;
   const [lon, lat] = detail.coordinates;
   const codes = [...new Set(Object.values(detail.identifiers ?? {}).flat())];
   const explain = (typeId: number, timestamp: string) => {
@@ -77,6 +78,7 @@ export function StationPanel({ id }: { id: string }) {
       </header>
       <Latest id={id} detail={detail} onExplain={explain} />
       {explained.value && <ExplainPanel stationId={id} {...explained.value} at={detail.coordinates} onClose={() => (explained.value = undefined)} />}
+      <Extremes id={id} detail={detail} />
       <section>
         <h3>{word("series")}</h3>
         <Plots id={id} detail={detail} onExplain={explain} />

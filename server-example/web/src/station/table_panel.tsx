@@ -6,7 +6,7 @@ import { iso, span } from "../domain/time";
 import { mapVariable, shown, shownUnit, withUnit } from "../domain/variables";
 import { isInView } from "../map/map_view";
 import { short } from "../ui/clock";
-import { Mark } from "../ui/legend";
+import { Mark } from "../ui/legend_parts";
 import { word } from "../ui/words";
 import { camera, language, locale, station, system, variable } from "../view";
 import { cell, columns, details, places, position, shown_ms } from "./network";

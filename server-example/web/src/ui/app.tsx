@@ -1,27 +1,20 @@
-import { AlertList } from "../alerts/alert_list";
-import { AlertPanel } from "../alerts/alert_panel";
-import { AreaPanel } from "../alerts/area_panel";
 import { isHelpOpen } from "../keys";
 import { MapView } from "../map/map_view";
-import { ModelControls } from "../models/model_controls";
-import { PlacePanel } from "../models/place_panel";
-import { ProductControls } from "../products/product_controls";
-import { QualityPanel } from "../quality/quality_panel";
 import { isStationId } from "../domain/station_id";
-import { NamedStation, StationPanel } from "../station/station_panel";
-import { TablePanel } from "../station/table_panel";
-import { alert, area, isPanelOpen, isTableOpen, layer, place, station } from "../view";
+import { alert, area, isEmbedded, isFeedsOpen, isPanelOpen, isTableOpen, layer, place, station, written } from "../view";
 import { Banner } from "./banner";
 import { Header } from "./header";
 import { Help } from "./help";
 import { Legend } from "./legend";
+import { AlertList, AlertPanel, AreaPanel, FeedsPanel, ModelControls, NamedStation, PlacePanel, ProductControls, QualityPanel, StationPanel, TablePanel } from "./parts";
 import { Rail } from "./rail";
 import { height, Sheet } from "./sheet";
 import { Progress } from "./states";
-import { TimeBar } from "./time_bar";
+import { EmbeddedTime, TimeBar } from "./time_bar";
 import { word } from "./words";
 
 export function App() {
+  if (isEmbedded.value) return <Embedded />;
   return (
     <div class="page" data-panel={isPanelOpen.value ? "open" : "closed"} data-height={height.value} data-layer={layer.value}>
       <Header />
@@ -37,7 +30,7 @@ export function App() {
         <Legend />
       </main>
       {isPanelOpen.value && (
-        <Sheet name={subject()} canClose={layer.value !== "quality" || station.value !== undefined}>
+        <Sheet name={subject()} canClose={layer.value !== "quality" || station.value !== undefined || isFeedsOpen.value}>
           <Subject />
         </Sheet>
       )}
@@ -50,10 +43,33 @@ export function App() {
   );
 }
 
+/** In another page: the map, its legend and its time, and the way to the whole page. */
+function Embedded() {
+  return (
+    <div class="page embed" data-panel="closed" data-layer={layer.value}>
+      <main class="stage" aria-label={word("map")}>
+        <h1 class="hidden">mesonet</h1>
+        <MapView />
+        <Progress />
+        <Legend />
+      </main>
+      <footer class="foot">
+        <Banner />
+        <div class="row">
+          <EmbeddedTime />
+          <a id="whole" href={`./${written(true)}`} target="_blank" rel="noopener">
+            {word("whole")}
+          </a>
+        </div>
+      </footer>
+    </div>
+  );
+}
+
 /** What the panel is about. */
 function subject(): string {
   if (station.value) return word("station");
-  if (layer.value === "quality") return word("quality");
+  if (layer.value === "quality") return word(isFeedsOpen.value ? "feeds" : "quality");
   if (layer.value === "stations" && isTableOpen.value) return word("table");
   if (area.value) return word("area");
   return word(alert.value ? "alert" : "place");
@@ -62,7 +78,7 @@ function subject(): string {
 function Subject() {
   if (station.value && !isStationId(station.value)) return <NamedStation key={station.value} name={station.value} />;
   if (station.value) return <StationPanel key={station.value} id={station.value} />;
-  if (layer.value === "quality") return <QualityPanel />;
+  if (layer.value === "quality") return isFeedsOpen.value ? <FeedsPanel /> : <QualityPanel />;
   if (layer.value === "stations" && isTableOpen.value) return <TablePanel />;
   if (area.value) return <AreaPanel code={area.value} />;
   if (alert.value) return <AlertPanel id={alert.value} />;

@@ -3,14 +3,14 @@ import { distanceKm } from "../domain/mercator";
 import { withUnit } from "../domain/variables";
 import { goTo, isInView } from "../map/map_view";
 import type { Columns } from "../station/columns";
-import { cell, columns, details, latestReport_ms, places, position, shown_ms } from "../station/network";
+import { cell, columns, details, isWhole, latestReport_ms, places, position, shown_ms } from "../station/network";
 import { at_ms, camera, locale, station, system } from "../view";
 import { short } from "./clock";
 import { word } from "./words";
 
 export function Hint() {
   const of = columns.value;
-  if (!of) return null;
+  if (!of || !isWhole.value) return null;
   const reporting = reportingAt(of, Math.min(position.value, of.times_ms.length - 1));
   if (reporting.length > 0) return <Nearest ids={reporting} />;
   const latest = of.times_ms.findLast((_, at) => reportingAt(of, at).length > 0);

@@ -61,3 +61,14 @@ export function Trouble({ text, retry }: { text: string; retry?: () => void }) {
     </p>
   );
 }
+
+/** What is on its way, in outline: lines of a text. */
+export function Skeleton({ lines = 3 }: { lines?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label={word("loading")}>
+      {Array.from({ length: lines }, (_, at) => (
+        <i key={at} />
+      ))}
+    </div>
+  );
+}

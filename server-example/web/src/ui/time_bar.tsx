@@ -1,35 +1,27 @@
 // The time that is shown: a slider over the times of the readings, or over the hours of a model.
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { about, isOffline, now_ms } from "../api/client";
-import { isPlaying, moveTime } from "../keys";
 import { span } from "../domain/time";
-import { coverage, valid_ms } from "../models/fields";
-import { file } from "../products/catalogue";
-import { columns, loadedAt_ms, positions_ms, shown_ms } from "../station/network";
-import { at_ms, chooseClock, clock, CLOCKS, hour, layer, locale, step_min } from "../view";
+import { isLooping, isPlaying, speed, SPEEDS, toggle } from "../playback";
+import { columns, isWhole, loadedAt_ms } from "../station/network";
+import { moveTime, timeline } from "../timeline";
+import { at_ms, chooseClock, clock, CLOCKS, isEmbedded, layer, locale, step_min } from "../view";
 import { elsewhere, long, nameOf, zoneOf } from "./clock";
 import { word } from "./words";
 
-const FRAME_MS = 450;
 const STEPS = [10, 30, 60];
 
 export function TimeBar() {
-  useSignalEffect(() => {
-    if (!isPlaying.value) return undefined;
-    const timer = setInterval(() => moveTime(1), FRAME_MS);
-    return () => clearInterval(timer);
-  });
   if (layer.value === "alerts") return <OfAlerts />;
-  if (layer.value === "products") return <Fixed times={[["", file.value ? Date.parse(file.value.timestamp) : 0]]} />;
-  const isModel = layer.value === "models";
-  const times = positions_ms.value;
-  const count = isModel ? (coverage.value?.forecast_hour_axis.length ?? 1) : times.length;
-  const at = isModel ? hour.value : Math.max(times.findLastIndex((time) => time <= shown_ms.value + 1_000), 0);
-  const time = isModel ? valid_ms.value : shown_ms.value;
+  const of = timeline.value;
+  if (layer.value === "products" && !of) return <Fixed times={[["", 0]]} />;
+  const isOfStations = layer.value === "stations" || layer.value === "quality";
+  const count = of?.times_ms.length ?? 0;
+  const time = of?.shown_ms ?? 0;
   const text = time > 0 ? long(time) : "…";
-  const coarsened = !isModel && columns.value && columns.value.times_ms.length > 2 && columns.value.step_min > step_min.value;
+  const coarsened = isOfStations && columns.value && isWhole.value && columns.value.times_ms.length > 2 && columns.value.step_min > step_min.value;
   return (
     <div class={`time ${isOffline.value ? "stale" : ""}`} role="group" aria-label={word("time")}>
       <button type="button" disabled={count < 2} aria-label={word("earlier")} title={`${word("earlier")} (←)`} onClick={() => moveTime(-1)}>
@@ -41,13 +33,14 @@ export function TimeBar() {
         aria-label={word(isPlaying.value ? "pause" : "play")}
         title={word(isPlaying.value ? "pause" : "play")}
         disabled={count < 2}
-        onClick={() => (isPlaying.value = !isPlaying.value)}
+        onClick={toggle}
       >
         {isPlaying.value ? "❚❚" : "▶"}
       </button>
       <button type="button" disabled={count < 2} aria-label={word("later")} title={`${word("later")} (→)`} onClick={() => moveTime(1)}>
         ›
       </button>
+      {count > 1 && <Pace />}
       <output id="clock" title={time > 0 ? elsewhere(time) : ""}>
         {text}
       </output>
@@ -57,17 +50,13 @@ export function TimeBar() {
         type="range"
         min={0}
         max={Math.max(count - 1, 0)}
-        value={at}
+        value={of?.at ?? 0}
         disabled={count < 2}
         aria-label={word("time")}
         aria-valuetext={text}
-        onInput={({ currentTarget }) => {
-          const next = Number(currentTarget.value);
-          if (isModel) hour.value = next;
-          else at_ms.value = next >= times.length - 1 ? undefined : times[next];
-        }}
+        onInput={({ currentTarget }) => of?.go(Number(currentTarget.value))}
       />
-      {!isModel && (
+      {isOfStations && (
         <>
           <button type="button" class="wide" disabled={at_ms.value === undefined} onClick={() => (at_ms.value = undefined)}>
             {word("now")}
@@ -88,6 +77,34 @@ export function TimeBar() {
       )}
     </div>
   );
+}
+
+/** How fast it plays, and whether it begins again. */
+function Pace() {
+  return (
+    <>
+      <label class="pace">
+        <span class="hidden">{word("speed")}</span>
+        <select id="speed" title={word("speed")} value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
+          {SPEEDS.map((perSecond) => (
+            <option key={perSecond} value={perSecond}>
+              {perSecond}/s
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" id="loop" aria-pressed={isLooping.value} aria-label={word("loop")} title={word("loop")} onClick={() => (isLooping.value = !isLooping.value)}>
+        ⟲
+      </button>
+    </>
+  );
+}
+
+/** The time that is shown, where nothing moves it. */
+export function EmbeddedTime() {
+  if (layer.value === "alerts") return <OfAlerts />;
+  const ms = timeline.value?.shown_ms ?? 0;
+  return <Fixed times={[["", ms]]} />;
 }
 
 /** Alerts are shown as they stand: at the server's time, or at that of each feed of the demonstration. */
@@ -151,7 +168,7 @@ function Fixed({ times }: { times: readonly (readonly [string, number])[] }) {
           </span>
         ))}
       </output>
-      <ClockChoice at={times[0]![1]} />
+      {!isEmbedded.value && <ClockChoice at={times[0]![1]} />}
     </div>
   );
 }
