@@ -74,13 +74,17 @@ function library(): Plugin {
         });
       }
     },
-    generateBundle(_, bundle) {
-      for (const name of LIBRARY) this.emitFile({ type: "asset", fileName: `${FOLDER}/${name}`, source: content(name) });
-      const names = [...Object.keys(bundle), ...LIBRARY.map((name) => `${FOLDER}/${name}`)];
-      const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
-      const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
-      const source = `&[\n${["index.html", ...files, "robots.txt"].map(entry).join("")}]\n`;
-      this.emitFile({ type: "asset", fileName: "files.rs", source });
+    // Last: the entry of the page, which only imports another file, is taken out at the end.
+    generateBundle: {
+      order: "post",
+      handler(_, bundle) {
+        for (const name of LIBRARY) this.emitFile({ type: "asset", fileName: `${FOLDER}/${name}`, source: content(name) });
+        const names = [...Object.keys(bundle), ...LIBRARY.map((name) => `${FOLDER}/${name}`)];
+        const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
+        const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
+        const source = `&[\n${["index.html", ...files, "robots.txt"].map(entry).join("")}]\n`;
+        this.emitFile({ type: "asset", fileName: "files.rs", source });
+      },
     },
   };
 }
