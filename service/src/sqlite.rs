@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Error, ErrorCode};
+use rusqlite::{Connection, Error, ErrorCode, ffi};
 
 /// What a file is made of.
 #[derive(Debug)]
@@ -35,7 +35,13 @@ impl Layout {
             if !is_of_content(&error) {
                 return Err(error);
             }
-            tracing::warn!("{}: {error}; it is set aside, and {}", self.file, self.loss);
+            let cause = match error {
+                Error::IntegralValueOutOfRange(_, version) => {
+                    format!("it is of version {version}; allowed is {}", self.version)
+                }
+                error => error.to_string(),
+            };
+            tracing::warn!("{}: {cause}; it is set aside, and {}", self.file, self.loss);
             self.set_aside(&path);
             opened()
         })
@@ -61,6 +67,17 @@ impl Layout {
             ))?;
         } else if version != self.version {
             return Err(Error::IntegralValueOutOfRange(0, version));
+        } else {
+            // A page that is damaged would otherwise be found when it is next needed.
+            connection.query_row("PRAGMA quick_check(1)", [], |row| {
+                let found: String = row.get(0)?;
+                let corrupt = || ffi::Error::new(ffi::SQLITE_CORRUPT);
+                if found == "ok" {
+                    Ok(())
+                } else {
+                    Err(Error::SqliteFailure(corrupt(), Some(found)))
+                }
+            })?;
         }
         Ok(connection)
     }

@@ -53,6 +53,8 @@ impl RecordView {
         let query = self.seen(self.link.query(sql::CHANGES).bind(after));
         let place = TablePlace::everywhere("changes");
         let mut notes: Vec<ChangesRow> = self.link.rows(place, Some(last), &query)?;
+        // A row that was sent twice is there twice until it is merged.
+        notes.dedup_by_key(|note| note.batch);
         let Some(first) = notes.first() else {
             // Batches of an earlier version have no rows.
             changes.known_after = last;

@@ -9,6 +9,8 @@ use crate::live::{Listener, TEMPERATURE, kill_often, numbers, push_report, start
 fn servers_tell_what_comes_and_go_on_after_a_restart() {
     let Some(url) = server() else { return };
     let (folder, store) = (TempDir::new().unwrap(), place(&own_database(&url)));
+    // It keeps what it has told in a folder of its own, if there is one.
+    std::fs::create_dir(folder.path().join("reader")).unwrap();
     let writes = ["--store", &*store];
     let reads = [&writes[..], &["--read-only", "true", "--data", "reader"]].concat();
     let (writer, reader) = (start(&folder, &writes), start(&folder, &reads));

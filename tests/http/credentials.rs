@@ -10,7 +10,7 @@ use mesonet_service::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::process::{PATIENCE, Server, command};
+use super::process::{PATIENCE, Server, command, output};
 
 /// An answer: its status, its head, its body.
 pub struct Answer {
@@ -320,4 +320,27 @@ fn an_operator_sees_the_reports_that_could_not_be_read() {
         .map(|of| of["text"].as_str().unwrap())
         .collect();
     assert_eq!(texts, ["METAR CYOW 0321Z 24012KT", "METAR CYXX 0320Z <b>  24012KT"]);
+
+    // A file of which nothing could be read is one too.
+    let file = folder.path().join("whole.txt");
+    fs::write(&file, "METAR CYYZ=\n").unwrap();
+    let (is_whole, ..) =
+        output(folder.path(), &["ingest", "--data", "other", file.to_str().unwrap()]);
+    assert!(!is_whole);
+    let server = Server::start(&folder, &["--now", "live", "--data", "other"]);
+    let staff = run(&folder, &["token", "--plan", "free", "--staff", "--data", "other"]);
+    let listed = send(server.address(), path, &bearer(&staff), "").json();
+    let reports = listed["reports"].as_array().unwrap();
+    assert_eq!((reports.len(), &reports[0]["text"]), (1, &"METAR CYYZ=\n".into()), "{listed}");
+}
+
+/// What is in it can be lost; the record is served all the same.
+#[test]
+fn a_server_starts_though_its_refused_reports_cannot_be_opened() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir_all(folder.path().join("mesonet-data/refused.sqlite")).unwrap();
+    let server = Server::start(&folder, &[]);
+    assert!(server.get("/healthz").0.contains(" 200 "));
+    let log = server.log();
+    assert!(log.contains("refused.sqlite: ") && log.contains("until the server stops"), "{log}");
 }

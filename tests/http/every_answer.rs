@@ -263,7 +263,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/stations/{id}/quality","GET /obs/stations/{id}/reports","#,
         r#""GET /obs/stations/{id}/summary","#,
         r#""GET /obs/webhooks","POST /obs/webhooks/{name}/test","#,
-        r#""GET /openapi/v1.json","GET /readyz","GET /swagger","GET /swagger/{file}"]}"#
+        r#""GET /openapi/v1.json","GET /readyz","GET /robots.txt","GET /swagger","GET /swagger/{file}"]}"#
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
     api.get("/capabilities").is_empty(404);
@@ -304,7 +304,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 46);
+    assert_eq!(listed.len(), 47);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");

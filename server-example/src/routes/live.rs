@@ -197,7 +197,7 @@ fn topics(query: &Query, tells_batches: bool) -> Result<TopicSet, ApiError> {
         Some(events) => {
             let text = format!(
                 "the record of this server does not tell its {} one by one; topics must be some of \
-                 alerts, runs, products",
+                 alerts, runs, products, feeds",
                 events.name()
             );
             Err(ApiError::Refused(StatusCode::NOT_IMPLEMENTED, text))

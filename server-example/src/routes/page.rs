@@ -42,25 +42,54 @@ fn is_library(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ending == "wasm")
 }
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/explorer/{file}",
-    query: &[],
-    body: &[],
-    handler: || get(file),
-    about: || {
-        let name = Parameter::new("file", Form::Text(100), "Name of the file.");
-        About::new("getPageFile", Tag::Server, "A file of the page at /")
-            .credentials(Credentials::Any)
-            .path(&[name.example(LIBRARY)])
-            .bytes("application/wasm", "The library.")
-            .plain("text/javascript", "A program.")
-            .plain("text/css", "A style sheet.")
-            .bytes("application/octet-stream", "Outlines of countries and states; towns.")
-            .cached("For good where the name is made from the content, else `no-cache`.")
-            .tagged()
+/// What robots may read.
+const ROBOTS: &str = "robots.txt";
+
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/robots.txt",
+        query: &[],
+        body: &[],
+        handler: || get(robots),
+        about: || {
+            About::new("getRobots", Tag::Server, "What robots may read")
+                .credentials(Credentials::Any)
+                .plain("text/plain", "The rules.")
+                .cached("`no-cache`")
+                .tagged()
+        },
     },
-}];
+    Endpoint {
+        method: "GET",
+        path: "/explorer/{file}",
+        query: &[],
+        body: &[],
+        handler: || get(file),
+        about: || {
+            let name = Parameter::new("file", Form::Text(100), "Name of the file.");
+            About::new("getPageFile", Tag::Server, "A file of the page at /")
+                .credentials(Credentials::Any)
+                .path(&[name.example(LIBRARY)])
+                .bytes("application/wasm", "The library.")
+                .plain("text/javascript", "A program.")
+                .plain("text/css", "A style sheet.")
+                .bytes("application/octet-stream", "Outlines of countries and states; towns.")
+                .bytes("image/png", "An icon.")
+                .plain("image/svg+xml", "The icon.")
+                .plain("application/manifest+json", "What makes the page an application.")
+                .cached("For good where the name is made from the content, else `no-cache`.")
+                .tagged()
+        },
+    },
+];
+
+async fn robots(
+    Shared(state): Shared<Arc<State>>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    file(Shared(state), Path(ROBOTS.to_owned()), headers).await
+}
 
 /// Whether a caller would rather have a page than JSON: browsers name `text/html`, programs do not.
 pub fn is_preferred(headers: &HeaderMap) -> bool {
@@ -116,7 +145,8 @@ fn compressed(place: usize, content: &'static [u8]) -> Result<&'static Snapshot,
         return Ok(snapshot);
     }
     let name = FILES[place].0;
-    let caching = if place == 0 || is_library(name) { ASKED_AGAIN } else { FOR_GOOD };
+    let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
+    let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
     let snapshot = Snapshot::new(Bytes::from_static(content), caching, Effort::Fastest, None)
         .map_err(ApiError::internal)?;
     Ok(cell.get_or_init(|| snapshot))
@@ -129,6 +159,9 @@ fn media_type(name: &str) -> &'static str {
         Some("css") => "text/css",
         Some("wasm") => "application/wasm",
         Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("webmanifest") => "application/manifest+json",
+        Some("txt") => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

@@ -45,6 +45,7 @@ struct RefusedList {
 }
 
 async fn refused(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
-    let reports = state.services.refused.of_last_day(system_ms()).map_err(ApiError::internal)?;
+    let listed = |state: &State| state.services.refused.of_last_day(system_ms());
+    let reports = state.look_up(listed).await?.map_err(ApiError::internal)?;
     json(StatusCode::OK, &RefusedList { reports })
 }

@@ -27,7 +27,7 @@ pub struct Feed {
     /// How old that report may be; absent if the feed is never late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_after_minutes: Option<i64>,
-    /// Whether that report is older.
+    /// Whether that report is older, or there is none.
     pub late: bool,
 }
 
@@ -50,13 +50,15 @@ impl State {
         }
         let feeds = networks.into_iter().map(|(network, (stations, newest_ms))| {
             let late_after_ms = late_after.of(network).filter(|_| self.clock.is_live());
-            let is_late = |(newest_ms, most_ms)| now_ms.saturating_sub(newest_ms) > most_ms;
+            let is_late = |most_ms| {
+                newest_ms.is_none_or(|newest_ms| now_ms.saturating_sub(newest_ms) > most_ms)
+            };
             Feed {
                 network: network.to_owned(),
                 stations,
                 newest: newest_ms.map(Iso8601),
                 late_after_minutes: late_after_ms.map(|ms| ms / MINUTE_MS),
-                late: newest_ms.zip(late_after_ms).is_some_and(is_late),
+                late: late_after_ms.is_some_and(is_late),
             }
         });
         Ok(feeds.collect())

@@ -209,7 +209,11 @@ impl State {
             Credentials::new(config.token_source(), config.development_key(keys.is_some()), keys);
         let credentials = credentials.map_err(ConfigError::from)?;
         let folder = record_of.folder(&config);
-        let refused = RefusedReports::open(folder)?;
+        let refused = RefusedReports::open(folder).or_else(|error| {
+            // The record is served all the same.
+            tracing::error!("{error}; reports that are refused are known until the server stops");
+            RefusedReports::open(None)
+        })?;
         let services =
             Services::new(store, record_of, intake, products, models, archive, zones, refused);
         let live = Arc::new(services.begin_live(&config)?);

@@ -319,7 +319,11 @@ impl Ingest<'_> {
                 return Err(denied(&mut self.summary, error));
             }
             Err(FileStop::Sink(error)) => return Err(error),
-            Err(FileStop::Feed(error)) => return Err(error.to_string()),
+            Err(FileStop::Feed(error)) => {
+                let reason = error.to_string();
+                of_kind.keep_refused_file(shown, &reason, start);
+                return Err(reason);
+            }
         };
         of_kind.files += 1;
         of_kind.add_file(shown, &of_file);

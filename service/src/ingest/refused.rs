@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mesonet::Iso8601;
 use mesonet::time::DAY_MS;
@@ -13,6 +14,9 @@ use crate::sqlite::Layout;
 
 /// The file in the data folder.
 pub const FILE: &str = "refused.sqlite";
+
+/// How long another process may hold the file before reports are not kept.
+const BUSY: Duration = Duration::from_millis(500);
 
 /// The most reports that are kept; the oldest go first.
 pub const MOST_REFUSED: usize = 1_000;
@@ -72,6 +76,8 @@ impl RefusedReports {
             Some(folder) => LAYOUT.open(folder, Ok)?,
             None => LAYOUT.in_memory()?,
         };
+        // Intake waits for another process no longer than this.
+        connection.busy_timeout(BUSY)?;
         Ok(Self(Mutex::new(connection)))
     }
 

@@ -32,10 +32,33 @@ fn those_of_the_last_day_are_kept_and_never_more_than_the_limit() {
     refused.note(&summary(0..MOST_REFUSED + 5), DAY_MS + 1_600).unwrap();
     let now = texts(&refused, DAY_MS + 1_700);
     assert_eq!((now.len(), &*now[0]), (MOST_REFUSED, "METAR 1004"));
-    assert_eq!(texts(&refused, 3_000).len(), MOST_REFUSED, "what is old is gone for good");
-    // A clock that was years ahead leaves nothing behind.
+    let rows = || -> usize {
+        let count = "SELECT count(*) FROM report";
+        refused.connection().query_row(count, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(rows(), MOST_REFUSED);
+    // What is old is gone for good, and so is what a clock that was years ahead noted.
     refused.note(&summary(0..1), 400 * DAY_MS).unwrap();
-    assert_eq!(texts(&refused, 10 * DAY_MS).len(), 0);
+    assert_eq!(rows(), 1);
+    refused.note(&summary(0..2), DAY_MS).unwrap();
+    assert_eq!(rows(), 2);
+}
+
+#[test]
+fn a_file_with_a_damaged_page_is_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    let open = || RefusedReports::open(Some(folder.path())).unwrap();
+    open().note(&summary(0..500), 1_000).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    assert!(bytes.len() > 3 * 4096, "{}", bytes.len());
+    bytes[4096..3 * 4096].fill(0xA5);
+    fs::write(&path, &bytes).unwrap();
+    let refused = open();
+    assert_eq!(texts(&refused, 1_000).len(), 0);
+    refused.note(&summary(0..1), 1_000).unwrap();
+    assert_eq!(texts(&refused, 1_000), ["METAR 0"]);
+    assert_eq!(fs::read(folder.path().join(format!("{FILE}.damaged-1"))).unwrap(), bytes);
 }
 
 #[test]

@@ -138,16 +138,26 @@ impl KindSummary {
     pub fn add_file(&mut self, file: &str, of_file: &feed::Summary) {
         for refusal in &of_file.refusals {
             self.refused.add(|| FileFault { file: file.to_owned(), error: refusal.to_string() });
-            if self.refused_reports.len() < MAX_REFUSED {
-                let reason = format!("{}: {}", refusal.place, refusal.reason);
-                let (file, text) = (file.to_owned(), refusal.text.clone());
-                self.refused_reports.push(RefusedReport { file, reason, text });
-            }
+            let reason = || format!("{}: {}", refusal.place, refusal.reason);
+            self.keep_refused(file, reason, &refusal.text);
         }
         self.refused.count += of_file.refused - of_file.refusals.len() as u64;
         self.kept_as_reported.merge(&of_file.kept_as_reported);
         self.without_variable.merge(&of_file.without_variable);
         self.unread_values.merge(&of_file.unread_values);
+    }
+
+    /// Keeps the beginning of a file that gave nothing, as a report that was refused.
+    pub fn keep_refused_file(&mut self, file: &str, reason: &str, start: &[u8]) {
+        let start = &start[..start.len().min(feed::MAX_REFUSED_BYTES)];
+        self.keep_refused(file, || reason.to_owned(), &String::from_utf8_lossy(start));
+    }
+
+    fn keep_refused(&mut self, file: &str, reason: impl FnOnce() -> String, text: &str) {
+        if self.refused_reports.len() < MAX_REFUSED {
+            let (file, text) = (file.to_owned(), text.to_owned());
+            self.refused_reports.push(RefusedReport { file, reason: reason(), text });
+        }
     }
 }
 

@@ -87,6 +87,10 @@ pub fn batches_are_told_as_by_the_store_on_disk(url: &str) {
         assert_eq!(contents(&told(&store, 0, most_bytes)), expected);
         assert_eq!(contents(&told(&reader, 0, most_bytes)), expected);
     }
+    // A block that was sent again is there twice until it is merged.
+    sql(&options, "INSERT INTO changes SELECT * FROM changes");
+    sql(&options, "INSERT INTO readings SELECT * FROM readings");
+    assert_eq!(contents(&told(&store, 0, MOST)), expected);
     let one = store.changes_after(0, 0).unwrap().batches;
     assert_eq!(one.len(), 1, "at least one, and no more than was asked for");
     // The next writer goes on.

@@ -56,20 +56,28 @@ struct ProductEvent<'a> {
 }
 
 impl State {
-    /// Numbers the changes of runs and products. Returns those that are new or changed.
-    pub(super) fn changed_items_on_disk(&self) -> Result<Vec<NumberedItem>, StateError> {
-        let mut changed = Vec::new();
-        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
-        // What cannot be read now is looked at again later.
+    /// Numbers the runs that are new or changed. Returns those; what cannot be read now is looked at
+    /// again later.
+    pub(super) fn changed_runs(&self) -> Result<Vec<NumberedItem>, StateError> {
         match self.runs_on_disk() {
-            Ok(runs) => changed.extend(self.live.log.update(Topic::Runs, &runs)?),
-            Err(error) => tracing::error!("the model runs cannot be listed: {error}"),
+            Ok(runs) => Ok(self.live.log.update(Topic::Runs, &runs)?),
+            Err(error) => {
+                tracing::error!("the model runs cannot be listed: {error}");
+                Ok(Vec::new())
+            }
         }
+    }
+
+    /// The same of raster products.
+    pub(super) fn changed_products(&self) -> Result<Vec<NumberedItem>, StateError> {
+        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
         match self.products_on_disk(&mut known) {
-            Ok(products) => changed.extend(self.live.log.update(Topic::Products, &products)?),
-            Err(error) => tracing::error!("the raster products cannot be listed: {error}"),
+            Ok(products) => Ok(self.live.log.update(Topic::Products, &products)?),
+            Err(error) => {
+                tracing::error!("the raster products cannot be listed: {error}");
+                Ok(Vec::new())
+            }
         }
-        Ok(changed)
     }
 
     fn runs_on_disk(&self) -> Result<Vec<Item>, model::RunStoreError> {

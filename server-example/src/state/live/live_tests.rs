@@ -385,3 +385,37 @@ async fn a_heartbeat_comes_in_time_and_tells_a_new_position() {
     assert_eq!(position, format!("id: {id}\nevent: position\ndata: {{}}\n\n"));
     assert_eq!(listener.next().await.unwrap(), ":\n");
 }
+
+/// A change that has a number does not get one again: it is published though a later step fails.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_alert_is_told_though_the_feeds_cannot_be_numbered() {
+    let folder = TempDir::new().unwrap();
+    let config = Config { data: folder.path().to_owned(), ..Config::default() };
+    let record = Record::on_disk(folder.path(), EmbeddedOptions::default()).unwrap();
+    let state = State::of_record(config, Clock::live(), record, Intake::default()).unwrap();
+    append(&state, 0, 0..1, 0..0);
+    let log = rusqlite::Connection::open(folder.path().join(mesonet_service::live::FILE)).unwrap();
+    log.execute_batch(
+        "CREATE TRIGGER no_feed BEFORE INSERT ON item WHEN NEW.topic = 'feeds' \
+         BEGIN SELECT RAISE(FAIL, 'no room'); END",
+    )
+    .unwrap();
+    let mut listener = listen(&state, None);
+    assert_eq!(drain(&mut listener).await.len(), 1);
+    let area = alert::MessageArea {
+        kind: alert::AreaKind::Coverage,
+        code: Some("041320".parse().unwrap()),
+        ..alert::MessageArea::default()
+    };
+    let message = alert::Message {
+        id: "urn:oid:1".to_owned(),
+        parts: vec![alert::Part { areas: vec![area], ..alert::Part::default() }],
+        ..alert::Message::default()
+    };
+    state.services.alerts.append(vec![message]).unwrap();
+    let error = state.publish_items().unwrap_err().to_string();
+    assert!(error.contains("no room"), "{error}");
+    let told = drain(&mut listener).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1 == "alerts" && told[0].2.contains("urn:oid:1"), "{told:?}");
+}

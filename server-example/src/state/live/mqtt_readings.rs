@@ -73,8 +73,14 @@ impl Unpublished {
         Self { batch, events, readings: Arc::new(readings), cell: 0 }
     }
 
+    /// The end of the next readings. No report is cut: two notifications would have one id.
     fn end(&self) -> usize {
-        self.readings.cells.len().min(self.cell + AT_ONCE)
+        let Readings { cells, stations, .. } = &*self.readings;
+        let end = cells.len().min(self.cell + AT_ONCE);
+        let Some(last) = end.checked_sub(1).map(|last| cells[last].ts_ms) else { return end };
+        let of_station = stations.partition_point(|&(_, to)| to < end);
+        let to = stations.get(of_station).map_or(end, |&(_, to)| to);
+        end + cells[end..to].iter().take_while(|cell| cell.ts_ms == last).count()
     }
 
     /// What is left after the next readings; `None` if that is nothing.
@@ -254,4 +260,35 @@ pub fn id_of(number: &str, topic: &str, payload: &[u8]) -> String {
     hasher.update([0]);
     hasher.update(payload);
     format!("{number}-{}", hex(&hasher.finalize()[..8]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report that is longer than what is encoded at once is not cut, nor is one at the end of it.
+    #[test]
+    fn no_report_is_cut() {
+        let cell = |ts_ms| AnswerReading { ts_ms, value: 1.0, ..AnswerReading::default() };
+        let of = |reports: &[&[(i64, usize)]]| {
+            let mut readings = Readings::default();
+            for (at, reports) in reports.iter().enumerate() {
+                for &(ts_ms, count) in *reports {
+                    readings.cells.extend((0..count).map(|_| cell(ts_ms)));
+                }
+                let id = StationId::new("TEST", &at.to_string());
+                readings.stations.push((id, readings.cells.len()));
+            }
+            let mut ends = Vec::new();
+            let mut next = Some(Unpublished::new(1, Events::Readings, readings));
+            while let Some(some) = next {
+                ends.push(some.end());
+                next = some.rest();
+            }
+            ends
+        };
+        assert_eq!(of(&[&[(1, 500), (2, 20), (3, 5)], &[(3, 600), (4, 1)]]), [520, 1_125, 1_126]);
+        assert_eq!(of(&[&[(1, AT_ONCE)], &[(1, 1)]]), [AT_ONCE, AT_ONCE + 1]);
+        assert_eq!(of(&[&[]]), [0]);
+    }
 }

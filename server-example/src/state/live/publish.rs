@@ -136,9 +136,20 @@ impl State {
     /// # Errors
     /// They cannot be read, or the log cannot be written.
     pub fn publish_items(&self) -> Result<(), StateError> {
-        let mut changed = self.changed_alerts()?;
-        changed.extend(self.changed_items_on_disk()?);
-        changed.extend(self.changed_feeds()?);
+        let steps =
+            [Self::changed_alerts, Self::changed_runs, Self::changed_products, Self::changed_feeds];
+        // What has a number is published, though another step fails: it does not get one again.
+        let mut done = Ok(());
+        for step in steps {
+            match step(self) {
+                Ok(changed) => self.publish_changed(changed),
+                Err(error) => done = done.and(Err(error)),
+            }
+        }
+        done
+    }
+
+    fn publish_changed(&self, changed: Vec<NumberedItem>) {
         let contents = self.contents(changed);
         if !contents.is_empty() {
             self.live.change(|ring| {
@@ -147,7 +158,6 @@ impl State {
                 }
             });
         }
-        Ok(())
     }
 
     /// Numbers the changes of alerts. Returns those that have changed.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mesonet::store::{ChangeLog, Changes, StoreError};
 use mesonet_service::live::Position;
@@ -17,6 +18,9 @@ use crate::state::State;
 
 /// How much of the record is read at once for a subscriber that comes back.
 const READ_BYTES: usize = 64 << 10;
+
+/// How long a patient subscriber waits after the record could not be read.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 const TOO_SLOW: &str = "the events came faster than they were read";
 const SEALED: &str = "the record no longer tells the events after the id apart";
@@ -186,7 +190,7 @@ impl Subscriber {
                         None => self.at.item = last,
                     }
                 }
-                Err(_) => self.begin_anew(UNREADABLE),
+                Err(_) => self.unreadable().await,
             }
             return;
         }
@@ -202,9 +206,18 @@ impl Subscriber {
             Ok(Ok(None)) => self.begin_anew(SEALED),
             Ok(Err(error)) => {
                 tracing::error!("{error}");
-                self.begin_anew(UNREADABLE);
+                self.unreadable().await;
             }
-            Err(_) => self.begin_anew(UNREADABLE),
+            Err(_) => self.unreadable().await,
+        }
+    }
+
+    /// A patient subscriber tries again later; another one begins anew.
+    async fn unreadable(&mut self) {
+        if self.is_patient {
+            tokio::time::sleep(AFTER_FAILURE).await;
+        } else {
+            self.begin_anew(UNREADABLE);
         }
     }
 
