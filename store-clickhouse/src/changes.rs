@@ -8,16 +8,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use mesonet::observation::{Qualifier, QualityCode};
-use mesonet::store::{ChangeLog, ChangedBatch, ChangedReading, Changes, StoreError};
+use mesonet::store::{ChangedBatch, ChangedReading, Changes, StoreError};
 use mesonet::time::DAY_MS;
 
 use crate::link::TablePlace;
-use crate::reader::ClickHouseReader;
 use crate::rows::{ChangesRow, ReadingRow, SqlList, StationKey};
 use crate::sql;
-use crate::store::ClickHouseStore;
 use crate::view::RecordView;
-use crate::write::Additions;
 
 /// What a reading takes in the table, about, before it is compressed.
 const READING_BYTES: u64 = 46;
@@ -25,21 +22,13 @@ const READING_BYTES: u64 = 46;
 /// A query names at most so many spans of days; beyond, it reads what lies between them too.
 const SPANS: usize = 16;
 
-impl ChangeLog for ClickHouseStore {
-    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
-        self.view().changes_after(batch, most_bytes)
-    }
-}
-
-impl ChangeLog for ClickHouseReader {
-    /// Only batches that were there at the last update are given.
-    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
-        self.view().changes_after(batch, most_bytes)
-    }
-}
-
 impl RecordView {
-    fn changes_after(&self, after: u64, most_bytes: usize) -> Result<Changes, StoreError> {
+    /// Tells what the batches after one have changed, as [`mesonet::store::ChangeLog`] says.
+    pub(crate) fn changes_after(
+        &self,
+        after: u64,
+        most_bytes: usize,
+    ) -> Result<Changes, StoreError> {
         let last = self.visible.up_to;
         let mut changes = Changes { last, ..Changes::default() };
         if after >= last {
@@ -142,12 +131,19 @@ impl RecordView {
     }
 }
 
-/// The row of what a batch changes.
-pub(crate) fn changes_row(add: &Additions, batch: u64, after: u64, written_day: i32) -> ChangesRow {
-    let days: BTreeSet<i64> = add.readings.iter().map(|row| row.ts_ms.div_euclid(DAY_MS)).collect();
-    let first_revised = add.readings.len() - add.revised;
-    let mut order: Vec<usize> = (0..add.readings.len()).collect();
-    order.sort_unstable_by_key(|&at| key(&add.readings[at]));
+/// The row of what a batch changes: the last `revised` of its readings are older ones with another
+/// verdict.
+pub(crate) fn changes_row(
+    batch: u64,
+    after: u64,
+    readings: &[ReadingRow],
+    revised: usize,
+    written_day: i32,
+) -> ChangesRow {
+    let days: BTreeSet<i64> = readings.iter().map(|row| row.ts_ms.div_euclid(DAY_MS)).collect();
+    let first_revised = readings.len() - revised;
+    let mut order: Vec<usize> = (0..readings.len()).collect();
+    order.sort_unstable_by_key(|&at| key(&readings[at]));
     let mut revised: Vec<u64> = Vec::new();
     for (position, at) in (0..).zip(order) {
         if at < first_revised {
@@ -158,8 +154,8 @@ pub(crate) fn changes_row(add: &Additions, batch: u64, after: u64, written_day: 
             _ => revised.extend([position, position + 1]),
         }
     }
-    let readings = add.readings.len() as u64;
-    ChangesRow { batch, written_day, after, days: days.into_iter().collect(), readings, revised }
+    let (days, readings) = (days.into_iter().collect(), readings.len() as u64);
+    ChangesRow { batch, written_day, after, days, readings, revised }
 }
 
 fn key(row: &ReadingRow) -> (StationKey, i32, i64) {

@@ -8,9 +8,9 @@ use mesonet::store::{StationRecords, StoreError};
 
 use crate::known::StationState;
 use crate::reader::ClickHouseReader;
-use crate::store::{ClickHouseStore, today};
+use crate::store::ClickHouseStore;
 use crate::view::RecordView;
-use crate::write::{Additions, BatchWriter};
+use crate::write::{Additions, BatchWriter, today};
 
 impl RecordView {
     fn reference_data(&self) -> ReferenceData {

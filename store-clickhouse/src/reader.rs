@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, ReaderWrapper, StoreError};
+use mesonet::store::{AlertStore, ChangeLog, Changes, ReaderWrapper, StoreError};
 use mesonet::{Reader, StationId, alert};
 
 use crate::alerts::{ALERTS, message_of};
@@ -172,6 +172,13 @@ impl ClickHouseReader {
 impl ReaderWrapper for ClickHouseReader {
     fn wrapped(&self) -> &dyn Reader {
         &self.view
+    }
+}
+
+impl ChangeLog for ClickHouseReader {
+    /// Only batches that were there at the last update are given.
+    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
+        self.view().changes_after(batch, most_bytes)
     }
 }
 

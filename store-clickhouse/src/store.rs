@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use mesonet::store::{AlertStore, ReaderWrapper, Receipt, StoreError, VerdictFn};
+use mesonet::store::{
+    AlertStore, ChangeLog, Changes, ReaderWrapper, Receipt, StoreError, VerdictFn,
+};
 use mesonet::{Batch, Reader, Store};
 
 use crate::alerts::load_alerts;
@@ -18,7 +20,7 @@ use crate::recent::KeptReadings;
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::RecordView;
-use crate::write::BatchWriter;
+use crate::write::{BatchWriter, today};
 
 /// How long it may take to find out whether the record can be written.
 const GLANCE: Duration = Duration::from_secs(3);
@@ -197,6 +199,12 @@ impl ReaderWrapper for ClickHouseStore {
     }
 }
 
+impl ChangeLog for ClickHouseStore {
+    fn changes_after(&self, batch: u64, most_bytes: usize) -> Result<Changes, StoreError> {
+        self.view().changes_after(batch, most_bytes)
+    }
+}
+
 impl Store for ClickHouseStore {
     fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut writer = self.writer();
@@ -205,10 +213,4 @@ impl Store for ClickHouseStore {
         self.publish(&writer);
         receipt
     }
-}
-
-/// The day since 1970.
-pub(crate) fn today() -> i32 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (since_1970.as_secs() / 86_400) as i32
 }

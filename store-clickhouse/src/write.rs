@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clickhouse::{RowOwned, RowWrite};
 use mesonet::observation::{Qualifier, QualityCode};
@@ -17,7 +18,6 @@ use crate::load::{BATCHES, COMMITTED, earlier_places_row, load, newest_committed
 use crate::load_recent::follow_recent;
 use crate::rows::{BatchRow, ChangesRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::series::KnownSeries;
-use crate::store::today;
 use crate::versions::{after, next_version};
 use crate::view::{RecordView, Stored};
 
@@ -75,7 +75,7 @@ impl BatchWriter {
         let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
         insert_states(&link, left.collect())?;
         // An empty batch, so that the list of those that were never committed does not grow.
-        let note = changes_row(&Additions::default(), batch, known.visible.up_to, today());
+        let note = changes_row(batch, known.visible.up_to, &[], 0, today());
         insert_note(&link, note)?;
         let (generation, places_generation) = (known.generation, known.places_generation);
         let row = BatchRow { batch, state: COMMITTED, generation, places_generation };
@@ -361,7 +361,9 @@ impl BatchWriter {
             let places = states().filter_map(|of| earlier_places_row(of, batch, written_day));
             sent_places.insert(places.collect())?;
         }
-        insert_note(link, changes_row(add, batch, self.known.visible.up_to, written_day))?;
+        let before = self.known.visible.up_to;
+        let note = changes_row(batch, before, &add.readings, add.revised, written_day);
+        insert_note(link, note)?;
         let committed = insert_states(link, vec![of_state(COMMITTED)])?;
         // Another writer may have opened the record in the meantime. It does not count this batch,
         // so the batch must not be acknowledged. Its readings come again from the feed.
@@ -484,6 +486,12 @@ fn blocks<T>(rows: Vec<T>, ts_ms: impl Fn(&T) -> i64) -> Vec<Vec<T>> {
         days += 1;
     }
     blocks
+}
+
+/// The day since 1970.
+pub(crate) fn today() -> i32 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (since_1970.as_secs() / 86_400) as i32
 }
 
 #[cfg(test)]
