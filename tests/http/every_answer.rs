@@ -327,7 +327,8 @@ fn a_live_server_does_not_speak_of_a_replay() {
         Intake::default(),
     );
     let answer = Api::of(state.unwrap()).call(Method::GET, "/", &[], Body::empty());
-    assert!(answer.text().starts_with(r#"{"service":"mesonet","version":"0.1.0","endpoints":["#));
+    let begin = r#"{"service":"mesonet","version":"0.1.0","documentation":"https://example.org/mesonet","endpoints":["#;
+    assert!(answer.text().starts_with(begin));
     assert_eq!(answer.header(REPLAY), None);
 }
 

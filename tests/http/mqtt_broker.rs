@@ -508,6 +508,24 @@ fn a_message_that_is_too_long_for_the_broker_is_left_out_and_named() {
     assert!(log.contains(text), "{log}");
 }
 
+/// Such a broker refuses a last will that is to be retained.
+#[test]
+#[ignore = "needs mosquitto and a server with the feature mqtt: tests/run broker"]
+fn a_broker_that_retains_nothing_gets_events_that_are_not_retained() {
+    let settings = "allow_anonymous true\nretain_available false";
+    let broker = Mosquitto::new(TempDir::new().unwrap(), settings);
+    let subscriber = broker.subscribe(&[]);
+    let folder = TempDir::new().unwrap();
+    let filter = "filter = \"topics=readings,alerts&names=airTemperature\"";
+    let server = start(&folder, &write(&folder, &table(&broker.address(), filter)), "live");
+    wait("it connects", || broker.log().contains("as mesonet-wx"));
+    push_readings(&server, &[("CYYZ", 10, 16)]);
+    let got = subscriber.wait("mesonet/readings/", 1);
+    assert!(!got[0].is_retained);
+    let (_, log) = server.stop();
+    assert!(log.contains("the broker retains no messages"), "{log}");
+}
+
 #[test]
 #[ignore = "needs mosquitto and a server with the feature mqtt: tests/run broker"]
 fn two_servers_with_one_client_id_say_so() {

@@ -37,6 +37,8 @@ const WRITTEN_BYTES: usize = 64 << 10;
 /// How often the broker hears from the server.
 const KEEP_ALIVE_S: u16 = 30;
 
+const RETAINS_NOTHING: &str = "the broker retains no messages";
+
 /// How long the end of a connection may take.
 const CLOSING: Duration = Duration::from_secs(2);
 
@@ -51,6 +53,7 @@ struct InFlight {
     /// Its packet; `None` once it is acknowledged.
     packet: Option<u16>,
     topic: String,
+    is_refused: bool,
     sent_at: Instant,
     /// The position in the stream after it, if an event ends with it.
     position: Option<EventId>,
@@ -80,6 +83,22 @@ impl<'a> Connection<'a> {
     /// # Errors
     /// Why there is no connection.
     pub(super) async fn open(broker: &'a MqttBroker, suffix: &str) -> Result<Self, String> {
+        let retains = broker.config().retain;
+        match Self::open_with(broker, suffix, retains).await {
+            // Such a broker refuses a last will that it should retain.
+            Err(error) if retains && error == RETAINS_NOTHING => {
+                tracing::warn!("mqtt {}: {RETAINS_NOTHING}", broker.config().name);
+                Self::open_with(broker, suffix, false).await
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_with(
+        broker: &'a MqttBroker,
+        suffix: &str,
+        retains: bool,
+    ) -> Result<Self, String> {
         let config = broker.config();
         let patience = Duration::from_secs(u64::from(config.timeout_s));
         let opened = timeout(patience, async {
@@ -95,11 +114,11 @@ impl<'a> Connection<'a> {
                 out: Vec::new(),
                 in_flight: VecDeque::new(),
                 room: 0,
-                retains: config.retain,
+                retains,
                 timers: TIMERS.map(|kind| (kind, None)),
                 patience,
             };
-            let packet = connect(broker, suffix)?;
+            let packet = connect(broker, suffix, retains)?;
             let events = connection.protocol.checked_send(packet);
             connection.handle(events)?;
             connection.flush().await?;
@@ -135,6 +154,10 @@ impl<'a> Connection<'a> {
     /// # Errors
     /// The connection is of no more use.
     pub(super) fn publish(&mut self, message: MqttMessage) -> Result<(), String> {
+        // Nothing in place of a message that is retained.
+        if message.payload.is_empty() && !self.retains {
+            return Ok(());
+        }
         let id = self.protocol.acquire_packet_id().map_err(|error| error.to_string())?;
         let topic = message.topic.clone();
         let events = match packet(message, id, self.retains) {
@@ -151,7 +174,8 @@ impl<'a> Connection<'a> {
             return Ok(());
         }
         let sent_at = Instant::now();
-        self.in_flight.push_back(InFlight { packet: Some(id), topic, sent_at, position: None });
+        let (packet, position, is_refused) = (Some(id), None, false);
+        self.in_flight.push_back(InFlight { packet, topic, is_refused, sent_at, position });
         self.handle(events)
     }
 
@@ -295,6 +319,9 @@ impl<'a> Connection<'a> {
 
     fn connected(&mut self, packet: &Connack) -> Result<(), String> {
         let code = packet.reason_code();
+        if code == ConnectReasonCode::RetainNotSupported {
+            return Err(RETAINS_NOTHING.to_owned());
+        }
         if code != ConnectReasonCode::Success {
             return Err(refusal(code, self.broker.config()));
         }
@@ -306,8 +333,7 @@ impl<'a> Connection<'a> {
                     return Err("the broker does not acknowledge messages (QoS 1)".to_owned());
                 }
                 Property::RetainAvailable(is) if is.val() == 0 && self.retains => {
-                    let name = &self.broker.config().name;
-                    tracing::warn!("mqtt {name}: the broker retains no messages");
+                    tracing::warn!("mqtt {}: {RETAINS_NOTHING}", self.broker.config().name);
                     self.retains = false;
                 }
                 _ => {}
@@ -328,6 +354,7 @@ impl<'a> Connection<'a> {
                 @ (PubackReasonCode::TopicNameInvalid | PubackReasonCode::PayloadFormatInvalid),
             ) => {
                 self.broker.leave_out(&of.topic, &format!("the broker refuses it ({code})"));
+                of.is_refused = true;
             }
             Some(PubackReasonCode::NotAuthorized) => {
                 return Err(format!(
@@ -346,7 +373,7 @@ impl<'a> Connection<'a> {
         while self.in_flight.front().is_some_and(|first| first.packet.is_none())
             && let Some(first) = self.in_flight.pop_front()
         {
-            count += 1;
+            count += u64::from(!first.is_refused);
             position = first.position.or(position);
         }
         if count > 0 {
@@ -394,7 +421,7 @@ fn packet(message: MqttMessage, id: u16, retains: bool) -> Result<Publish, MqttE
 }
 
 /// The packet that opens a connection, with what the broker tells once it breaks.
-fn connect(broker: &MqttBroker, suffix: &str) -> Result<Connect, String> {
+fn connect(broker: &MqttBroker, suffix: &str, retains: bool) -> Result<Connect, String> {
     let config = broker.config();
     let build = |password: Option<String>| {
         let mut packet = Connect::builder()
@@ -403,8 +430,8 @@ fn connect(broker: &MqttBroker, suffix: &str) -> Result<Connect, String> {
             .keep_alive(KEEP_ALIVE_S);
         if suffix.is_empty() {
             let status = broker.status_message(false);
-            let retain = config.retain;
-            packet = packet.will_message(status.topic, status.payload, Qos::AtLeastOnce, retain)?;
+            packet =
+                packet.will_message(status.topic, status.payload, Qos::AtLeastOnce, retains)?;
         }
         if let Some(user) = &config.user {
             packet = packet.user_name(user.as_str())?;

@@ -142,6 +142,13 @@ impl MqttConfig {
             if all[..at].iter().any(|before| before.name == one.name) {
                 return refuse("mqtt.name", &format!("\"{}\"", one.name), "different for each");
             }
+            let is_same = |before: &&Self| {
+                before.address == one.address && before.client_id() == one.client_id()
+            };
+            if let Some(before) = all[..at].iter().find(is_same) {
+                let got = format!("{:?}, as that of \"{}\"", one.client_id(), before.name);
+                return refuse("mqtt.client_id", &got, "different for each table of an address");
+            }
         }
         Ok(())
     }

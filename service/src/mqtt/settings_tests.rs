@@ -125,6 +125,16 @@ fn a_table_says_where_and_in_which_form() {
     if cfg!(feature = "mqtt") {
         let error = MqttConfig::check_all(&again).unwrap_err().to_string();
         assert!(error.ends_with("must be different for each"), "{error}");
+        // Two with one client id would end each other's connection for ever.
+        let [mut first, mut second] =
+            ["wx", "other"].map(|name| MqttConfig::new(name, "mqtts://a"));
+        assert!(MqttConfig::check_all(&[first.clone(), second.clone()]).is_ok());
+        second.client_id = Some(first.client_id());
+        let error =
+            MqttConfig::check_all(&[first.clone(), second.clone()]).unwrap_err().to_string();
+        assert!(error.contains("mqtt.client_id") && error.contains("of \"wx\""), "{error}");
+        first.address = "mqtts://b".to_owned();
+        assert!(MqttConfig::check_all(&[first, second]).is_ok());
     } else {
         let error = MqttConfig::check_all(&again[..1]).unwrap_err().to_string();
         assert!(error.ends_with("built without the feature mqtt"), "{error}");

@@ -140,8 +140,11 @@ impl State {
             }
         };
         let topic = publication.broker.topics().of(&levels);
+        // What else a feed says may be another when it is sent again.
+        let late = value["late"].to_string();
+        let same = if events == Events::Feeds { late.as_bytes() } else { data };
         Some(MqttMessage {
-            id: id_of(&format!("i{item}"), &topic, data),
+            id: id_of(&format!("i{item}"), &topic, same),
             topic,
             payload: data.to_vec(),
             is_retained: is_latest,
