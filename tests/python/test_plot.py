@@ -48,6 +48,43 @@ def test_readings_in_doubt_are_left_out():
         mesonet.plot.meteogram(mesonet.ServiceTable(table), at_least="good")
 
 
+def test_values_are_drawn_in_the_unit_of_their_axis():
+    hour = np.datetime64("2024-08-03T20", "ms")
+    given = {
+        "airTemperature": (86.0, "°F", 30.0),
+        "windSpeed10m": (10.0, "kt", 18.52),
+        "windDirection": (270.0, "degrees_true", 270.0),
+        "mslp": (30.0, "inHg", 1015.917),
+        "precipitation": (0.5, "in", 12.7),
+        "rainfall": (3.0, "kg/m²", 3.0),
+    }
+
+    def table(units):
+        return mesonet.ServiceTable(
+            {
+                "observation_name": np.array(list(given), object),
+                "timestamp": np.full(len(given), hour),
+                "value": np.array([value for value, *_ in given.values()]),
+                "unit": np.array([units.get(name, unit) for name, (_, unit, _) in given.items()], object),
+            }
+        )
+
+    of = series_of_station(table({}), "Doubtful")
+    assert {name: values.tolist() for name, (_, values) in of.items()} == {
+        name: [pytest.approx(drawn, rel=1e-6)] for name, (_, _, drawn) in given.items()
+    }
+    for draw in (mesonet.plot.meteogram, mesonet.chart.meteogram):
+        for unit, message in [
+            ("F", 'airTemperature is drawn in °C: "F" is ambiguous; it may stand for °F'),
+            ("hPa", "airTemperature is drawn in °C: hPa .* pressure"),
+            ("furlong", '"furlong" is not a known unit'),
+            (None, "airTemperature is drawn in °C: there are readings without a unit"),
+            (float("nan"), "airTemperature is drawn in °C: there are readings without a unit"),
+        ]:
+            with pytest.raises(mesonet.MesonetError, match=message):
+                draw(table({"airTemperature": unit}))
+
+
 def test_a_meteogram_has_a_panel_for_what_there_is():
     figure = mesonet.plot.meteogram(readings(), title="Toronto")
     assert isinstance(figure, Figure)

@@ -7,11 +7,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._mesonet import BASE_QUALITY_NAMES, MesonetError
+from .unit import convert
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .client.summaries import Summaries
+
+
+UNITS = {
+    "airTemperature": "°C",
+    "dewPointTemperature": "°C",
+    "seaSurfaceTemperature": "°C",
+    "relativeHumidity": "%",
+    "windSpeed10m": "km/h",
+    "windSpeed": "km/h",
+    "windGust10m": "km/h",
+    "windGust": "km/h",
+    "windDirection": "°",
+    "mslp": "hPa",
+    "altimeterSetting": "hPa",
+    "precipitation": "mm",
+    "rainfall": "mm",
+}
+"""The variables that are drawn, and the unit that each is drawn in."""
 
 
 class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float64]]"]):
@@ -23,7 +42,7 @@ class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float6
 
 
 def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
-    """One series for each variable of the readings of one station."""
+    """One series for each variable that is drawn, of the readings of one station."""
     if at_least not in BASE_QUALITY_NAMES:
         raise MesonetError(f"at_least must be one of {', '.join(BASE_QUALITY_NAMES)}; got {at_least!r}")
     names = _column(readings, "observation_name")
@@ -37,7 +56,7 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
         if stations is not None and len(set(stations.tolist())) > 1:
             some = ", ".join(sorted(map(str, set(stations.tolist())))[:3])
             raise MesonetError(f"the readings must be of one station; got {some} …")
-    good = ~np.isnan(values)
+    good = np.isfinite(values)
     quality = _column(readings, "quality_base")
     if quality is not None:
         codes = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
@@ -45,15 +64,32 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
         good &= numbers >= codes[at_least]
     minutes = _column(readings, "interval_minutes")
     lengths = np.zeros(len(values), np.int64) if minutes is None else np.asarray(minutes, np.int64)
+    units = _column(readings, "unit")
     found = SeriesOfStation()
-    for name in dict.fromkeys(names[good].tolist()):
+    for name in UNITS:
         of = good & (names == name)
+        if not of.any():
+            continue
         shortest = int(lengths[of].min())
         of &= lengths == shortest
         at, first = np.unique(times[of], return_index=True)
-        found[str(name)] = (at, values[of][first])
-        found.minutes[str(name)] = shortest
+        drawn = values[of] if units is None else _converted(values[of], units[of], name)
+        found[name] = (at, drawn[first])
+        found.minutes[name] = shortest
     return found
+
+
+def _converted(values: "NDArray[np.float64]", units: "NDArray[Any]", name: str) -> "NDArray[np.float64]":
+    """Values of a variable in the unit that it is drawn in."""
+    wanted, made = UNITS[name], np.empty_like(values)
+    given = np.array([unit if isinstance(unit, str) else "" for unit in units.tolist()], object)
+    for unit in dict.fromkeys(given.tolist()):
+        try:
+            made[given == unit] = convert(values[given == unit], unit, wanted, liquid_water=True)
+        except MesonetError as error:
+            said = error if unit else "there are readings without a unit"
+            raise MesonetError(f"{name} is drawn in {wanted}: {said}") from error
+    return made
 
 
 def _column(table: Any, name: str) -> "NDArray[Any] | None":

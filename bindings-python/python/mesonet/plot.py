@@ -50,13 +50,14 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
 
     ``readings`` is what the package returns of one station: :meth:`mesonet.Client.readings`,
     :meth:`mesonet.Record.readings`, :func:`mesonet.read_feed`, an export, or a data frame with the
-    columns ``observation_name``, ``timestamp`` (UTC) and ``value`` in the units of the service.
+    columns ``observation_name``, ``timestamp`` (UTC) and ``value``. Values are converted from the
+    column ``unit``; without one, they are in the units of the service.
     Readings whose base quality is worse than ``at_least`` are left out. A panel without readings is
     left out too. If a variable has several series, the instantaneous one or else the one with the
     shortest interval is drawn; precipitation is drawn as amounts of its shortest interval.
 
-    Raises :class:`mesonet.MesonetError` for readings of several stations, and if there is nothing to
-    draw.
+    Raises :class:`mesonet.MesonetError` for readings of several stations, for a unit that cannot be
+    converted, and if there is nothing to draw.
 
     >>> import mesonet
     >>> text = b"METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125="
