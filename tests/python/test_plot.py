@@ -26,7 +26,7 @@ def test_each_variable_is_one_series_of_times_and_values():
     assert values.tolist() == [28.0, 22.0, 24.0]
     assert times[0].astype("M8[s]").item() == datetime.datetime(2024, 8, 3, 19)
     assert of["windSpeed10m"][1].round(1).tolist() == [14.8, 37.0, 0.0]
-    assert of.minutes["airTemperature"] == 0
+    assert (of.minutes["airTemperature"], of.minutes["windSpeed10m"]) == (0, 2)
     # Whatever holds them.
     for table in (readings().to_polars(), readings().to_pandas()):
         same = series_of_station(table, "Doubtful")
@@ -46,6 +46,62 @@ def test_readings_in_doubt_are_left_out():
     assert series_of_station(mesonet.ServiceTable(table), "Good")["mslp"][1].tolist() == [1.0]
     with pytest.raises(mesonet.MesonetError, match="at_least must be one of Suppressed, .*; got 'good'"):
         mesonet.plot.meteogram(mesonet.ServiceTable(table), at_least="good")
+
+
+# Amounts of an hour, and at 18 h and 0 h of six hours.
+RAIN = b"""\
+METAR KBUF 031754Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0003 60012=
+METAR KBUF 031854Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0004=
+METAR KBUF 031954Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0001=
+METAR KBUF 032354Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0002 60020=
+"""
+
+
+def test_amounts_of_one_interval_are_drawn():
+    rain = mesonet.read_feed(RAIN, received="2024-08-04 00:30")
+    assert set(rain.to_pandas().query("observation_name == 'precipitation'")["interval_minutes"]) == {60, 360}
+    of = series_of_station(rain, "Doubtful")
+    hourly = [0.762, 1.016, 0.254, 0.508]
+    assert of["precipitation"][1].tolist() == pytest.approx(hourly) and of.minutes["precipitation"] == 60
+    axes = mesonet.plot.meteogram(rain).axes[-1]
+    assert axes.get_ylabel() == "precipitation,\nmm in 60 min"
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx(hourly)
+
+
+def test_an_interval_that_is_not_known_is_not_named(server):
+    """The readings of the client have no interval, but tell series apart."""
+    frame = mesonet.read_feed(RAIN, received="2024-08-04 00:30").to_pandas()
+    frame["series_id"] = frame["interval_minutes"]
+    frame = frame[["observation_name", "series_id", "timestamp", "value"]]
+    # The series of most times, whichever comes first.
+    for given in (frame, frame[::-1]):
+        of = series_of_station(given, "Doubtful")
+        assert of["precipitation"][1].tolist() == pytest.approx([0.762, 1.016, 0.254, 0.508])
+        assert of.minutes["precipitation"] is None
+    axes = mesonet.plot.meteogram(frame).axes[-1]
+    assert (axes.get_ylabel(), len(axes.patches), len(axes.collections[0].get_segments())) == ("precipitation,\nmm", 0, 4)
+    # An amount whose interval a report does not say is no amount of an instant.
+    table = {
+        "observation_name": np.array(["precipitation"] * 3, object),
+        "timestamp": np.arange(3).astype("M8[h]"),
+        "value": np.array([1.0, 2.0, 3.0]),
+        "interval_minutes": np.array([0, 0, 60]),
+        "interval_type": np.array(["Unknown", "Cumulative", "Cumulative"], object),
+    }
+    of = series_of_station(mesonet.ServiceTable(table), "Doubtful")
+    assert (of["precipitation"][1].tolist(), of.minutes["precipitation"]) == ([3.0], 60)
+
+    # Real stations report the pressure at sea level at some times, and at others it is derived.
+    with mesonet.Client(server.origin) as client:
+        day = client.readings(start="2024-08-03T12:00Z", end="2024-08-03T21:30Z", step="10min", names=["mslp"])
+    by_station = day.to_pandas().groupby("station_id")
+    several = [rows for _, rows in by_station if rows["series_id"].nunique() > 1]
+    assert len(several) > 100
+    for rows in several[:20]:
+        times, values = series_of_station(rows, "Suppressed")["mslp"]
+        most = rows.groupby("series_id")["timestamp"].nunique()
+        drawn = [series for series in most.index if len(times) == most[series] and set(values) == set(rows["value"][rows["series_id"] == series])]
+        assert drawn and most[drawn[0]] == most.max()
 
 
 def test_values_are_drawn_in_the_unit_of_their_axis():

@@ -34,11 +34,11 @@ UNITS = {
 
 
 class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float64]]"]):
-    """Times and values by variable; ``minutes`` has the interval of each."""
+    """Times and values by variable; ``minutes`` has the interval of each, None if it is not known."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.minutes: dict[str, int] = {}
+        self.minutes: dict[str, int | None] = {}
 
 
 def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
@@ -62,21 +62,45 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
         codes = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
         numbers = np.array([codes.get(of, of) for of in quality.tolist()], np.uint8)
         good &= numbers >= codes[at_least]
-    minutes = _column(readings, "interval_minutes")
-    lengths = np.zeros(len(values), np.int64) if minutes is None else np.asarray(minutes, np.int64)
+    keys, lengths = _keys(readings, len(values)), _minutes(readings, len(values))
     units = _column(readings, "unit")
     found = SeriesOfStation()
     for name in UNITS:
         of = good & (names == name)
         if not of.any():
             continue
-        shortest = int(lengths[of].min())
-        of &= lengths == shortest
+        # NaN, an interval that is not known, comes last.
+        shortest = np.sort(lengths[of])[0]
+        of &= (lengths == shortest) | (np.isnan(lengths) & np.isnan(shortest))
+        # A grid repeats a reading.
+        counts = {key: len(np.unique(times[of & (keys == key)])) for key in dict.fromkeys(keys[of].tolist())}
+        of &= keys == max(counts, key=lambda key: counts[key])
         at, first = np.unique(times[of], return_index=True)
         drawn = values[of] if units is None else _converted(values[of], units[of], name)
         found[name] = (at, drawn[first])
-        found.minutes[name] = shortest
+        found.minutes[name] = None if np.isnan(shortest) else int(shortest)
     return found
+
+
+def _keys(readings: Any, count: int) -> "NDArray[Any]":
+    """What tells apart the series of a variable, as far as the columns have it."""
+    keys = np.full(count, "", object)
+    for name in ("type_id", "series_id", "interval_type", "group_bucket_name", "calculated"):
+        column = _column(readings, name)
+        if column is not None:
+            keys += [f"{of};" for of in column.tolist()]
+    return keys
+
+
+def _minutes(readings: Any, count: int) -> "NDArray[np.float64]":
+    """The interval of each reading: 0 for an instant, NaN if it is not known."""
+    minutes, kinds = _column(readings, "interval_minutes"), _column(readings, "interval_type")
+    if minutes is None:
+        return np.full(count, np.nan)
+    lengths = np.asarray(minutes, np.float64)
+    if kinds is not None:
+        lengths = np.where((lengths == 0) & (kinds != "Instantaneous"), np.nan, lengths)
+    return lengths
 
 
 def _converted(values: "NDArray[np.float64]", units: "NDArray[Any]", name: str) -> "NDArray[np.float64]":

@@ -53,8 +53,9 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
     columns ``observation_name``, ``timestamp`` (UTC) and ``value``. Values are converted from the
     column ``unit``; without one, they are in the units of the service.
     Readings whose base quality is worse than ``at_least`` are left out. A panel without readings is
-    left out too. If a variable has several series, the instantaneous one or else the one with the
-    shortest interval is drawn; precipitation is drawn as amounts of its shortest interval.
+    left out too. If a variable has several series, one of them is drawn: of those with the shortest
+    interval, as far as it is known, the one with the most readings. Precipitation is drawn over its
+    interval, or as lines if the readings do not say it, as those of :meth:`mesonet.Client.readings`.
 
     Raises :class:`mesonet.MesonetError` for readings of several stations, for a unit that cannot be
     converted, and if there is nothing to draw.
@@ -152,9 +153,12 @@ def _pressure(axes: "Axes", of: SeriesOfStation) -> None:
 def _precipitation(axes: "Axes", of: SeriesOfStation) -> None:
     name = "precipitation" if "precipitation" in of else "rainfall"
     times, amounts = of[name]
-    minutes = of.minutes[name] or 60
-    axes.bar(times, amounts, width=np.timedelta64(-minutes, "m"), align="edge", color=_BLUE, alpha=0.6)
-    axes.set(ylim=(0, max(float(np.max(amounts)) * 1.2, 1.0)), ylabel=f"precipitation,\nmm in {minutes} min")
+    if minutes := of.minutes[name]:
+        axes.bar(times, amounts, width=np.timedelta64(-minutes, "m"), align="edge", color=_BLUE, alpha=0.6)
+    else:
+        axes.vlines(times, 0, amounts, color=_BLUE, alpha=0.6, lw=4)
+    interval = f" in {minutes} min" if minutes else ""
+    axes.set(ylim=(0, max(float(np.max(amounts)) * 1.2, 1.0)), ylabel=f"precipitation,\nmm{interval}")
 
 
 def wind_rose(
