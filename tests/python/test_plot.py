@@ -159,6 +159,46 @@ def test_a_meteogram_has_a_panel_for_what_there_is():
             draw(mesonet.ServiceTable({"value": np.zeros(1)}))
 
 
+def test_both_libraries_draw_the_same_panels():
+    """Every variable that is drawn, alone: the titles of its axis and its values."""
+    titles = {
+        "airTemperature": ("°C", "°C"),
+        "dewPointTemperature": ("°C", "°C"),
+        "seaSurfaceTemperature": ("°C", "°C"),
+        "relativeHumidity": ("relative\nhumidity, %", "%"),
+        "windSpeed10m": ("wind at 10 m,\nkm/h; barbs in kt", "km/h"),
+        "windSpeed": ("wind,\nkm/h; barbs in kt", "km/h"),
+        "windGust10m": ("gust,\nkm/h", "km/h"),
+        "windGust": ("gust,\nkm/h", "km/h"),
+        "mslp": ("sea-level\npressure, hPa", "hPa"),
+        "altimeterSetting": ("altimeter\nsetting, hPa", "hPa"),
+        "precipitation": ("precipitation,\nmm in 60 min", "mm in 60 min"),
+        "rainfall": ("rainfall,\nmm in 60 min", "mm in 60 min"),
+    }
+    for name, (of_plot, of_chart) in titles.items():
+        table = mesonet.ServiceTable(
+            {
+                "observation_name": np.array([name, "cloudCover"], object),
+                "timestamp": np.full(2, np.datetime64("2024-08-03T20", "ms")),
+                "value": np.array([9.0, 8.0]),
+                "interval_minutes": np.array([60, 0]),
+            }
+        )
+        [axes] = mesonet.plot.meteogram(table).axes
+        assert axes.get_ylabel() == of_plot
+        chart = mesonet.chart.meteogram(table).to_dict()
+        [panel] = chart["vconcat"]
+        [layer] = panel["layer"]
+        assert layer["encoding"]["y"]["title"] == of_chart
+        data = next(of["data"] for of in (layer, panel, chart) if "data" in of)
+        assert [row["value"] for row in data["values"]] == [9.0]
+    # The altimeter setting is drawn where there is no pressure at sea level.
+    report = mesonet.read_feed(b"METAR KBUF 032000Z A2991=", received="2024-08-03 20:30")
+    assert len(mesonet.chart.meteogram(report).to_dict()["vconcat"]) == 1
+    both = mesonet.plot.meteogram(readings())
+    assert len(both.axes) == len(mesonet.chart.meteogram(readings()).to_dict()["vconcat"]) == 3
+
+
 def test_a_wind_rose_counts_each_wind_once():
     rng = np.random.default_rng(7)
     speed, degrees = rng.gamma(2, 9, 5_000), rng.uniform(0, 360, 5_000)

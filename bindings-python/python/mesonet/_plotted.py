@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from .client.summaries import Summaries
 
 
-UNITS = {
-    "airTemperature": "°C",
-    "dewPointTemperature": "°C",
-    "seaSurfaceTemperature": "°C",
-    "relativeHumidity": "%",
-    "windSpeed10m": "km/h",
-    "windSpeed": "km/h",
-    "windGust10m": "km/h",
-    "windGust": "km/h",
-    "windDirection": "°",
-    "mslp": "hPa",
-    "altimeterSetting": "hPa",
-    "precipitation": "mm",
-    "rainfall": "mm",
+# The panels of a meteogram: the unit of each, and its lines. A line has a label for each variable that may
+# be drawn as it; the first that there is is drawn.
+_PANELS: dict[str, tuple[str, list[dict[str, str]]]] = {
+    "temperature": (
+        "°C",
+        [{"airTemperature": "air"}, {"dewPointTemperature": "dew point"}, {"seaSurfaceTemperature": "sea surface"}],
+    ),
+    "humidity": ("%", [{"relativeHumidity": "relative humidity"}]),
+    "wind": (
+        "km/h",
+        [{"windSpeed10m": "wind at 10 m", "windSpeed": "wind"}, {"windGust10m": "gust", "windGust": "gust"}],
+    ),
+    "pressure": ("hPa", [{"mslp": "sea-level pressure", "altimeterSetting": "altimeter setting"}]),
+    "precipitation": ("mm", [{"precipitation": "precipitation", "rainfall": "rainfall"}]),
 }
-"""The variables that are drawn, and the unit that each is drawn in."""
+_UNITS = {name: unit for unit, lines in _PANELS.values() for line in lines for name in line} | {"windDirection": "°"}
 
 
 class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float64]]"]):
@@ -65,7 +65,7 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
     keys, lengths = _keys(readings, len(values)), _minutes(readings, len(values))
     units = _column(readings, "unit")
     found = SeriesOfStation()
-    for name in UNITS:
+    for name in _UNITS:
         of = good & (names == name)
         if not of.any():
             continue
@@ -80,6 +80,33 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
         found[name] = (at, drawn[first])
         found.minutes[name] = None if np.isnan(shortest) else int(shortest)
     return found
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel of a meteogram shows."""
+
+    name: str
+    """``temperature``, ``humidity``, ``wind``, ``pressure`` or ``precipitation``."""
+    unit: str
+    """The unit of its axis; of amounts, with their interval if it is known."""
+    lines: dict[str, str]
+    """The labels of the variables that are drawn."""
+
+
+def panels_of(of: SeriesOfStation) -> list[Panel]:
+    """The panels for which there is something to draw."""
+    panels = []
+    for name, (unit, choices) in _PANELS.items():
+        found = [next((variable for variable in line if variable in of), None) for line in choices]
+        lines = {variable: line[variable] for variable, line in zip(found, choices, strict=True) if variable is not None}
+        if not lines:
+            continue
+        minutes = of.minutes[next(iter(lines))]
+        panels.append(Panel(name, f"mm in {minutes} min" if unit == "mm" and minutes else unit, lines))
+    if not panels:
+        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
+    return panels
 
 
 def _keys(readings: Any, count: int) -> "NDArray[Any]":
@@ -105,7 +132,7 @@ def _minutes(readings: Any, count: int) -> "NDArray[np.float64]":
 
 def _converted(values: "NDArray[np.float64]", units: "NDArray[Any]", name: str) -> "NDArray[np.float64]":
     """Values of a variable in the unit that it is drawn in."""
-    wanted, made = UNITS[name], np.empty_like(values)
+    wanted, made = _UNITS[name], np.empty_like(values)
     given = np.array([unit if isinstance(unit, str) else "" for unit in units.tolist()], object)
     for unit in dict.fromkeys(given.tolist()):
         try:
