@@ -217,6 +217,16 @@ def test_a_wind_rose_counts_each_wind_once():
     assert rose.shares[3].sum() == pytest.approx(fast)
 
 
+def test_an_infinite_wind_is_not_known():
+    inf = np.inf
+    rose = rose_of([inf, -inf, 5, 5, 5, 0], [10, 10, inf, -inf, 20, inf], 16, (10, 20))
+    assert (rose.count, rose.calm, rose.shares.sum()) == (2, 50.0, 50.0)
+    for draw in (mesonet.plot.wind_rose, mesonet.chart.wind_rose):
+        assert draw([inf, 5], [10, 20]) and draw([5, 5], [inf, 20])
+        with pytest.raises(mesonet.MesonetError, match="there are no winds"):
+            draw([inf], [10])
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -186,7 +186,7 @@ def rose_of(
     if any(high <= low for low, high in zip(bounds, bounds[1:], strict=False)):
         raise MesonetError(f"classes_kmh must be above 0 and ascend; got {tuple(classes_kmh)}")
     is_calm = speed == 0
-    moves = (speed > 0) & ~np.isnan(degrees)
+    moves = (speed > 0) & np.isfinite(speed) & np.isfinite(degrees)
     count = int(is_calm.sum() + moves.sum())
     if not count:
         raise MesonetError("there are no winds: each must have a speed, and unless it is calm a direction")
