@@ -95,7 +95,8 @@ def stored(outcomes: Sequence[IngestOutcome]) -> str:
     """What is on disk when a file after these is refused."""
     readings = sum(of.added + of.replaced for of in outcomes)
     alerts = sum(of.alerts_added + of.alerts_replaced for of in outcomes)
-    found = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in ((readings, "reading"), (alerts, "alert")) if count]
+    counts = (readings, "reading"), (alerts, "alert")
+    found = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts if count]
     if not found:
         return "nothing was stored before it"
     return f"{' and '.join(found)} of the files before it {'is' if readings + alerts == 1 else 'are'} stored"

@@ -178,8 +178,9 @@ def wind_rose(
 
     ``speed_kmh`` and ``direction_deg`` (from where it blows; NaN or any value for a calm) are of one
     length. Winds with an unknown speed, and winds that move but whose direction is unknown, are left
-    out; NaN and infinite values are unknown. A sector reaches half its width to both sides of its direction; ``classes_kmh`` are the lower
-    bounds of the classes after the first. The share of calms stands in the middle.
+    out; NaN and infinite values are unknown. A sector reaches half its width to both sides of its
+    direction; ``classes_kmh`` are the lower bounds of the classes after the first. The share of calms
+    stands in the middle.
 
     >>> import mesonet
     >>> figure = mesonet.plot.wind_rose([0, 12, 15, 33], [0, 350, 10, 180])
