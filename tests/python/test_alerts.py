@@ -222,7 +222,15 @@ def test_a_file_of_zones_that_is_none_is_refused(tmp_path):
     for content, message in (
         (b"no json", "zones.geojson: "),
         (json.dumps({"type": "FeatureCollection", "features": [feature]}).encode(), "1 of 1 rows are no zones"),
+        (b'{"type": "FeatureCollection", "features": []}', "zones.geojson: there are no zones in it"),
     ):
         wrong.write_bytes(content)
         with pytest.raises(mesonet.MesonetError, match=message):
             mesonet.zone_bundle(wrong)
+    # Beside a file that has zones, too.
+    good = unpacked("nws_ugcs_zone_simplified.geojson.gz", tmp_path / "good.geojson")
+    with pytest.raises(mesonet.MesonetError, match="zones.geojson: there are no zones in it"):
+        mesonet.zone_bundle([good, wrong])
+    for none in ([], iter(())):
+        with pytest.raises(mesonet.MesonetError, match="at least one file of zones; got none"):
+            mesonet.zone_bundle(none)

@@ -196,3 +196,71 @@ def test_a_type_that_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
         nam("TMP", "103:2").to_xarray()
+
+
+def at_times(message, run_hour, forecast_hour):
+    """A message of a run of another hour, for another hour ahead: its octets 1.17 and 4.19 to 4.22."""
+    made = bytearray(message)
+    at = 16
+    while made[at : at + 4] != b"7777":
+        length, section = int.from_bytes(made[at : at + 4], "big"), made[at + 4]
+        if section == 1:
+            made[at + 16] = run_hour
+        if section == 4:
+            made[at + 18 : at + 22] = forecast_hour.to_bytes(4, "big")
+        at += length
+    return bytes(made)
+
+
+def messages(path):
+    content, found = gzip.decompress(path.read_bytes()), []
+    while content:
+        length = int.from_bytes(content[8:16], "big")
+        found.append(content[:length])
+        content = content[length:]
+    return found
+
+
+def test_a_dataset_has_each_variable_at_each_time():
+    """Pressure at hour 0 alone, gusts at hour 1 alone, winds of two levels at both."""
+    all_of = messages(path_of("nam211_20180917T00Z_f000.grib2"))
+    prmsl, gust, *winds = [
+        message for name in ("prmsl", "gust", "u") for message in all_of if mesonet.read_grib(message)[0].called == name
+    ]
+    assert len(winds) == 2
+    file = mesonet.read_grib(at_times(prmsl, 0, 0) + at_times(gust, 0, 1) + b"".join(
+        at_times(message, 0, hour) for message in winds for hour in (0, 1)
+    ))  # fmt: skip
+    data = file.to_xarray()
+    hours = [np.datetime64("2018-09-17T00", "ns"), np.datetime64("2018-09-17T01", "ns")]
+    assert data.valid_time.values.tolist() == np.array(hours).tolist() and data.time.values == hours[0]
+    for field in file:
+        values = data[field.called].sel(valid_time=np.datetime64(field.valid.replace(tzinfo=None), "ns"))
+        if "isobaricInhPa" in values.dims:
+            values = values.sel(isobaricInhPa=field.level.value / 100)
+        np.testing.assert_array_equal(values, field.values)
+    assert np.isnan(data.prmsl.sel(valid_time=hours[1])).all() and np.isnan(data.gust.sel(valid_time=hours[0])).all()
+    assert "valid_time" in data.u.dims and data.sizes["isobaricInhPa"] == 2
+
+
+def test_a_dataset_has_one_run_at_each_valid_time():
+    [message] = messages(path_of("nam211_prmsl_simple.grib2"))
+    gust = messages(path_of("nam211_20180917T00Z_f000.grib2"))
+    [gust] = [one for one in gust if mesonet.read_grib(one)[0].called == "gust"]
+    # Two runs that share no valid time are a row of times, each with its run.
+    data = mesonet.read_grib(at_times(message, 0, 0) + at_times(gust, 6, 1)).to_xarray()
+    assert data.time.dims == ("valid_time",) and data.sizes["valid_time"] == 2
+    assert (data.valid_time - data.time).values.tolist() == [0, 3_600_000_000_000]
+    # Two runs for one valid time: the later one has it, if neither has more fields.
+    both = at_times(message, 0, 6) + at_times(gust, 6, 0)
+    said = "1 of the fields are not in the dataset: prmsl at 101:0, 2018-09-17T06:00Z: it is of another run, 2018-09-17T00:00Z"
+    with pytest.warns(mesonet.MesonetWarning, match=said):
+        data = mesonet.read_grib(both).to_xarray()
+    assert set(data.data_vars) == {"gust"} and "valid_time" not in data.dims
+    # A third time, of the first run: now that has the most.
+    for more in (both + at_times(message, 0, 7), at_times(message, 0, 7) + both):
+        with pytest.warns(mesonet.MesonetWarning, match="gust at 1:0, 2018-09-17T06:00Z: it is of another run"):
+            data = mesonet.read_grib(more).to_xarray()
+        assert set(data.data_vars) == {"prmsl"} and data.sizes["valid_time"] == 2 and data.time.ndim == 0
+    run = datetime.datetime(2018, 9, 17, 6, tzinfo=datetime.UTC)
+    assert set(mesonet.read_grib(more).to_xarray(reference=run).data_vars) == {"gust"}

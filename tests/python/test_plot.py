@@ -26,7 +26,7 @@ def test_each_variable_is_one_series_of_times_and_values():
     assert values.tolist() == [28.0, 22.0, 24.0]
     assert times[0].astype("M8[s]").item() == datetime.datetime(2024, 8, 3, 19)
     assert of["windSpeed10m"][1].round(1).tolist() == [14.8, 37.0, 0.0]
-    assert of.minutes["airTemperature"] == 0
+    assert (of.minutes["airTemperature"], of.minutes["windSpeed10m"]) == (0, 2)
     # Whatever holds them.
     for table in (readings().to_polars(), readings().to_pandas()):
         same = series_of_station(table, "Doubtful")
@@ -48,6 +48,99 @@ def test_readings_in_doubt_are_left_out():
         mesonet.plot.meteogram(mesonet.ServiceTable(table), at_least="good")
 
 
+# Amounts of an hour, and at 18 h and 0 h of six hours.
+RAIN = b"""\
+METAR KBUF 031754Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0003 60012=
+METAR KBUF 031854Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0004=
+METAR KBUF 031954Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0001=
+METAR KBUF 032354Z 24008KT 10SM RA 28/17 A2992 RMK AO2 P0002 60020=
+"""
+
+
+def test_amounts_of_one_interval_are_drawn():
+    rain = mesonet.read_feed(RAIN, received="2024-08-04 00:30")
+    assert set(rain.to_pandas().query("observation_name == 'precipitation'")["interval_minutes"]) == {60, 360}
+    of = series_of_station(rain, "Doubtful")
+    hourly = [0.762, 1.016, 0.254, 0.508]
+    assert of["precipitation"][1].tolist() == pytest.approx(hourly) and of.minutes["precipitation"] == 60
+    axes = mesonet.plot.meteogram(rain).axes[-1]
+    assert axes.get_ylabel() == "precipitation,\nmm in 60 min"
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx(hourly)
+
+
+def test_an_interval_that_is_not_known_is_not_named(server):
+    """The readings of the client have no interval, but tell series apart."""
+    frame = mesonet.read_feed(RAIN, received="2024-08-04 00:30").to_pandas()
+    frame["series_id"] = frame["interval_minutes"]
+    frame = frame[["observation_name", "series_id", "timestamp", "value"]]
+    # The series of most times, whichever comes first.
+    for given in (frame, frame[::-1]):
+        of = series_of_station(given, "Doubtful")
+        assert of["precipitation"][1].tolist() == pytest.approx([0.762, 1.016, 0.254, 0.508])
+        assert of.minutes["precipitation"] is None
+    axes = mesonet.plot.meteogram(frame).axes[-1]
+    assert (axes.get_ylabel(), len(axes.patches), len(axes.collections[0].get_segments())) == ("precipitation,\nmm", 0, 4)
+    # An amount whose interval a report does not say is no amount of an instant.
+    table = {
+        "observation_name": np.array(["precipitation"] * 3, object),
+        "timestamp": np.arange(3).astype("M8[h]"),
+        "value": np.array([1.0, 2.0, 3.0]),
+        "interval_minutes": np.array([0, 0, 60]),
+        "interval_type": np.array(["Unknown", "Cumulative", "Cumulative"], object),
+    }
+    of = series_of_station(mesonet.ServiceTable(table), "Doubtful")
+    assert (of["precipitation"][1].tolist(), of.minutes["precipitation"]) == ([3.0], 60)
+
+    # Real stations report the pressure at sea level at some times, and at others it is derived.
+    with mesonet.Client(server.origin) as client:
+        day = client.readings(start="2024-08-03T12:00Z", end="2024-08-03T21:30Z", step="10min", names=["mslp"])
+    by_station = day.to_pandas().groupby("station_id")
+    several = [rows for _, rows in by_station if rows["series_id"].nunique() > 1]
+    assert len(several) > 100
+    for rows in several[:20]:
+        times, values = series_of_station(rows, "Suppressed")["mslp"]
+        most = rows.groupby("series_id")["timestamp"].nunique()
+        drawn = [series for series in most.index if len(times) == most[series] and set(values) == set(rows["value"][rows["series_id"] == series])]
+        assert drawn and most[drawn[0]] == most.max()
+
+
+def test_values_are_drawn_in_the_unit_of_their_axis():
+    hour = np.datetime64("2024-08-03T20", "ms")
+    given = {
+        "airTemperature": (86.0, "°F", 30.0),
+        "windSpeed10m": (10.0, "kt", 18.52),
+        "windDirection": (270.0, "degrees_true", 270.0),
+        "mslp": (30.0, "inHg", 1015.917),
+        "precipitation": (0.5, "in", 12.7),
+        "rainfall": (3.0, "kg/m²", 3.0),
+    }
+
+    def table(units):
+        return mesonet.ServiceTable(
+            {
+                "observation_name": np.array(list(given), object),
+                "timestamp": np.full(len(given), hour),
+                "value": np.array([value for value, *_ in given.values()]),
+                "unit": np.array([units.get(name, unit) for name, (_, unit, _) in given.items()], object),
+            }
+        )
+
+    of = series_of_station(table({}), "Doubtful")
+    assert {name: values.tolist() for name, (_, values) in of.items()} == {
+        name: [pytest.approx(drawn, rel=1e-6)] for name, (_, _, drawn) in given.items()
+    }
+    for draw in (mesonet.plot.meteogram, mesonet.chart.meteogram):
+        for unit, message in [
+            ("F", 'airTemperature is drawn in °C: "F" is ambiguous; it may stand for °F'),
+            ("hPa", "airTemperature is drawn in °C: hPa .* pressure"),
+            ("furlong", '"furlong" is not a known unit'),
+            (None, "airTemperature is drawn in °C: there are readings without a unit"),
+            (float("nan"), "airTemperature is drawn in °C: there are readings without a unit"),
+        ]:
+            with pytest.raises(mesonet.MesonetError, match=message):
+                draw(table({"airTemperature": unit}))
+
+
 def test_a_meteogram_has_a_panel_for_what_there_is():
     figure = mesonet.plot.meteogram(readings(), title="Toronto")
     assert isinstance(figure, Figure)
@@ -66,6 +159,46 @@ def test_a_meteogram_has_a_panel_for_what_there_is():
             draw(mesonet.ServiceTable({"value": np.zeros(1)}))
 
 
+def test_both_libraries_draw_the_same_panels():
+    """Every variable that is drawn, alone: the titles of its axis and its values."""
+    titles = {
+        "airTemperature": ("°C", "°C"),
+        "dewPointTemperature": ("°C", "°C"),
+        "seaSurfaceTemperature": ("°C", "°C"),
+        "relativeHumidity": ("relative\nhumidity, %", "%"),
+        "windSpeed10m": ("wind at 10 m,\nkm/h; barbs in kt", "km/h"),
+        "windSpeed": ("wind,\nkm/h; barbs in kt", "km/h"),
+        "windGust10m": ("gust,\nkm/h", "km/h"),
+        "windGust": ("gust,\nkm/h", "km/h"),
+        "mslp": ("sea-level\npressure, hPa", "hPa"),
+        "altimeterSetting": ("altimeter\nsetting, hPa", "hPa"),
+        "precipitation": ("precipitation,\nmm in 60 min", "mm in 60 min"),
+        "rainfall": ("rainfall,\nmm in 60 min", "mm in 60 min"),
+    }
+    for name, (of_plot, of_chart) in titles.items():
+        table = mesonet.ServiceTable(
+            {
+                "observation_name": np.array([name, "cloudCover"], object),
+                "timestamp": np.full(2, np.datetime64("2024-08-03T20", "ms")),
+                "value": np.array([9.0, 8.0]),
+                "interval_minutes": np.array([60, 0]),
+            }
+        )
+        [axes] = mesonet.plot.meteogram(table).axes
+        assert axes.get_ylabel() == of_plot
+        chart = mesonet.chart.meteogram(table).to_dict()
+        [panel] = chart["vconcat"]
+        [layer] = panel["layer"]
+        assert layer["encoding"]["y"]["title"] == of_chart
+        data = next(of["data"] for of in (layer, panel, chart) if "data" in of)
+        assert [row["value"] for row in data["values"]] == [9.0]
+    # The altimeter setting is drawn where there is no pressure at sea level.
+    report = mesonet.read_feed(b"METAR KBUF 032000Z A2991=", received="2024-08-03 20:30")
+    assert len(mesonet.chart.meteogram(report).to_dict()["vconcat"]) == 1
+    both = mesonet.plot.meteogram(readings())
+    assert len(both.axes) == len(mesonet.chart.meteogram(readings()).to_dict()["vconcat"]) == 3
+
+
 def test_a_wind_rose_counts_each_wind_once():
     rng = np.random.default_rng(7)
     speed, degrees = rng.gamma(2, 9, 5_000), rng.uniform(0, 360, 5_000)
@@ -82,6 +215,16 @@ def test_a_wind_rose_counts_each_wind_once():
     assert rose.shares[:, 0].sum() == pytest.approx(north.sum() / 49.8, abs=0.021)
     fast = (moves & (speed >= 30)).sum() / 49.8
     assert rose.shares[3].sum() == pytest.approx(fast)
+
+
+def test_an_infinite_wind_is_not_known():
+    inf = np.inf
+    rose = rose_of([inf, -inf, 5, 5, 5, 0], [10, 10, inf, -inf, 20, inf], 16, (10, 20))
+    assert (rose.count, rose.calm, rose.shares.sum()) == (2, 50.0, 50.0)
+    for draw in (mesonet.plot.wind_rose, mesonet.chart.wind_rose):
+        assert draw([inf, 5], [10, 20]) and draw([5, 5], [inf, 20])
+        with pytest.raises(mesonet.MesonetError, match="there are no winds"):
+            draw([inf], [10])
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,30 @@ def test_outcomes_of_ingest(tmp_path):
             record.seal()
 
 
+def test_a_file_of_several_that_is_refused_does_not_hide_what_is_stored(tmp_path):
+    with Record(tmp_path / "data", write=True) as record:
+        given = {"received": RECEIVED, "places": PLACES}
+        with pytest.raises(mesonet.IngestError, match='^file 2: the kind of "content" is unknown.* of the files before it are stored$') as raised:
+            record.ingest([bulletin(20), b"nonsense bytes", bulletin(21)], **given)
+        [first] = raised.value.outcomes
+        assert first.added > 10 and f"; {first.added} readings of the files" in str(raised.value)
+        with Record(tmp_path / "alone", write=True) as alone:
+            assert alone.ingest(bulletin(20), **given) == first and alone.health() == record.health()
+        again = pickle.loads(pickle.dumps(raised.value))
+        assert (type(again), str(again), again.outcomes) == (mesonet.IngestError, str(raised.value), (first,))
+        # The same again: no reading is new.
+        with pytest.raises(mesonet.IngestError, match="; nothing was stored before it$") as raised:
+            record.ingest(iter([bulletin(20), b"nonsense bytes"]), **given)
+        assert raised.value.outcomes[0].unchanged == first.added
+        # An error of another class keeps it.
+        for wrong, kind in ((tmp_path / "nowhere.txt", FileNotFoundError), (5, TypeError), ([bulletin(20)], TypeError)):
+            with pytest.raises(kind) as raised:
+                record.ingest([bulletin(22), wrong], **given)
+            assert raised.value.__notes__[0].startswith("file 2: ")
+        assert [one.read for one in record.ingest([bulletin(20), bulletin(21)], **given)] == [2, 2]
+        assert record.ingest([], **given) == []
+
+
 def test_answers_as_frames_of_every_kind(tmp_path):
     with Record(filled(tmp_path)) as record:
         table = record.readings(*WINDOW, stations=[TORONTO], names=["airTemperature"], step=pd.Timedelta("1h"))

@@ -59,7 +59,7 @@ from ._mesonet import MesonetError, __version__
 if TYPE_CHECKING:
     from .access import capabilities, check_lookback
     from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts, zone_bundle
-    from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
+    from .answer import DamagedWarning, IngestError, IngestOutcome, KeptReport, RecordHealth, RecordTable
     from .check import (
         DEFAULT_LIMITS_TOML,
         NetworkStation,
@@ -167,6 +167,7 @@ _MODULES = {
     ),
     "answer": (
         "DamagedWarning",
+        "IngestError",
         "IngestOutcome",
         "KeptReport",
         "RecordHealth",
@@ -357,6 +358,7 @@ __all__ = [
     "GribLevel",
     "GribRefusal",
     "ISD",
+    "IngestError",
     "IngestOutcome",
     "KeptReport",
     "MADIS",

@@ -1,5 +1,6 @@
 """Fields of a GRIB file as one dataset."""
 
+import datetime
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -38,17 +39,28 @@ def dataset(fields: "Sequence[GribField]") -> Any:
     fields = [field for field in fields if field.refusal is None]
     [(most, _), *_] = Counter(map(_grid, fields)).most_common(1) or [((), 0)]
     left_out += [f"{field.called} at {field.level}: another grid" for field in fields if _grid(field) != most]
-    groups: dict[tuple[Hashable, ...], list[GribField]] = defaultdict(list)
+    readable = []
     for field in fields:
-        if _grid(field) == most:
+        if _grid(field) != most:
+            continue
+        try:
+            _ = field.values
+        except MesonetError as error:
+            left_out.append(f"{_said(field)}: {error}")
+        else:
+            readable.append(field)
+    runs = _runs(readable)
+    groups: dict[tuple[Hashable, ...], list[GribField]] = defaultdict(list)
+    for field in readable:
+        if runs[field.valid] == field.reference:
             groups[_variable(field)].append(field)
+        else:
+            left_out.append(f"{_said(field)}: it is of another run, {field.reference:%Y-%m-%dT%H:%MZ}")
     names = _names(list(groups))
     made = {}
     for key, of in groups.items():
-        array, lost = _array(xarray, of, names[key])
+        made[names[key]], lost = _array(xarray, of, names[key], runs)
         left_out += lost
-        if array is not None:
-            made[names[key]] = array
     if made and left_out:
         warnings.warn(
             f"{len(left_out)} of the fields are not in the dataset: {'; '.join(left_out[:5])}",
@@ -58,6 +70,23 @@ def dataset(fields: "Sequence[GribField]") -> Any:
     if not made:
         raise MesonetError(f"none of the fields can be read: {left_out[0]}")
     return xarray.Dataset(made)
+
+
+def _said(field: "GribField") -> str:
+    return f"{field.called} at {field.level}, {field.valid:%Y-%m-%dT%H:%MZ}"
+
+
+def _runs(fields: "Sequence[GribField]") -> "dict[datetime.datetime, datetime.datetime]":
+    """The reference time of the run that each valid time is taken from, by valid time.
+
+    A valid time has one place in a dataset. Where runs overlap, the one with the most fields has it, and of
+    those with as many the latest.
+    """
+    counts = Counter(field.reference for field in fields)
+    claims: dict[datetime.datetime, set[datetime.datetime]] = defaultdict(set)
+    for field in fields:
+        claims[field.valid].add(field.reference)
+    return {valid: max(of, key=lambda run: (counts[run], run)) for valid, of in sorted(claims.items())}
 
 
 def _grid(field: "GribField") -> tuple[Hashable, ...]:
@@ -96,45 +125,38 @@ def _level_name(kind: Any) -> str:
     return _LEVELS.get(kind, (f"level{kind}", None))[0]
 
 
-def _array(xarray: Any, fields: "list[GribField]", name: str) -> tuple[Any, list[str]]:
-    """The fields of a variable as one array over those of time, level and both that vary."""
+def _array(
+    xarray: Any, fields: "list[GribField]", name: str, runs: "dict[datetime.datetime, datetime.datetime]"
+) -> tuple[Any, list[str]]:
+    """The fields of a variable as one array over the times of the dataset, the levels, or both if they
+    vary."""
     kind = fields[0].level.kind
     scale = 100.0 if kind == 100 else 1.0
     level_name, units = _level_name(kind), _LEVELS.get(kind, ("", None))[1]
     by_place: dict[tuple[Any, Any], GribField] = {}
     left_out = []
     for field in fields:
-        place = ((field.reference, field.valid), field.level.value)
-        said = f"{name} at {field.level}, {field.valid:%Y-%m-%dT%H:%MZ}"
+        place = (field.valid, field.level.value)
         if place in by_place:
-            left_out.append(f"{said}: it is there twice")
-            continue
-        try:
-            _ = field.values
-        except MesonetError as error:
-            left_out.append(f"{said}: {error}")
+            left_out.append(f"{_said(field)}: it is there twice")
         else:
             by_place[place] = field
-    if not by_place:
-        return None, left_out
-    times = sorted({time for time, _ in by_place})
     levels = sorted({level for _, level in by_place}, key=lambda level: (level is None, level))
     first = next(iter(by_place.values())).to_xarray(name=name)
     missing = np.full(first.shape, np.nan, np.float32)
     values = np.stack(
         [
             np.stack([by_place[time, level].values if (time, level) in by_place else missing for level in levels])
-            for time in times
+            for time in runs
         ]
     )
     attributes = {of: text for of, text in first.attrs.items() if of != "GRIB_level"}
     coordinates = {of: first.coords[of] for of in first.coords if of not in ("time", "valid_time", "step")}
-    utc = [[np.datetime64(at.replace(tzinfo=None), "ns") for at in both] for both in times]
+    valid, references = ([np.datetime64(at.replace(tzinfo=None), "ns") for at in of] for of in (runs, runs.values()))
     dimensions = ["valid_time", level_name, *first.dims]
-    coordinates["valid_time"] = ("valid_time", [valid for _, valid in utc], {"standard_name": "time"})
-    references = sorted({reference for reference, _ in utc})
+    coordinates["valid_time"] = ("valid_time", valid, {"standard_name": "time"})
     told = {"standard_name": "forecast_reference_time"}
-    coordinates["time"] = ((), references[0], told) if len(references) == 1 else ("valid_time", [of for of, _ in utc], told)
+    coordinates["time"] = ((), references[0], told) if len(set(references)) == 1 else ("valid_time", references, told)
     if levels != [None]:
         values_of = [float("nan") if of is None else of / scale for of in levels]
         coordinates[level_name] = (level_name, values_of, {"units": units} if units else {})
@@ -143,6 +165,6 @@ def _array(xarray: Any, fields: "list[GribField]", name: str) -> tuple[Any, list
     if len(levels) == 1:
         array = array.isel({level_name: 0}, drop=True)
         array.attrs["GRIB_level"] = str(fields[0].level)
-    if len(times) == 1:
+    if len(runs) == 1:
         array = array.isel(valid_time=0)
     return array, left_out

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._mesonet import BASE_QUALITY_NAMES, MesonetError
+from .unit import convert
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -14,16 +15,34 @@ if TYPE_CHECKING:
     from .client.summaries import Summaries
 
 
+# The panels of a meteogram: the unit of each, and its lines. A line has a label for each variable that may
+# be drawn as it; the first that there is is drawn.
+_PANELS: dict[str, tuple[str, list[dict[str, str]]]] = {
+    "temperature": (
+        "°C",
+        [{"airTemperature": "air"}, {"dewPointTemperature": "dew point"}, {"seaSurfaceTemperature": "sea surface"}],
+    ),
+    "humidity": ("%", [{"relativeHumidity": "relative humidity"}]),
+    "wind": (
+        "km/h",
+        [{"windSpeed10m": "wind at 10 m", "windSpeed": "wind"}, {"windGust10m": "gust", "windGust": "gust"}],
+    ),
+    "pressure": ("hPa", [{"mslp": "sea-level pressure", "altimeterSetting": "altimeter setting"}]),
+    "precipitation": ("mm", [{"precipitation": "precipitation", "rainfall": "rainfall"}]),
+}
+_UNITS = {name: unit for unit, lines in _PANELS.values() for line in lines for name in line} | {"windDirection": "°"}
+
+
 class SeriesOfStation(dict[str, "tuple[NDArray[np.datetime64], NDArray[np.float64]]"]):
-    """Times and values by variable; ``minutes`` has the interval of each."""
+    """Times and values by variable; ``minutes`` has the interval of each, None if it is not known."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.minutes: dict[str, int] = {}
+        self.minutes: dict[str, int | None] = {}
 
 
 def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
-    """One series for each variable of the readings of one station."""
+    """One series for each variable that is drawn, of the readings of one station."""
     if at_least not in BASE_QUALITY_NAMES:
         raise MesonetError(f"at_least must be one of {', '.join(BASE_QUALITY_NAMES)}; got {at_least!r}")
     names = _column(readings, "observation_name")
@@ -37,23 +56,91 @@ def series_of_station(readings: Any, at_least: str) -> SeriesOfStation:
         if stations is not None and len(set(stations.tolist())) > 1:
             some = ", ".join(sorted(map(str, set(stations.tolist())))[:3])
             raise MesonetError(f"the readings must be of one station; got {some} …")
-    good = ~np.isnan(values)
+    good = np.isfinite(values)
     quality = _column(readings, "quality_base")
     if quality is not None:
         codes = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
         numbers = np.array([codes.get(of, of) for of in quality.tolist()], np.uint8)
         good &= numbers >= codes[at_least]
-    minutes = _column(readings, "interval_minutes")
-    lengths = np.zeros(len(values), np.int64) if minutes is None else np.asarray(minutes, np.int64)
+    keys, lengths = _keys(readings, len(values)), _minutes(readings, len(values))
+    units = _column(readings, "unit")
     found = SeriesOfStation()
-    for name in dict.fromkeys(names[good].tolist()):
+    for name in _UNITS:
         of = good & (names == name)
-        shortest = int(lengths[of].min())
-        of &= lengths == shortest
+        if not of.any():
+            continue
+        # NaN, an interval that is not known, comes last.
+        shortest = np.sort(lengths[of])[0]
+        of &= (lengths == shortest) | (np.isnan(lengths) & np.isnan(shortest))
+        # A grid repeats a reading.
+        counts = {key: len(np.unique(times[of & (keys == key)])) for key in dict.fromkeys(keys[of].tolist())}
+        of &= keys == max(counts, key=lambda key: counts[key])
         at, first = np.unique(times[of], return_index=True)
-        found[str(name)] = (at, values[of][first])
-        found.minutes[str(name)] = shortest
+        drawn = values[of] if units is None else _converted(values[of], units[of], name)
+        found[name] = (at, drawn[first])
+        found.minutes[name] = None if np.isnan(shortest) else int(shortest)
     return found
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel of a meteogram shows."""
+
+    name: str
+    """``temperature``, ``humidity``, ``wind``, ``pressure`` or ``precipitation``."""
+    unit: str
+    """The unit of its axis; of amounts, with their interval if it is known."""
+    lines: dict[str, str]
+    """The labels of the variables that are drawn."""
+
+
+def panels_of(of: SeriesOfStation) -> list[Panel]:
+    """The panels for which there is something to draw."""
+    panels = []
+    for name, (unit, choices) in _PANELS.items():
+        found = [next((variable for variable in line if variable in of), None) for line in choices]
+        lines = {variable: line[variable] for variable, line in zip(found, choices, strict=True) if variable is not None}
+        if not lines:
+            continue
+        minutes = of.minutes[next(iter(lines))]
+        panels.append(Panel(name, f"mm in {minutes} min" if unit == "mm" and minutes else unit, lines))
+    if not panels:
+        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
+    return panels
+
+
+def _keys(readings: Any, count: int) -> "NDArray[Any]":
+    """What tells apart the series of a variable, as far as the columns have it."""
+    keys = np.full(count, "", object)
+    for name in ("type_id", "series_id", "interval_type", "group_bucket_name", "calculated"):
+        column = _column(readings, name)
+        if column is not None:
+            keys += [f"{of};" for of in column.tolist()]
+    return keys
+
+
+def _minutes(readings: Any, count: int) -> "NDArray[np.float64]":
+    """The interval of each reading: 0 for an instant, NaN if it is not known."""
+    minutes, kinds = _column(readings, "interval_minutes"), _column(readings, "interval_type")
+    if minutes is None:
+        return np.full(count, np.nan)
+    lengths = np.asarray(minutes, np.float64)
+    if kinds is not None:
+        lengths = np.where((lengths == 0) & (kinds != "Instantaneous"), np.nan, lengths)
+    return lengths
+
+
+def _converted(values: "NDArray[np.float64]", units: "NDArray[Any]", name: str) -> "NDArray[np.float64]":
+    """Values of a variable in the unit that it is drawn in."""
+    wanted, made = _UNITS[name], np.empty_like(values)
+    given = np.array([unit if isinstance(unit, str) else "" for unit in units.tolist()], object)
+    for unit in dict.fromkeys(given.tolist()):
+        try:
+            made[given == unit] = convert(values[given == unit], unit, wanted, liquid_water=True)
+        except MesonetError as error:
+            said = error if unit else "there are readings without a unit"
+            raise MesonetError(f"{name} is drawn in {wanted}: {said}") from error
+    return made
 
 
 def _column(table: Any, name: str) -> "NDArray[Any] | None":
@@ -99,7 +186,7 @@ def rose_of(
     if any(high <= low for low, high in zip(bounds, bounds[1:], strict=False)):
         raise MesonetError(f"classes_kmh must be above 0 and ascend; got {tuple(classes_kmh)}")
     is_calm = speed == 0
-    moves = (speed > 0) & ~np.isnan(degrees)
+    moves = (speed > 0) & np.isfinite(speed) & np.isfinite(degrees)
     count = int(is_calm.sum() + moves.sum())
     if not count:
         raise MesonetError("there are no winds: each must have a speed, and unless it is calm a direction")

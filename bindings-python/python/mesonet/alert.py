@@ -210,7 +210,7 @@ def zone_bundle(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     Each outline is simplified by itself, by 111 m at most. Write the bytes to a file to use them
     again. Rows that are no zones are left out; they are named in a :class:`mesonet.MesonetWarning`.
 
-    A file without a zone raises :class:`mesonet.MesonetError`.
+    A file without a zone, and a list without a file, raise :class:`mesonet.MesonetError`.
 
     >>> import mesonet
     >>> mesonet.zone_bundle("zones.txt")
@@ -219,10 +219,14 @@ def zone_bundle(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     files = [_zone_file(Path(path)) for path in several]
+    if not files:
+        raise _mesonet.MesonetError("a bundle is made of at least one file of zones; got none")
     bundle, read = _mesonet.zone_bundle(files)
     for (name, *_), (zones, rows, refused, reasons) in zip(files, read, strict=True):
+        if not rows:
+            raise _mesonet.MesonetError(f"{name}: there are no zones in it")
         said = f"{name}: {refused} of {rows} rows are no zones; {'; '.join(reasons)}"
-        if rows and not zones:
+        if not zones:
             raise _mesonet.MesonetError(said)
         if refused:
             warnings.warn(said, MesonetWarning, stacklevel=2)

@@ -2,8 +2,9 @@
 
 import datetime
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from .warning import MesonetWarning
 from . import _mesonet
@@ -11,7 +12,7 @@ from ._shown import ShownFields
 from .table import Rows
 from .time_grid import Coarsening
 
-__all__ = ["DamagedWarning", "IngestOutcome", "KeptReport", "RecordHealth", "RecordTable"]
+__all__ = ["DamagedWarning", "IngestError", "IngestOutcome", "KeptReport", "RecordHealth", "RecordTable"]
 
 
 class DamagedWarning(MesonetWarning):
@@ -69,6 +70,36 @@ class IngestOutcome(ShownFields):
     """Reports left out because the place of their station is not known, by station."""
     in_the_future: dict[str, int]
     """Reports left out because their time is more than a day in the future, by station."""
+
+
+class IngestError(_mesonet.MesonetError):
+    """One of several files was refused; those before it are stored.
+
+    >>> import mesonet
+    >>> print(mesonet.IngestError("the kind is unknown", ()))
+    file 1: the kind is unknown; nothing was stored before it
+    """
+
+    def __init__(self, cause: str, outcomes: tuple[IngestOutcome, ...]) -> None:
+        self.cause = cause
+        """Why it was refused."""
+        self.outcomes = outcomes
+        """The outcomes of the files before it."""
+        super().__init__(f"file {len(outcomes) + 1}: {cause}; {stored(outcomes)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cause, self.outcomes)
+
+
+def stored(outcomes: Sequence[IngestOutcome]) -> str:
+    """What is on disk when a file after these is refused."""
+    readings = sum(of.added + of.replaced for of in outcomes)
+    alerts = sum(of.alerts_added + of.alerts_replaced for of in outcomes)
+    counts = (readings, "reading"), (alerts, "alert")
+    found = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts if count]
+    if not found:
+        return "nothing was stored before it"
+    return f"{' and '.join(found)} of the files before it {'is' if readings + alerts == 1 else 'are'} stored"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._mesonet import MesonetError
 from ._optional import need
-from ._plotted import degrees_of, rose_of, series_of_station
+from ._plotted import Panel, degrees_of, panels_of, rose_of, series_of_station
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,12 +24,12 @@ _RED, _BLUE, _GREEN, _INK = "#c0392b", "#1f6fb2", "#2e8b57", "#22303c"
 _COLOURS = {
     "air": _RED,
     "dew point": _GREEN,
-    "relative humidity": _BLUE,
+    "sea surface": _BLUE,
+    "wind at 10 m": _INK,
     "wind": _INK,
     "gust": _RED,
-    "sea-level pressure": _BLUE,
-    "precipitation": _BLUE,
 }
+"""The colours of lines; others are blue."""
 _WIDTH = 560
 
 
@@ -54,47 +54,45 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
     is_short = max(spans, default=np.timedelta64(0, "ms")) <= np.timedelta64(3, "D")
     clock = altair.Axis(format="%d. %H:%M" if is_short else "%b %d")
 
-    def layer(
-        mark: str, names: dict[str, str], unit: str, beside: Sequence[str] = (), **options: Any
-    ) -> Any:
-        """The series that there are, each with its label; others are in layers beside it."""
-        there = {name: label for name, label in names.items() if name in of}
-        if not there:
-            return None
-        values = [row for name, label in there.items() for row in rows(name, label)]
-        labels = [label for label in _COLOURS if label in {*names.values(), *beside}]
-        colours = [_COLOURS[label] for label in labels]
-        chart = altair.Chart(altair.Data(values=values))
+    def layer(panel: Panel, names: Sequence[str], mark: str, **options: Any) -> Any:
+        labels = list(panel.lines.values())
+        colours = altair.Scale(domain=labels, range=[_COLOURS.get(label, _BLUE) for label in labels])
+        chart = altair.Chart(altair.Data(values=[row for name in names for row in rows(name, panel.lines[name])]))
         return getattr(chart, f"mark_{mark}")(**options).encode(
             x=altair.X("time:T", title="UTC", scale=altair.Scale(type="utc"), axis=clock),
-            y=altair.Y("value:Q", title=unit, scale=altair.Scale(zero=unit not in ("°C", "hPa"))),
-            color=altair.Color("of:N", title=None, scale=altair.Scale(domain=labels, range=colours)),
-            tooltip=[altair.Tooltip("time:T", format="%Y-%m-%d %H:%M"), "of:N", altair.Tooltip("value:Q", title=unit)],
-        )
+            y=altair.Y("value:Q", title=panel.unit, scale=altair.Scale(zero=panel.unit not in ("°C", "hPa"))),
+            color=altair.Color("of:N", title=None, scale=colours),
+            tooltip=[
+                altair.Tooltip("time:T", format="%Y-%m-%d %H:%M"), "of:N", altair.Tooltip("value:Q", title=panel.unit)
+            ],
+        )  # fmt: skip
 
-    speed = "windSpeed10m" if "windSpeed10m" in of else "windSpeed"
-    gust = "windGust10m" if "windGust10m" in of else "windGust"
-    wind = [
-        layer("line", {speed: "wind"}, "km/h", beside=["gust"]),
-        layer("tick", {gust: "gust"}, "km/h", thickness=3, beside=["wind"]),
-        _arrows(altair, of, speed),
-    ]
-    panels = [
-        [layer("line", {"airTemperature": "air", "dewPointTemperature": "dew point"}, "°C", point=True)],
-        [layer("area", {"relativeHumidity": "relative humidity"}, "%", opacity=0.4)],
-        wind if speed in of else [],
-        [layer("line", {"mslp": "sea-level pressure"}, "hPa", point=True)],
-        [layer("bar", {"precipitation": "precipitation"}, "mm", opacity=0.6)],
-    ]
-    drawn = [[part for part in panel if part is not None] for panel in panels]
-    charts = [altair.layer(*parts).properties(width=_WIDTH, height=110) for parts in drawn if parts]
-    if not charts:
-        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
+    charts = []
+    for panel in panels_of(of):
+        names = list(panel.lines)
+        if panel.name == "wind":
+            gusts = [name for name in names if panel.lines[name] == "gust"]
+            speeds = [name for name in names if name not in gusts]
+            parts = [layer(panel, speeds, "line")] if speeds else []
+            parts += [layer(panel, gusts, "tick", thickness=3)] if gusts else []
+            parts += [arrows for name in speeds if (arrows := _arrows(altair, of, name)) is not None]
+        else:
+            mark, options = _MARKS[panel.name]
+            parts = [layer(panel, names, mark, **options)]
+        charts.append(altair.layer(*parts).properties(width=_WIDTH, height=110))
     return altair.vconcat(*charts).resolve_scale(x="shared", color="independent").properties(title=title)
 
 
+_MARKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "temperature": ("line", {"point": True}),
+    "humidity": ("area", {"opacity": 0.4}),
+    "pressure": ("line", {"point": True}),
+    "precipitation": ("bar", {"opacity": 0.6}),
+}
+
+
 def _arrows(altair: Any, of: Any, speed: str) -> Any:
-    if speed not in of or "windDirection" not in of:
+    if "windDirection" not in of:
         return None
     (times, speeds), (at, degrees) = of[speed], of["windDirection"]
     both, first, second = np.intersect1d(times, at, return_indices=True)

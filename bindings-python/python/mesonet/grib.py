@@ -201,11 +201,13 @@ class GribFile(Sequence[GribField], ShownRows):
     def to_xarray(self, **members: Any) -> Any:
         """The fields as one ``xarray.Dataset``: all, or those that :meth:`select` finds.
 
-        Fields of one parameter, kind of level and statistic are a variable, over ``valid_time`` and the
-        levels if there are several; a combination that the file lacks is NaN. It has the name of
+        Fields of one parameter, kind of level and statistic are a variable, over ``valid_time``, if the
+        file has several, and its levels, if there are several; a combination that the file lacks is
+        NaN. ``time`` is the reference time of each valid time. Where runs overlap, the one with the
+        most fields counts, or else the latest; ``reference=`` chooses another. It has the name of
         ecCodes; if several variables would have it, the kind of level, the layer, the kind of
-        forecast, the statistic and its hours follow. Fields on another grid than most, fields that
-        are there twice, and fields whose grid cannot be read are left out and named in a
+        forecast, the statistic and its hours follow. Fields on another grid than most, of an
+        overlapping run, that are there twice, or that cannot be read are left out and named in a
         :class:`mesonet.MesonetWarning`. All values are unpacked, so select what you need of a large
         file. Needs xarray.
         """

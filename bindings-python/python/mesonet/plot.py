@@ -11,7 +11,7 @@ import numpy as np
 
 from ._mesonet import MesonetError
 from ._optional import need
-from ._plotted import Rose, SeriesOfStation, degrees_of, rose_of, series_of_station
+from ._plotted import Panel, Rose, SeriesOfStation, degrees_of, panels_of, rose_of, series_of_station
 from .unit import convert
 
 if TYPE_CHECKING:
@@ -50,13 +50,15 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
 
     ``readings`` is what the package returns of one station: :meth:`mesonet.Client.readings`,
     :meth:`mesonet.Record.readings`, :func:`mesonet.read_feed`, an export, or a data frame with the
-    columns ``observation_name``, ``timestamp`` (UTC) and ``value`` in the units of the service.
+    columns ``observation_name``, ``timestamp`` (UTC) and ``value``. Values are converted from the
+    column ``unit``; without one, they are in the units of the service.
     Readings whose base quality is worse than ``at_least`` are left out. A panel without readings is
-    left out too. If a variable has several series, the instantaneous one or else the one with the
-    shortest interval is drawn; precipitation is drawn as amounts of its shortest interval.
+    left out too. If a variable has several series, one of them is drawn: of those with the shortest
+    interval, as far as it is known, the one with the most readings. Precipitation is drawn over its
+    interval, or as lines if the readings do not say it, as those of :meth:`mesonet.Client.readings`.
 
-    Raises :class:`mesonet.MesonetError` for readings of several stations, and if there is nothing to
-    draw.
+    Raises :class:`mesonet.MesonetError` for readings of several stations, for a unit that cannot be
+    converted, and if there is nothing to draw.
 
     >>> import mesonet
     >>> text = b"METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125="
@@ -65,28 +67,16 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
     ['°C', 'wind at 10 m,\\nkm/h; barbs in kt', 'sea-level\\npressure, hPa']
     """
     of = series_of_station(readings, at_least)
-    panels = [
-        (draw, height)
-        for draw, height, names in (
-            (_temperature, 1.3, ("airTemperature",)),
-            (_humidity, 0.8, ("relativeHumidity",)),
-            (_wind, 1.2, ("windSpeed10m", "windSpeed")),
-            (_pressure, 1.0, ("mslp", "altimeterSetting")),
-            (_precipitation, 0.8, ("precipitation", "rainfall")),
-        )
-        if any(name in of for name in names)
-    ]
-    if not panels:
-        raise MesonetError("the readings have no temperature, humidity, wind, pressure or precipitation to draw")
+    panels = panels_of(of)
     pyplot, dates = need("matplotlib.pyplot", "meteogram"), need("matplotlib.dates", "meteogram")
     with pyplot.rc_context(_STYLE):
-        heights = [height for _, height in panels]
+        heights = [_DRAWN[panel.name][1] for panel in panels]
         figure, axes = pyplot.subplots(
             len(panels), 1, figsize=(7.5, 1.6 * sum(heights)), sharex=True, layout="constrained",
             height_ratios=heights, squeeze=False,
         )  # fmt: skip
-        for (draw, _), one in zip(panels, axes[:, 0], strict=True):
-            draw(one, of)
+        for panel, one in zip(panels, axes[:, 0], strict=True):
+            _DRAWN[panel.name][0](one, of, panel)
         locator = dates.AutoDateLocator()
         last = axes[-1, 0]
         last.xaxis.set_major_locator(locator)
@@ -98,62 +88,82 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
     return figure  # type: ignore[no-any-return]
 
 
-def _temperature(axes: "Axes", of: SeriesOfStation) -> None:
-    for name, colour, label in (
-        ("airTemperature", _RED, "air"),
-        ("dewPointTemperature", _GREEN, "dew point"),
-        ("seaSurfaceTemperature", _BLUE, "sea surface"),
-    ):
-        if name in of:
-            axes.plot(*of[name], color=colour, marker="o", ms=3, label=label)
-    axes.set_ylabel("°C")
+def _temperature(axes: "Axes", of: SeriesOfStation, panel: Panel) -> None:
+    colours = {"air": _RED, "dew point": _GREEN, "sea surface": _BLUE}
+    for name, label in panel.lines.items():
+        axes.plot(*of[name], color=colours[label], marker="o", ms=3, label=label)
+    axes.set_ylabel(panel.unit)
     axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
 
 
-def _humidity(axes: "Axes", of: SeriesOfStation) -> None:
-    times, values = of["relativeHumidity"]
+def _humidity(axes: "Axes", of: SeriesOfStation, panel: Panel) -> None:
+    [(name, label)] = panel.lines.items()
+    times, values = of[name]
     axes.fill_between(times, values, color=_BLUE, alpha=0.25)
     axes.plot(times, values, color=_BLUE)
-    axes.set(ylim=(0, 100), ylabel="relative\nhumidity, %")
+    axes.set(ylim=(0, 100), ylabel=_titled(label, panel.unit))
 
 
-def _wind(axes: "Axes", of: SeriesOfStation) -> None:
-    name = "windSpeed10m" if "windSpeed10m" in of else "windSpeed"
-    times, speed = of[name]
-    top = max(float(np.max(speed)) * 1.6, 20.0)
-    for gusts in ("windGust10m", "windGust"):
-        if gusts in of:
-            axes.plot(*of[gusts], color=_RED, ls="", marker="_", label="gust")
-            top = max(top, float(np.max(of[gusts][1])) * 1.35)
+def _wind(axes: "Axes", of: SeriesOfStation, panel: Panel) -> None:
+    top, title = 20.0, "gust,\nkm/h"
+    for name, label in panel.lines.items():
+        times, speed = of[name]
+        if label == "gust":
+            axes.plot(times, speed, color=_RED, ls="", marker="_", label=label)
+            top = max(top, float(np.max(speed)) * 1.35)
             axes.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
-            break
-    axes.plot(times, speed, color=_INK, lw=1)
-    if "windDirection" in of:
-        # A calm has no direction: it is drawn as the circle of a barb of 0.
-        at, degrees = of["windDirection"]
-        both, first, second = np.intersect1d(times, at, return_indices=True)
-        # Barbs that overlap cannot be read.
-        every = slice(None, None, max(1, len(both) // 24))
-        angle, knots = np.radians(degrees[second]), convert(speed[first], "km/h", "kt")
-        u, v = -knots * np.sin(angle), -knots * np.cos(angle)
-        where = np.full(len(both), top * 0.86)
-        axes.barbs(both[every], where[every], u[every], v[every], length=6, lw=0.8, color=_INK)
-    axes.set(ylim=(0, top), ylabel="wind at 10 m,\nkm/h; barbs in kt")
+            continue
+        axes.plot(times, speed, color=_INK, lw=1)
+        top = max(top, float(np.max(speed)) * 1.6)
+        title = f"{label},\nkm/h; barbs in kt"
+    for name, label in panel.lines.items():
+        if label != "gust" and "windDirection" in of:
+            _barbs(axes, of[name], of["windDirection"], top * 0.86)
+    axes.set(ylim=(0, top), ylabel=title)
 
 
-def _pressure(axes: "Axes", of: SeriesOfStation) -> None:
-    name, label = ("mslp", "sea-level\npressure, hPa") if "mslp" in of else ("altimeterSetting", "altimeter\nsetting, hPa")
+def _barbs(axes: "Axes", speeds: "tuple[Any, Any]", directions: "tuple[Any, Any]", height: float) -> None:
+    (times, speed), (at, degrees) = speeds, directions
+    # A calm has no direction: it is drawn as the circle of a barb of 0.
+    both, first, second = np.intersect1d(times, at, return_indices=True)
+    # Barbs that overlap cannot be read.
+    every = slice(None, None, max(1, len(both) // 24))
+    angle, knots = np.radians(degrees[second]), convert(speed[first], "km/h", "kt")
+    u, v = -knots * np.sin(angle), -knots * np.cos(angle)
+    where = np.full(len(both), height)
+    axes.barbs(both[every], where[every], u[every], v[every], length=6, lw=0.8, color=_INK)
+
+
+def _pressure(axes: "Axes", of: SeriesOfStation, panel: Panel) -> None:
+    [(name, label)] = panel.lines.items()
     axes.plot(*of[name], color=_BLUE, marker="o", ms=3)
-    axes.set_ylabel(label)
+    axes.set_ylabel(_titled(label, panel.unit))
     axes.ticklabel_format(axis="y", useOffset=False)
 
 
-def _precipitation(axes: "Axes", of: SeriesOfStation) -> None:
-    name = "precipitation" if "precipitation" in of else "rainfall"
+def _precipitation(axes: "Axes", of: SeriesOfStation, panel: Panel) -> None:
+    [(name, label)] = panel.lines.items()
     times, amounts = of[name]
-    minutes = of.minutes[name] or 60
-    axes.bar(times, amounts, width=np.timedelta64(-minutes, "m"), align="edge", color=_BLUE, alpha=0.6)
-    axes.set(ylim=(0, max(float(np.max(amounts)) * 1.2, 1.0)), ylabel=f"precipitation,\nmm in {minutes} min")
+    if minutes := of.minutes[name]:
+        axes.bar(times, amounts, width=np.timedelta64(-minutes, "m"), align="edge", color=_BLUE, alpha=0.6)
+    else:
+        axes.vlines(times, 0, amounts, color=_BLUE, alpha=0.6, lw=4)
+    axes.set(ylim=(0, max(float(np.max(amounts)) * 1.2, 1.0)), ylabel=f"{label},\n{panel.unit}")
+
+
+def _titled(label: str, unit: str) -> str:
+    first, second = label.split(" ")
+    return f"{first}\n{second}, {unit}"
+
+
+_DRAWN = {
+    "temperature": (_temperature, 1.3),
+    "humidity": (_humidity, 0.8),
+    "wind": (_wind, 1.2),
+    "pressure": (_pressure, 1.0),
+    "precipitation": (_precipitation, 0.8),
+}
+"""How each panel is drawn, and its height."""
 
 
 def wind_rose(
@@ -168,8 +178,9 @@ def wind_rose(
 
     ``speed_kmh`` and ``direction_deg`` (from where it blows; NaN or any value for a calm) are of one
     length. Winds with an unknown speed, and winds that move but whose direction is unknown, are left
-    out. A sector reaches half its width to both sides of its direction; ``classes_kmh`` are the lower
-    bounds of the classes after the first. The share of calms stands in the middle.
+    out; NaN and infinite values are unknown. A sector reaches half its width to both sides of its
+    direction; ``classes_kmh`` are the lower bounds of the classes after the first. The share of calms
+    stands in the middle.
 
     >>> import mesonet
     >>> figure = mesonet.plot.wind_rose([0, 12, 15, 33], [0, 350, 10, 180])

@@ -24,7 +24,7 @@ from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, one_series, station_id
 from .alert import Zones, bundle_of
-from .answer import DamagedWarning, IngestOutcome, KeptReport, RecordHealth, RecordTable
+from .answer import DamagedWarning, IngestError, IngestOutcome, KeptReport, RecordHealth, RecordTable, stored
 from .client.summaries import Period, Summaries, date_text, standard_offset
 from .explanation import Explanation
 from .features import Features
@@ -134,10 +134,30 @@ class Record:
         and ``places`` gives longitude, latitude and altitude, by id, of METAR stations that are not
         listed there or that stand elsewhere. Readings are on disk when this returns, and the same
         file again changes nothing. A file of no known kind, or a file that breaks off, raises
-        :class:`mesonet.MesonetError`, whose message says what was stored before.
+        :class:`mesonet.MesonetError`, whose message says what was stored before. Of several files it
+        is a :class:`mesonet.IngestError`, which has the outcomes of those before it; other errors,
+        such as ``FileNotFoundError``, have a note of them.
         """
-        if is_several(source):
-            return [self.ingest(one, feed=feed, received=received, places=places) for one in source]
+        if not is_several(source):
+            return self._ingest(source, feed, received, places)
+        outcomes: list[IngestOutcome] = []
+        try:
+            for one in source:
+                outcomes.append(self._ingest(one, feed, received, places))
+        except _mesonet.MesonetError as error:
+            raise IngestError(str(error), tuple(outcomes)) from error
+        except Exception as error:
+            error.add_note(f"file {len(outcomes) + 1}: {stored(outcomes)}")
+            raise
+        return outcomes
+
+    def _ingest(
+        self,
+        source: Any,
+        feed: str | None,
+        received: Instant | None,
+        places: Mapping[str, tuple[float, float, float | None]] | None,
+    ) -> IngestOutcome:
         now_ms = instant_ms(datetime.datetime.now(datetime.UTC), "now")
         received_ms = None if received is None else instant_ms(received, "received")
         name, content, got_ms, kind = _file(source, received_ms, feed)
