@@ -126,8 +126,16 @@ fn keys(
 ) -> Result<[Column; 6], String> {
     let key = |row: u32| &series[row as usize].key;
     let by_series = |of: fn(&Series) -> String| {
-        let row = rows.clone().map(|row| Some(row as i32));
-        dictionary::<Int32Type>(row, series.iter().map(|series| of(series)))
+        // Each text once: pandas refuses a category that is there twice.
+        let (mut texts, mut codes) = (Vec::new(), Vec::with_capacity(series.len()));
+        for text in series.iter().map(|series| of(series)) {
+            let known = texts.iter().position(|known| *known == text);
+            codes.push(known.unwrap_or(texts.len()) as i32);
+            if known.is_none() {
+                texts.push(text);
+            }
+        }
+        dictionary::<Int32Type>(rows.clone().map(|row| Some(codes[row as usize])), texts)
     };
     let kind = |row| IntervalType::ALL.iter().position(|known| *known == key(row).interval_type);
     let kinds = rows.clone().map(|row| kind(row).map(|at| at as i8));

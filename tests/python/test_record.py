@@ -497,3 +497,21 @@ def test_reports_are_given_as_they_came_in(tmp_path):
     assert (fresh.timestamp.isoformat(), fresh.revision) == ("2024-08-03T20:00:00+00:00", 0)
     with Record(tmp_path) as record, pytest.raises(MesonetError, match="no station has the id"):
         record.reports(("METAR", "XXXX"), *span)
+
+
+def test_readings_of_several_series_of_a_variable_are_a_frame(tmp_path):
+    """Each text of a column is in its dictionary once: pandas refuses a category that is there twice."""
+    csv = (
+        b"raw_text,station_id,observation_time,latitude,longitude\n"
+        b"CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n"
+        b"CYTZ 032000Z 23010KT 15SM 28/18 A2990,CYTZ,2024-08-03T20:00:00Z,43.63,-79.39\n"
+    )
+    with mesonet.Record(tmp_path / "record", write=True) as record:
+        record.ingest(csv)
+        table = record.readings("2024-08-03T19:00Z", "2024-08-03T21:00Z")
+        one = record.series(("METAR", "CYYZ"), "windSpeed", "2024-08-03T19:00Z", "2024-08-03T21:00Z")
+    for of in (table, one):
+        frame = of.to_pandas()
+        assert len(frame) == len(of) > 0
+        assert frame.observation_name.cat.categories.is_unique and frame.unit.cat.categories.is_unique
+    assert set(table.to_pandas().station_id.astype(str)) == set(table.to_polars()["station_id"].cast(str).to_list())
