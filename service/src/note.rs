@@ -20,8 +20,7 @@ struct Versioned<T> {
 }
 
 /// Loads a file; `None` if there is none. One that is damaged or of another version is renamed to
-/// `NAME.damaged`, or `NAME.damaged-2` and so on if that is taken, and the log says so. One that
-/// cannot be read stays.
+/// `NAME.damaged`, or `NAME.damaged-2` and so on if that is taken, and the log says so.
 ///
 /// # Errors
 /// Why the file is not used.
@@ -37,14 +36,7 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
             format!("it is of version {version}; allowed is {VERSION}")
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // Those of the content are the parser's.
-        Err(error) if error.get_ref().is_some_and(|of| of.is::<serde_json::Error>()) => {
-            error.to_string()
-        }
-        Err(error) => {
-            tracing::error!("{} is not used: {error}", path.display());
-            return Err(error.to_string());
-        }
+        Err(error) => error.to_string(),
     };
     let mut aside = path.with_extension("damaged");
     let mut number = 1;
