@@ -269,7 +269,8 @@ mod tests {
     /// A report that is longer than what is encoded at once is not cut, nor is one at the end of it.
     #[test]
     fn no_report_is_cut() {
-        let cell = |ts_ms| AnswerReading { ts_ms, value: 1.0, ..AnswerReading::default() };
+        let (value, series, age_s, quality, qualifier) = (1.0, 0, 0, Quality::GOOD, None);
+        let cell = |ts_ms| AnswerReading { ts_ms, value, series, age_s, quality, qualifier };
         let of = |reports: &[&[(i64, usize)]]| {
             let mut readings = Readings::default();
             for (at, reports) in reports.iter().enumerate() {
