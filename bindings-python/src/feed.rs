@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
+use crate::arrow_table::ArrowTable;
 use crate::error::refused;
-use crate::table::ArrowTable;
 
 /// A file: its name without folders, its content, when it was received, and its kind if known.
 pub type File = (String, PyBackedBytes, i64, Option<String>);

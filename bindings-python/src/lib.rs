@@ -5,6 +5,7 @@
 
 mod access;
 mod alert;
+mod arrow_table;
 mod check;
 mod crosswalk;
 mod derived;
@@ -39,6 +40,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     access::register(module)?;
     alert::register(module)?;
+    arrow_table::register(module)?;
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;

@@ -24,10 +24,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::alert::zones_of;
+use crate::arrow_table::ArrowTable;
 use crate::error::{json, refused, text};
 use crate::feed::counts;
 use crate::record_tables;
-use crate::table::ArrowTable;
 
 /// An open folder. Only the process that opened it closes it: a fork shares the lock and the
 /// databases, and closing them in the fork would take them from the first process.

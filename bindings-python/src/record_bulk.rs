@@ -12,10 +12,10 @@ use mesonet::export::{Batches, BulkEntry, Format, Page, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::arrow_table::export;
 use crate::error::refused;
 use crate::error::text;
 use crate::record::{Open, Record};
-use crate::table::export;
 
 /// How much of a file is written at once.
 const PIECE_BYTES: usize = 4 << 20;

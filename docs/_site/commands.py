@@ -17,7 +17,8 @@ def server():
     return Path(os.environ.get("MESONET_SERVER_BIN", target / "debug" / "mesonet-server"))
 
 
-def said(*arguments):
+def printed_by(*arguments):
+    """What the server prints for a command line, without blanks at the ends of lines."""
     try:
         done = subprocess.run([server(), *arguments], capture_output=True, text=True, check=True, timeout=60)
     except FileNotFoundError:
@@ -26,7 +27,7 @@ def said(*arguments):
 
 
 def subcommands(text):
-    """The commands that a help text lists, each with its first sentence."""
+    """The names of the commands that a help text lists."""
     lines = text.partition("\nCommands:\n")[2].split("\n\n", 1)[0].splitlines()
     found = [line.split(maxsplit=1) for line in lines if line.startswith("  ") and line[2:3] != " "]
     return [name for name, _ in found if name != "help"]
@@ -37,13 +38,13 @@ class Commands(SphinxDirective):
 
     def run(self):
         sections = []
-        for name in subcommands(said("help")):
+        for name in subcommands(printed_by("help")):
             section = nodes.section(ids=[nodes.make_id(f"command-{name}")], names=[f"command-{name}"])
             section += nodes.title("", name)
-            text = said("help", name)
+            text = printed_by("help", name)
             section += nodes.literal_block(text, text, language="text")
             for inner in subcommands(text):
-                text = said("help", name, inner)
+                text = printed_by("help", name, inner)
                 part = nodes.section(ids=[nodes.make_id(f"command-{name}-{inner}")], names=[f"{name}-{inner}"])
                 part += nodes.title("", f"{name} {inner}")
                 part += nodes.literal_block(text, text, language="text")

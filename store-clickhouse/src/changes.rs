@@ -4,13 +4,13 @@
 //! other day.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use mesonet::observation::{Qualifier, QualityCode};
 use mesonet::store::{ChangedBatch, ChangedReading, Changes, StoreError};
 use mesonet::time::DAY_MS;
 
+use crate::columns::Times;
 use crate::link::TablePlace;
 use crate::rows::{ChangesRow, ReadingRow, SqlList, StationKey};
 use crate::sql;
@@ -163,7 +163,7 @@ fn key(row: &ReadingRow) -> (StationKey, i32, i64) {
 }
 
 /// The spans of time of some days.
-fn spans_ms(days: &BTreeSet<i64>) -> Vec<RangeInclusive<i64>> {
+fn spans_ms(days: &BTreeSet<i64>) -> Vec<Times> {
     let mut spans: Vec<(i64, i64)> = Vec::new();
     for &day in days {
         match spans.last_mut() {

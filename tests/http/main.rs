@@ -77,6 +77,7 @@ mod model_commands;
 mod model_pushes;
 mod models;
 #[cfg(unix)]
+mod mosquitto;
 mod moved;
 mod mqtt_broker;
 mod observations_explain;

@@ -46,7 +46,7 @@ def dataset(fields: "Sequence[GribField]") -> Any:
         try:
             _ = field.values
         except MesonetError as error:
-            left_out.append(f"{_said(field)}: {error}")
+            left_out.append(f"{_place_of(field)}: {error}")
         else:
             readable.append(field)
     runs = _runs(readable)
@@ -55,7 +55,7 @@ def dataset(fields: "Sequence[GribField]") -> Any:
         if runs[field.valid] == field.reference:
             groups[_variable(field)].append(field)
         else:
-            left_out.append(f"{_said(field)}: it is of another run, {field.reference:%Y-%m-%dT%H:%MZ}")
+            left_out.append(f"{_place_of(field)}: it is of another run, {field.reference:%Y-%m-%dT%H:%MZ}")
     names = _names(list(groups))
     made = {}
     for key, of in groups.items():
@@ -72,7 +72,7 @@ def dataset(fields: "Sequence[GribField]") -> Any:
     return xarray.Dataset(made)
 
 
-def _said(field: "GribField") -> str:
+def _place_of(field: "GribField") -> str:
     return f"{field.called} at {field.level}, {field.valid:%Y-%m-%dT%H:%MZ}"
 
 
@@ -138,7 +138,7 @@ def _array(
     for field in fields:
         place = (field.valid, field.level.value)
         if place in by_place:
-            left_out.append(f"{_said(field)}: it is there twice")
+            left_out.append(f"{_place_of(field)}: it is there twice")
         else:
             by_place[place] = field
     levels = sorted({level for _, level in by_place}, key=lambda level: (level is None, level))

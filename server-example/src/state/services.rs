@@ -206,8 +206,8 @@ impl Services {
     /// What the last batches changed, if the record can tell.
     pub(crate) fn change_log(&self) -> Option<&dyn ChangeLog> {
         match self.record() {
-            Some(record) => record.change_log(),
-            None => self.follower().and_then(Upstream::change_log),
+            Some(record) => Some(record.change_log()),
+            None => self.follower().map(Upstream::change_log),
         }
     }
 

@@ -158,8 +158,8 @@ impl Upstream for Follower {
         self.reader.health()
     }
 
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        Some(&self.reader)
+    fn change_log(&self) -> &dyn ChangeLog {
+        &self.reader
     }
 
     fn record_name(&self) -> String {

@@ -261,8 +261,8 @@ impl RecordStore for InClickHouse {
         "days"
     }
 
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        Some(&self.store)
+    fn change_log(&self) -> &dyn ChangeLog {
+        &self.store
     }
 
     fn close(&self) {
@@ -333,8 +333,8 @@ impl Upstream for BesideWriter {
         StoreHealth { newest_ms: self.reader.newest_ms(), ..StoreHealth::default() }
     }
 
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        Some(&self.reader)
+    fn change_log(&self) -> &dyn ChangeLog {
+        &self.reader
     }
 
     fn trouble(&self) -> Option<&'static str> {

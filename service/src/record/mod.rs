@@ -132,10 +132,8 @@ trait RecordStore: Store + Marks + Debug {
         Ok(())
     }
 
-    /// Tells again what the last batches changed, if the store can.
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        None
-    }
+    /// What the last batches changed.
+    fn change_log(&self) -> &dyn ChangeLog;
 
     /// Says that this process no longer writes to the store.
     fn close(&self) {}
@@ -337,8 +335,8 @@ impl Record {
         }
     }
 
-    /// Tells again what the last batches changed, if the store can.
-    pub fn change_log(&self) -> Option<&dyn ChangeLog> {
+    /// What the last batches changed.
+    pub fn change_log(&self) -> &dyn ChangeLog {
         self.kept.change_log()
     }
 

@@ -93,7 +93,7 @@ impl RecordStore for EmbeddedStore {
         "segments"
     }
 
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        Some(self)
+    fn change_log(&self) -> &dyn ChangeLog {
+        self
     }
 }

@@ -95,8 +95,8 @@ impl Upstream for ReadOnly {
         self.reader.health()
     }
 
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        Some(&self.reader)
+    fn change_log(&self) -> &dyn ChangeLog {
+        &self.reader
     }
 
     fn trouble(&self) -> Option<&'static str> {

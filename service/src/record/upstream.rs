@@ -43,10 +43,8 @@ pub trait Upstream: Send + Sync {
     /// The state of the store.
     fn health(&self) -> StoreHealth;
 
-    /// Tells again what the last batches changed, as far as they have been read, if it can.
-    fn change_log(&self) -> Option<&dyn ChangeLog> {
-        None
-    }
+    /// What the last batches changed, as far as they have been read.
+    fn change_log(&self) -> &dyn ChangeLog;
 
     /// A name that changes when the record of yet another server takes its place.
     fn record_name(&self) -> String {

@@ -12,7 +12,7 @@ const BROKEN: Quality =
     Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Unknown };
 
 /// Reads everything after a batch, so many bytes at once.
-fn told(log: &dyn ChangeLog, mut after: u64, most_bytes: usize) -> Vec<ChangedBatch> {
+fn batches_after(log: &dyn ChangeLog, mut after: u64, most_bytes: usize) -> Vec<ChangedBatch> {
     let mut batches: Vec<ChangedBatch> = Vec::new();
     loop {
         let changes = log.changes_after(after, most_bytes).unwrap();
@@ -73,34 +73,34 @@ pub fn batches_are_told_as_by_the_store_on_disk(url: &str) {
     let folder = tempfile::tempdir().unwrap();
     let on_disk = EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).unwrap();
     fill(&on_disk);
-    let expected = contents(&told(&on_disk, 0, MOST));
+    let expected = contents(&batches_after(&on_disk, 0, MOST));
     assert_eq!(expected.len(), 6);
     let options = migrated(url);
     // Also from before there is a writer.
     let reader = ClickHouseReader::open(&options).unwrap();
-    assert_eq!(told(&reader, 0, MOST), []);
+    assert_eq!(batches_after(&reader, 0, MOST), []);
     let store = open(&options);
     fill(&store);
-    assert_eq!(told(&reader, 0, MOST), [], "it has not looked yet");
+    assert_eq!(batches_after(&reader, 0, MOST), [], "it has not looked yet");
     reader.update().unwrap();
     for most_bytes in [MOST, 100, 0] {
-        assert_eq!(contents(&told(&store, 0, most_bytes)), expected);
-        assert_eq!(contents(&told(&reader, 0, most_bytes)), expected);
+        assert_eq!(contents(&batches_after(&store, 0, most_bytes)), expected);
+        assert_eq!(contents(&batches_after(&reader, 0, most_bytes)), expected);
     }
     // A block that was sent again is there twice until it is merged.
     sql(&options, "INSERT INTO changes SELECT * FROM changes");
     sql(&options, "INSERT INTO readings SELECT * FROM readings");
-    assert_eq!(contents(&told(&store, 0, MOST)), expected);
+    assert_eq!(contents(&batches_after(&store, 0, MOST)), expected);
     let one = store.changes_after(0, 0).unwrap().batches;
     assert_eq!(one.len(), 1, "at least one, and no more than was asked for");
     // The next writer goes on.
     let before = store.changes_after(u64::MAX, 0).unwrap().last;
     let store = open(&options);
     append(&store, vec![report("B", 50, 0, 9.0)]);
-    assert_eq!(contents(&told(&store, 0, MOST))[..6], expected);
+    assert_eq!(contents(&batches_after(&store, 0, MOST))[..6], expected);
     reader.update().unwrap();
     for log in [&store as &dyn ChangeLog, &reader] {
-        let after = contents(&told(log, before, MOST));
+        let after = contents(&batches_after(log, before, MOST));
         assert!(after.len() == 1 && after[0].contains(" 50 9 "), "{after:?}");
     }
 }
@@ -117,7 +117,7 @@ pub fn what_is_no_longer_known_batch_by_batch_is_not_told(url: &str) {
     let changes = store.changes_after(began, MOST).unwrap();
     assert_eq!(changes.known_after, began + 1);
     assert_eq!(contents(&changes.batches).len(), 1);
-    assert_eq!(told(&store, began + 1, MOST), changes.batches);
+    assert_eq!(batches_after(&store, began + 1, MOST), changes.batches);
     // Another version wrote batches without saying what they changed.
     let day = sql(&options, "SELECT DISTINCT written_day FROM changes");
     for day in day.lines() {
@@ -129,7 +129,7 @@ pub fn what_is_no_longer_known_batch_by_batch_is_not_told(url: &str) {
     append(&store, vec![report("A", 3 * DAY_MS, 0, 3.0)]);
     let changes = store.changes_after(began, MOST).unwrap();
     assert_eq!((changes.known_after, changes.batches.len()), (known, 1));
-    assert_eq!(contents(&told(&store, known, MOST)).len(), 1);
+    assert_eq!(contents(&batches_after(&store, known, MOST)).len(), 1);
 }
 
 /// A reader shows a batch that its writer could not finish before another one took over.
@@ -149,7 +149,7 @@ pub fn after_a_batch_that_does_not_count_listeners_begin_anew(url: &str) {
     reader.update().unwrap();
     let changes = reader.changes_after(late, MOST).unwrap();
     assert_eq!((changes.known_after, changes.batches), (changes.last, vec![]));
-    assert_eq!(contents(&told(&reader, last, MOST)).len(), 1);
+    assert_eq!(contents(&batches_after(&reader, last, MOST)).len(), 1);
 }
 
 /// What a batch that failed halfway wrote is not told.
@@ -164,12 +164,12 @@ pub fn a_batch_without_an_end_is_not_told(url: &str) {
     let row = "station, series, 20, 0, batch + 1, -99, quality, source, revision, qualifier";
     sql(&options, &format!("INSERT INTO readings SELECT {row} FROM readings"));
     let reader = ClickHouseReader::open(&options).unwrap();
-    assert_eq!(told(&reader, last, MOST), []);
+    assert_eq!(batches_after(&reader, last, MOST), []);
     let store = open(&options);
     append(&store, vec![report("A", 30, 0, 3.0)]);
     reader.update().unwrap();
     for log in [&store as &dyn ChangeLog, &reader] {
-        let after = contents(&told(log, last, MOST));
+        let after = contents(&batches_after(log, last, MOST));
         assert!(after.len() == 1 && after[0].contains(" 30 3 "), "{after:?}");
     }
 }
