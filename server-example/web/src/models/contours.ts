@@ -22,7 +22,7 @@ const ISOBARS_HPA = 4;
 /** Between the ends of a scale so many lines. */
 const LINES = 16;
 const LABEL_PX = 260;
-const PLAIN: Scale = { from: -1, to: 1, stops: [[0, 0, 0], [0, 0, 0]] };
+const PLAIN: Scale = { unit: "", from: -1, to: 1, colours: [[0, 0, 0], [0, 0, 0]] };
 
 /** The field that lines are drawn of: pressure, or the field that is on the map. */
 export function linedField(): ModelProduct | undefined {

@@ -156,7 +156,7 @@ function winds(map: L.Map): void {
       }
     }
   }).addTo(map);
-  const colours: Scale = { from: -1, to: 1, stops: [[0, 0, 0], [0, 0, 0]] };
+  const colours: Scale = { unit: "", from: -1, to: 1, colours: [[0, 0, 0], [0, 0, 0]] };
   /** Loads what is seen of the wind; that of another hour takes the place of the last when it is whole. */
   const load = () => {
     const on = layer.value === "models" && coverage.value ? field.value : undefined;
