@@ -37,30 +37,30 @@ struct Parts<'py, 'n> {
 
 /// An error of the interpreter on its way through serde.
 #[derive(Debug)]
-struct Refused(PyErr);
+struct InterpreterError(PyErr);
 
-impl Display for Refused {
+impl Display for InterpreterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for InterpreterError {}
 
-impl serde::ser::Error for Refused {
+impl serde::ser::Error for InterpreterError {
     fn custom<T: Display>(message: T) -> Self {
         Self(PyTypeError::new_err(message.to_string()))
     }
 }
 
-impl From<PyErr> for Refused {
+impl From<PyErr> for InterpreterError {
     fn from(error: PyErr) -> Self {
         Self(error)
     }
 }
 
-impl From<Refused> for PyErr {
-    fn from(Refused(error): Refused) -> Self {
+impl From<InterpreterError> for PyErr {
+    fn from(InterpreterError(error): InterpreterError) -> Self {
         error
     }
 }
@@ -68,7 +68,7 @@ impl From<Refused> for PyErr {
 /// Methods for values that Python has too.
 macro_rules! same {
     ($($method:ident: $of:ty),* $(,)?) => {$(
-        fn $method(self, value: $of) -> Result<Self::Ok, Refused> {
+        fn $method(self, value: $of) -> Result<Self::Ok, InterpreterError> {
             Ok(value.into_bound_py_any(self.py)?)
         }
     )*};
@@ -77,17 +77,17 @@ macro_rules! same {
 /// Methods for what no report has.
 macro_rules! unexpected {
     ($($method:ident($($of:ty),*) -> $ok:ty),* $(,)?) => {$(
-        fn $method(self, $(_: $of),*) -> Result<$ok, Refused> {
-            Err(Refused::custom(concat!(stringify!($method), ": no member is of this kind")))
+        fn $method(self, $(_: $of),*) -> Result<$ok, InterpreterError> {
+            Err(InterpreterError::custom(concat!(stringify!($method), ": no member is of this kind")))
         }
     )*};
 }
 
-type No<'py> = Impossible<Bound<'py, PyAny>, Refused>;
+type No<'py> = Impossible<Bound<'py, PyAny>, InterpreterError>;
 
 impl<'py, 'n> Serializer for Object<'py, 'n> {
     type Ok = Bound<'py, PyAny>;
-    type Error = Refused;
+    type Error = InterpreterError;
     type SerializeSeq = Parts<'py, 'n>;
     type SerializeTuple = No<'py>;
     type SerializeTupleStruct = No<'py>;
@@ -102,11 +102,14 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
         serialize_u64: u64, serialize_f32: f32, serialize_f64: f64, serialize_str: &str,
     );
 
-    fn serialize_none(self) -> Result<Self::Ok, Refused> {
+    fn serialize_none(self) -> Result<Self::Ok, InterpreterError> {
         Ok(self.py.None().into_bound(self.py))
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self::Ok, Refused> {
+    fn serialize_some<T: Serialize + ?Sized>(
+        self,
+        value: &T,
+    ) -> Result<Self::Ok, InterpreterError> {
         value.serialize(self)
     }
 
@@ -115,15 +118,19 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
         _: &'static str,
         _: u32,
         name: &'static str,
-    ) -> Result<Self::Ok, Refused> {
+    ) -> Result<Self::Ok, InterpreterError> {
         self.serialize_str(name)
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<Parts<'py, 'n>, Refused> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<Parts<'py, 'n>, InterpreterError> {
         Ok(Parts { of: self, made: Vec::with_capacity(length.unwrap_or_default()) })
     }
 
-    fn serialize_struct(self, _: &'static str, length: usize) -> Result<Parts<'py, 'n>, Refused> {
+    fn serialize_struct(
+        self,
+        _: &'static str,
+        length: usize,
+    ) -> Result<Parts<'py, 'n>, InterpreterError> {
         Ok(Parts { of: self, made: Vec::with_capacity(length) })
     }
 
@@ -131,7 +138,7 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<Self::Ok, Refused> {
+    ) -> Result<Self::Ok, InterpreterError> {
         value.serialize(self)
     }
 
@@ -141,8 +148,8 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
         _: u32,
         name: &'static str,
         _: &T,
-    ) -> Result<Self::Ok, Refused> {
-        Err(Refused::custom(name))
+    ) -> Result<Self::Ok, InterpreterError> {
+        Err(InterpreterError::custom(name))
     }
 
     unexpected!(
@@ -159,42 +166,45 @@ impl<'py, 'n> Serializer for Object<'py, 'n> {
 }
 
 impl<'py> Parts<'py, '_> {
-    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), InterpreterError> {
         self.made.push(value.serialize(Object { only: None, ..self.of })?);
         Ok(())
     }
 
-    fn tuple(self) -> Result<Bound<'py, PyAny>, Refused> {
+    fn tuple(self) -> Result<Bound<'py, PyAny>, InterpreterError> {
         Ok(PyTuple::new(self.of.py, self.made)?.into_any())
     }
 }
 
 impl<'py> SerializeSeq for Parts<'py, '_> {
     type Ok = Bound<'py, PyAny>;
-    type Error = Refused;
+    type Error = InterpreterError;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Refused> {
+    fn serialize_element<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), InterpreterError> {
         self.add(value)
     }
 
-    fn end(self) -> Result<Self::Ok, Refused> {
+    fn end(self) -> Result<Self::Ok, InterpreterError> {
         self.tuple()
     }
 }
 
 impl<'py> SerializeStruct for Parts<'py, '_> {
     type Ok = Bound<'py, PyAny>;
-    type Error = Refused;
+    type Error = InterpreterError;
 
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         name: &'static str,
         value: &T,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InterpreterError> {
         if self.of.only.is_none_or(|only| only == name) { self.add(value) } else { Ok(()) }
     }
 
-    fn end(self) -> Result<Self::Ok, Refused> {
+    fn end(self) -> Result<Self::Ok, InterpreterError> {
         self.tuple()
     }
 }

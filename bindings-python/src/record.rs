@@ -10,8 +10,8 @@ use mesonet::intake::{FeedFile, FileReceipt};
 use mesonet::observation::{SeriesFilter, SeriesId};
 use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
 use mesonet::store::{
-    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, KeptReport, Maintenance, ReaderWrapper,
-    StoreError, Watched,
+    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, Maintenance, ReaderWrapper, StoreError,
+    StoredReport, Watched,
 };
 use mesonet::zone::Zones;
 use mesonet::{
@@ -317,7 +317,7 @@ impl Record {
         self.read(py, |_, store| {
             let station = on_record(store, station)?;
             let mut found = Vec::new();
-            let mut visit = |_, kept: &KeptReport<'_>| {
+            let mut visit = |_, kept: &StoredReport<'_>| {
                 let (header, text) = (kept.header.map(str::to_owned), kept.text.to_owned());
                 found.push((kept.ts_ms, kept.revision, header, text));
             };

@@ -68,7 +68,7 @@ fn record_models(py: Python<'_>, record: &Record) -> PyResult<Vec<(String, Vec<S
 }
 
 /// A model, its run if it is not the latest, and names of products.
-type Named = (String, Option<String>, Vec<String>);
+type ModelSelection = (String, Option<String>, Vec<String>);
 
 /// A cell by row and column, or by longitude and latitude.
 #[derive(FromPyObject)]
@@ -87,7 +87,7 @@ struct Model {
 }
 
 impl Model {
-    fn open(record: &Record, named: &Named, turns_winds: bool) -> PyResult<Self> {
+    fn open(record: &Record, named: &ModelSelection, turns_winds: bool) -> PyResult<Self> {
         let store = RunStore::new(record.opened()?.folder.join("models"));
         let run = match &named.1 {
             None => store.newest_run(&named.0),
@@ -126,7 +126,7 @@ impl Model {
 fn record_model_point(
     py: Python<'_>,
     record: &Record,
-    named: Named,
+    named: ModelSelection,
     hour: Option<usize>,
     valid_ms: Option<i64>,
     place: CellPlace,
@@ -166,7 +166,7 @@ fn record_model_point(
 fn record_model_series(
     py: Python<'_>,
     record: &Record,
-    named: Named,
+    named: ModelSelection,
     place: CellPlace,
     which: Which,
     span_ms: (Option<i64>, Option<i64>),

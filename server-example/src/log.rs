@@ -34,7 +34,7 @@ pub fn start(config: &Config) -> Result<WorkerGuard, Box<dyn Error>> {
     let of_requests = if config.log_requests { level } else { LevelFilter::OFF };
     let targets = Targets::new().with_default(level).with_target("request", of_requests);
     let lines = NonBlockingBuilder::default().lossy(false).thread_name("log");
-    let (lines, guard) = lines.finish(Gathered(BufWriter::new(io::stderr())));
+    let (lines, guard) = lines.finish(BatchWriter(BufWriter::new(io::stderr())));
     tracing_subscriber::registry().with(layer(config.log_format, lines)).with(targets).init();
     Ok(guard)
 }
@@ -96,9 +96,9 @@ fn end_of_json(line: &mut String, request: RequestId) {
 
 /// Writes a first line at once, and those that come soon after it together. Otherwise each of them
 /// would wake the thread.
-struct Gathered<W: Write>(BufWriter<W>);
+struct BatchWriter<W: Write>(BufWriter<W>);
 
-impl<W: Write> Write for Gathered<W> {
+impl<W: Write> Write for BatchWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn lines_are_written_when_there_are_no_more() {
-        let mut lines = Gathered(BufWriter::new(Vec::new()));
+        let mut lines = BatchWriter(BufWriter::new(Vec::new()));
         lines.write_all(b"a\n").unwrap();
         lines.write_all(b"b\n").unwrap();
         assert!(lines.0.get_ref().is_empty());

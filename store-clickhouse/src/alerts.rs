@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mesonet::alert;
-use mesonet::store::{AlertStore, KeptAlerts, StoreError};
+use mesonet::store::{AlertBackend, AlertStore, StoreError};
 
 use crate::fence::Fence;
 use crate::link::{InsertedRows, Link, TablePlace};
@@ -36,7 +36,7 @@ pub(crate) fn load_alerts(link: &Arc<Link>, fence: Arc<Fence>) -> Result<AlertSt
     }
     let table =
         AlertTable { link: Arc::clone(link), changes: last.max(fence.first_number()), fence };
-    Ok(AlertStore::kept(messages, Box::new(table)))
+    Ok(AlertStore::with_backend(messages, Box::new(table)))
 }
 
 pub(crate) fn message_of(link: &Link, row: &AlertRow) -> Result<alert::Message, StoreError> {
@@ -44,7 +44,7 @@ pub(crate) fn message_of(link: &Link, row: &AlertRow) -> Result<alert::Message, 
     read.map_err(|error| link.failed(&format!("alert {}: {error}", row.id)))
 }
 
-impl KeptAlerts for AlertTable {
+impl AlertBackend for AlertTable {
     fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
         let change = self.changes + 1;
         let row = |message: &Arc<alert::Message>| {

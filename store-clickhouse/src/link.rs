@@ -20,7 +20,7 @@ use crate::client::{client, with_causes};
 use crate::cluster::Cluster;
 use crate::options::Options;
 use crate::sql;
-use crate::standing::{NodeStanding, greet, watched};
+use crate::standing::{NodeStanding, ping, watched};
 
 /// How many times a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
@@ -267,7 +267,7 @@ impl Link {
         asked: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
         if self.cluster.is_none() {
-            node.standing.greeted(|| self.wait(limit, greet(node.client.clone())))?;
+            node.standing.pinged(|| self.wait(limit, ping(node.client.clone())))?;
         }
         let answer = self.wait(limit, watched(node.client.clone(), asked));
         node.standing.note(&answer);

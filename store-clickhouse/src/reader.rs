@@ -15,9 +15,9 @@ use crate::load::{News, load, news};
 use crate::load_recent::{follow_recent, load_recent};
 use crate::marks::Marks;
 use crate::options::Options;
-use crate::recent::KeptReadings;
+use crate::recent::RecentReadings;
 use crate::rows::AlertRow;
-use crate::upkeep::{Maintained, days_and_rows, expired};
+use crate::upkeep::{MaintenanceReport, days_and_rows, expired};
 use crate::view::RecordView;
 use crate::{schema, sql};
 
@@ -43,13 +43,13 @@ pub struct ClickHouseReader {
     /// What is read from.
     view: ArcSwap<RecordView>,
     /// Locked while the record is read anew.
-    seen: Mutex<Seen>,
+    seen: Mutex<LastRead>,
     alerts: Arc<AlertStore>,
 }
 
 /// What was read last.
 #[derive(Debug)]
-struct Seen {
+struct LastRead {
     known: KnownRecord,
     /// Number of the last change of the alerts.
     change: u64,
@@ -77,7 +77,7 @@ impl ClickHouseReader {
         let link = Arc::new(schema::open(options)?);
         let known = load_all(&link)?;
         let view = ArcSwap::from_pointee(RecordView::new(&link, &known));
-        let mut seen = Seen { known, change: 0, messages: BTreeMap::new() };
+        let mut seen = LastRead { known, change: 0, messages: BTreeMap::new() };
         let alerts = Arc::default();
         seen.read_alerts(&link, &alerts)?;
         Ok(Self { link, view, seen: Mutex::new(seen), alerts })
@@ -118,7 +118,7 @@ impl ClickHouseReader {
         &self,
         span_ms: Range<i64>,
         most_bytes: usize,
-    ) -> Result<KeptReadings, StoreError> {
+    ) -> Result<RecentReadings, StoreError> {
         let mut seen = self.seen();
         let from_ms = span_ms.start;
         if seen.known.recent.lacks(from_ms) {
@@ -152,11 +152,11 @@ impl ClickHouseReader {
     ///
     /// # Errors
     /// ClickHouse cannot be reached or refuses.
-    pub fn would_expire(&self, retain_from_ms: i64) -> Result<Maintained, StoreError> {
+    pub fn would_expire(&self, retain_from_ms: i64) -> Result<MaintenanceReport, StoreError> {
         let up_to = self.view().visible.up_to;
         let expired = expired(&self.link, up_to, retain_from_ms)?;
         let (expired_days, expired_rows) = days_and_rows(&expired);
-        Ok(Maintained { expired_days, expired_rows, station_days: 0 })
+        Ok(MaintenanceReport { expired_days, expired_rows, station_days: 0 })
     }
 
     pub(crate) fn view(&self) -> Arc<RecordView> {
@@ -164,7 +164,7 @@ impl ClickHouseReader {
     }
 
     // The state that was read is replaced as a whole.
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, LastRead> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -182,7 +182,7 @@ impl ChangeLog for ClickHouseReader {
     }
 }
 
-impl Seen {
+impl LastRead {
     fn read_alerts(&mut self, link: &Link, alerts: &AlertStore) -> Result<(), StoreError> {
         let rows: Vec<AlertRow> =
             link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(self.change))?;

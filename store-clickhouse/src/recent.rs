@@ -22,7 +22,7 @@ const TABLES: usize = 64;
 
 /// What is in memory of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptReadings {
+pub struct RecentReadings {
     /// Readings from this instant on (milliseconds since 1970); `None` if there are none.
     pub from_ms: Option<i64>,
     /// How many readings.
@@ -82,9 +82,9 @@ impl Recent {
         self.from_ms
     }
 
-    pub(crate) fn kept(&self) -> KeptReadings {
+    pub(crate) fn kept(&self) -> RecentReadings {
         let from_ms = Some(self.from_ms).filter(|&from_ms| from_ms < i64::MAX);
-        KeptReadings { from_ms, readings: self.readings, bytes: self.bytes }
+        RecentReadings { from_ms, readings: self.readings, bytes: self.bytes }
     }
 
     /// Whether readings from an instant on have to be read: only later ones were asked for, or none,

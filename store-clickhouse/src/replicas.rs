@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::cluster::QUORUM;
 use crate::link::{At, InsertedRows, Link, Node, TablePlace};
 use crate::sql;
-use crate::standing::{CONNECT, GREETING, Identity};
+use crate::standing::{CONNECT, Identity, PING_QUERY};
 
 /// How long to wait for replicas to fetch what they lack, and between two looks.
 const CATCH_UP: Duration = Duration::from_secs(4);
@@ -182,7 +182,7 @@ impl Link {
             return Err(NodeRefusal::Elsewhere);
         }
         if !node.standing.is_fresh() {
-            let hello = self.fetch::<u8>(node, GREETING, CONNECT);
+            let hello = self.fetch::<u8>(node, PING_QUERY, CONNECT);
             hello.inspect_err(|_| node.standing.failed())?;
         }
         Ok(())

@@ -36,7 +36,7 @@ const DIVIDED: [&str; 2] = ["readings", "weather"];
 
 /// What [`migrate`] has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Migrated {
+pub struct MigrationReport {
     /// The version of the tables before; 0 if there were none.
     pub from: u32,
     /// The version now, [`SCHEMA_VERSION`].
@@ -53,7 +53,7 @@ pub struct Migrated {
 /// # Errors
 /// ClickHouse cannot be reached or refuses, the tables are of a newer version, or in a cluster the shards
 /// are not those that the tables were made for.
-pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
+pub fn migrate(options: &Options) -> Result<MigrationReport, StoreError> {
     let server = Link::new(options)?;
     let nodes = (0..options.urls.len()).map(At);
     for at in nodes.clone() {
@@ -101,7 +101,7 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
             link.insert(TablePlace::everywhere("migrations"), vec![row], &found)?;
         }
     }
-    Ok(Migrated { from, to: SCHEMA_VERSION })
+    Ok(MigrationReport { from, to: SCHEMA_VERSION })
 }
 
 /// Connects to a database of this version.

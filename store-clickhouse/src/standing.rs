@@ -1,8 +1,8 @@
 //! What is known about a node: whether it answers, and whether it lacked anything.
 //!
 //! A machine that is cut off takes a question and never answers. So no question waits long for a
-//! node that answers nothing at all: while the question waits, the node is greeted on another
-//! connection. While a node is in doubt, one caller greets it for all, before anyone asks it
+//! node that answers nothing at all: while the question waits, the node is pinged on another
+//! connection. While a node is in doubt, one caller pings it for all, before anyone asks it
 //! anything else.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use clickhouse::error::Error;
 use tokio::time::timeout;
 
 /// The query that any node answers, however busy it is.
-pub(crate) const GREETING: &str = "SELECT 1";
+pub(crate) const PING_QUERY: &str = "SELECT 1";
 
 /// How long a node of a cluster may take to answer at all, before others are asked.
 pub(crate) const CONNECT: Duration = Duration::from_secs(2);
@@ -24,10 +24,10 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(2);
 /// How long a single node may take to answer at all when it is busy.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// How long a question waits before the node is greeted.
+/// How long a question waits before the node is pinged.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long these facts hold: that a node has answered, that it was greeted in vain, or that it
+/// How long these facts hold: that a node has answered, that it was pinged in vain, or that it
 /// lacked nothing up to a batch. A machine that has lost what was in its memory takes longer to
 /// start.
 const FRESH: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ const AVOIDED: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct NodeStanding {
     known: Mutex<NodeFacts>,
-    /// When the node was last greeted in vain. The caller that greets it holds this lock.
+    /// When the node was last pinged in vain. The caller that pings it holds this lock.
     in_vain: Mutex<Option<Instant>>,
 }
 
@@ -131,12 +131,12 @@ impl NodeStanding {
         self.known().newer_settings = Some(newer_settings);
     }
 
-    /// Greets a node that is in doubt. One caller greets it, and callers that come in the meantime
+    /// Pings a node that is in doubt. One caller pings it, and callers that come in the meantime
     /// share the outcome. So they do not wait in turn for a silent node.
     ///
     /// # Errors
-    /// The errors of the greeting: the node must not be asked.
-    pub(crate) fn greeted(&self, greet: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    /// The errors of the ping: the node must not be asked.
+    pub(crate) fn pinged(&self, ping: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         if !self.is_in_doubt() {
             return Ok(());
         }
@@ -147,17 +147,17 @@ impl NodeStanding {
         if is_within(*in_vain, FRESH) {
             return Err(Error::TimedOut);
         }
-        let greeted = greet();
-        *in_vain = matches!(greeted, Err(Error::TimedOut)).then(Instant::now);
-        self.note(&greeted);
-        greeted
+        let pinged = ping();
+        *in_vain = matches!(pinged, Err(Error::TimedOut)).then(Instant::now);
+        self.note(&pinged);
+        pinged
     }
 }
 
 /// Whether a node answers anything, on a connection that is not busy.
-pub(crate) async fn greet(client: Client) -> Result<(), Error> {
-    let greeting = client.query_raw(GREETING).fetch_one::<u8>();
-    match timeout(ANSWER, greeting).await {
+pub(crate) async fn ping(client: Client) -> Result<(), Error> {
+    let ping = client.query_raw(PING_QUERY).fetch_one::<u8>();
+    match timeout(ANSWER, ping).await {
         Err(_) => Err(Error::TimedOut),
         Ok(Err(error @ Error::Network(_))) => Err(error),
         // A node that refuses has heard the question.
@@ -178,7 +178,7 @@ pub(crate) async fn watched<T>(
         }
         tokio::select! {
             answer = &mut asked => return answer,
-            greeted = greet(client.clone()) => if matches!(greeted, Err(Error::TimedOut)) {
+            pinged = ping(client.clone()) => if matches!(pinged, Err(Error::TimedOut)) {
                 return Err(Error::TimedOut);
             },
         }
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn a_node_in_doubt_is_greeted_once_for_all() {
         let standing = NodeStanding::default();
-        assert!(standing.greeted(|| panic!("of a new node nothing is known")).is_ok());
+        assert!(standing.pinged(|| panic!("of a new node nothing is known")).is_ok());
         standing.failed();
-        assert!(standing.greeted(|| Err(Error::TimedOut)).is_err());
-        let shared = standing.greeted(|| panic!("it was greeted in vain just now"));
+        assert!(standing.pinged(|| Err(Error::TimedOut)).is_err());
+        let shared = standing.pinged(|| panic!("it was pinged in vain just now"));
         assert!(matches!(shared, Err(Error::TimedOut)));
         *standing.in_vain.lock().unwrap() = Instant::now().checked_sub(FRESH);
-        assert!(standing.greeted(|| Ok(())).is_ok());
-        assert!(standing.greeted(|| panic!("it has answered")).is_ok());
+        assert!(standing.pinged(|| Ok(())).is_ok());
+        assert!(standing.pinged(|| panic!("it has answered")).is_ok());
     }
 }

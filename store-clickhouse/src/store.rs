@@ -16,9 +16,9 @@ use crate::link::Link;
 use crate::load_recent::{follow_recent, load_recent};
 use crate::marks::Marks;
 use crate::options::Options;
-use crate::recent::KeptReadings;
+use crate::recent::RecentReadings;
 use crate::schema;
-use crate::upkeep::Maintained;
+use crate::upkeep::MaintenanceReport;
 use crate::view::RecordView;
 use crate::write::{BatchWriter, today};
 
@@ -122,7 +122,7 @@ impl ClickHouseStore {
         &self,
         span_ms: Range<i64>,
         most_bytes: usize,
-    ) -> Result<KeptReadings, StoreError> {
+    ) -> Result<RecentReadings, StoreError> {
         let from_ms = span_ms.start;
         // While the readings are read, batches are written.
         let view = self.view();
@@ -149,7 +149,7 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer. Work done
     /// until then stays done.
-    pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
+    pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<MaintenanceReport, StoreError> {
         if let Some(retain_from_ms) = retain_from_ms {
             // The new cutoff is shown before anything is dropped. Otherwise a reader would look for
             // days that are gone.
@@ -160,7 +160,7 @@ impl ClickHouseStore {
             let station_days = writer.drop_old_states(today())?;
             writer.drop_old_changes(today())?;
             writer.drop_old_batches()?;
-            Ok(Maintained { expired_days, expired_rows, station_days })
+            Ok(MaintenanceReport { expired_days, expired_rows, station_days })
         })
     }
 

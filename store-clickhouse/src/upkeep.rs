@@ -25,7 +25,7 @@ const RETAIN_FROM: &str = "retain_from_ms";
 
 /// What [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Maintained {
+pub struct MaintenanceReport {
     /// Days of readings and of present weather that were dropped, counted separately.
     pub expired_days: usize,
     /// Rows in those days; a reading has one row for each of its versions.

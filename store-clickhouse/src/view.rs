@@ -43,7 +43,7 @@ pub(crate) struct RecordView {
 }
 
 /// The newest readings of stations at some moments, by station, series and time.
-pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
+pub(crate) type NewestReadings = HashMap<(StationKey, i32, i64), ReadingRow>;
 
 impl Reader for RecordView {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
@@ -313,8 +313,8 @@ impl RecordView {
 
     /// Finds the newest version of all readings of stations at some moments, including series that
     /// were not asked for.
-    pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
-        let mut stored = Stored::new();
+    pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<NewestReadings, StoreError> {
+        let mut stored = NewestReadings::new();
         let (recent, older): (Vec<_>, Vec<_>) =
             moments.iter().partition(|(_, ts_ms)| *ts_ms >= self.recent.start_ms());
         for (id, ts_ms) in recent {

@@ -19,7 +19,7 @@ use crate::load_recent::follow_recent;
 use crate::rows::{BatchRow, ChangesRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::series::KnownSeries;
 use crate::versions::{after, next_version};
-use crate::view::{RecordView, Stored};
+use crate::view::{NewestReadings, RecordView};
 
 const BEGUN: u8 = 1;
 /// Found without its end by the next writer: what is written of it later does not count either.
@@ -289,7 +289,7 @@ impl BatchWriter {
             .filter(|(station, _)| self.known.stations.contains_key(station))
             .filter(|&(_, ts_ms)| ts_ms >= self.known.visible.retain_from_ms)
             .collect();
-        let stored: Stored = before.find(&older)?;
+        let stored: NewestReadings = before.find(&older)?;
         for (key, code) in all() {
             let at = if let Some(&at) = places.get(&key) {
                 at

@@ -152,7 +152,7 @@ struct ZoneStep<'a> {
 
 /// An area of a message, or a message without areas, whose state is asked for.
 #[derive(Clone, Copy)]
-struct AskedArea<'a> {
+struct AreaOfMessage<'a> {
     message: usize,
     part: &'a Part,
     area: Option<&'a MessageArea>,
@@ -252,7 +252,7 @@ impl<'a> Chains<'a> {
         }
         let status = |part: &Part, area: Option<&MessageArea>| {
             let place =
-                AskedArea { message: at, part, area, code: area.and_then(|area| area.code) };
+                AreaOfMessage { message: at, part, area, code: area.and_then(|area| area.code) };
             self.status(place, clock.now_ms)
         };
         let mut areas = Vec::new();
@@ -281,7 +281,7 @@ impl<'a> Chains<'a> {
         AlertState { status, areas, next_ids: self.next_ids(at) }
     }
 
-    fn status(&self, of: AskedArea<'_>, now_ms: i64) -> Status {
+    fn status(&self, of: AreaOfMessage<'_>, now_ms: i64) -> Status {
         let message = self.messages[of.message];
         if message.over_ms(of.part) <= now_ms {
             return Status::Ended;
@@ -297,7 +297,7 @@ impl<'a> Chains<'a> {
     }
 
     /// What a message itself says about the state of an area, or of one of its events there.
-    fn outcome(&self, of: AskedArea<'_>, vtec: Option<Vtec>) -> Outcome {
+    fn outcome(&self, of: AreaOfMessage<'_>, vtec: Option<Vtec>) -> Outcome {
         match of.area.map(|area| area.threat_status) {
             Some(ThreatStatus::Ended) => return Outcome::Ended,
             Some(ThreatStatus::Cancelled) => return Outcome::Cancelled,
@@ -333,7 +333,7 @@ impl<'a> Chains<'a> {
 
     /// What the following messages do to an area, or to one of its events there; `None` if none
     /// follows.
-    fn successor(&self, of: AskedArea<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
+    fn successor(&self, of: AreaOfMessage<'_>, vtec: Option<Vtec>) -> Option<Outcome> {
         let named = &self.named_by[of.message];
         let is_cancel = |next: &usize| self.messages[*next].message_type == MessageType::Cancel;
         let is_withdrawn = named.iter().copied().filter(is_cancel).any(|next| {
@@ -362,12 +362,12 @@ impl<'a> Chains<'a> {
     fn stated_outcome(
         &self,
         next: usize,
-        of: AskedArea<'_>,
+        of: AreaOfMessage<'_>,
         vtec: Option<Vtec>,
     ) -> Option<Outcome> {
         let code = of.code?;
         let stated = self.zones.get(&(next, code))?.iter().flat_map(|&(part, area)| {
-            let place = AskedArea { message: next, part, area: Some(area), code: Some(code) };
+            let place = AreaOfMessage { message: next, part, area: Some(area), code: Some(code) };
             let events = part.vtec.iter().filter(move |one| is_about(**one, vtec));
             let whole = part.vtec.is_empty().then_some(None);
             events.map(|vtec| Some(*vtec)).chain(whole).map(move |vtec| self.outcome(place, vtec))
@@ -376,7 +376,7 @@ impl<'a> Chains<'a> {
     }
 
     /// Whether a message with a reference applies to an area that it does not name.
-    fn is_for_all(&self, next: usize, of: AskedArea<'_>, vtec: Option<Vtec>) -> bool {
+    fn is_for_all(&self, next: usize, of: AreaOfMessage<'_>, vtec: Option<Vtec>) -> bool {
         let next = self.messages[next];
         let mut codes = next.parts.iter().flat_map(|part| &part.vtec).peekable();
         if codes.peek().is_some() && !codes.any(|one| is_about(*one, vtec)) {
@@ -388,7 +388,7 @@ impl<'a> Chains<'a> {
     }
 
     /// The next message about an event in an area, and what it does there.
-    fn next_step(&self, of: AskedArea<'_>, vtec: Vtec) -> Option<(usize, Outcome)> {
+    fn next_step(&self, of: AreaOfMessage<'_>, vtec: Vtec) -> Option<(usize, Outcome)> {
         let key = (vtec.event, of.code);
         let steps = self.events.get(&key)?;
         let sent_ms = self.messages[of.message].sent_ms;
@@ -405,7 +405,7 @@ impl<'a> Chains<'a> {
         let of_message = steps[until..].iter().take_while(|step| step.message == next.message);
         let outcomes = of_message.map(|step| {
             let ZoneStep { message, part, .. } = *step;
-            let place = AskedArea { message, part, area: None, code: of.code };
+            let place = AreaOfMessage { message, part, area: None, code: of.code };
             self.outcome(place, Some(step.vtec))
         });
         Some((next.message, outcomes.min()?))
@@ -421,7 +421,7 @@ impl<'a> Chains<'a> {
             let codes = part.areas.iter().map(|area| (area.code, Some(area)));
             let whole = part.areas.is_empty().then_some((None, None));
             codes.chain(whole).flat_map(move |(code, area)| {
-                let place = AskedArea { message: at, part, area, code };
+                let place = AreaOfMessage { message: at, part, area, code };
                 part.vtec.iter().filter_map(move |vtec| Some(self.next_step(place, *vtec)?.0))
             })
         });

@@ -86,7 +86,7 @@ impl NeighbourValue {
 }
 
 /// A value and its neighbours.
-pub(super) struct Around {
+pub(super) struct ValueAndNeighbours {
     /// The neighbours: their indices and distances.
     near: [(usize, f64); MOST],
     /// The value first, as the origin, and then the neighbours.
@@ -100,7 +100,7 @@ pub(super) struct Around {
     spread: f64,
 }
 
-impl Around {
+impl ValueAndNeighbours {
     /// Finds the neighbours of a value and how alike they are, and returns what `then` makes of
     /// them; `None` with fewer than the limits require. It is lent, because it has ten thousand
     /// bytes.

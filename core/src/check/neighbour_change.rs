@@ -5,7 +5,7 @@
 //! The changes of the neighbours are interpolated like their values (`neighbours.rs`), by optimum
 //! interpolation. Everything here is a function of the readings of a bounded time before.
 
-use super::around::{Around, NeighbourValue};
+use super::around::{NeighbourValue, ValueAndNeighbours};
 use super::change_limits::ChangeLimits;
 use super::config::Config;
 use super::details::{input, limit};
@@ -169,11 +169,11 @@ fn around<T>(
     of: NeighbourValue,
     near: impl Iterator<Item = (usize, f64)>,
     held: impl Fn(usize) -> Option<NeighbourValue>,
-    then: impl FnOnce(&Around, Difference) -> T,
+    then: impl FnOnce(&ValueAndNeighbours, Difference) -> T,
 ) -> Option<T> {
     let (of_values, limits) =
         (config.neighbours.get(&variable)?, config.neighbour_change.get(&variable)?);
-    Around::lend(of, near, held, &limits.of_changes(of_values), |around| {
+    ValueAndNeighbours::lend(of, near, held, &limits.of_changes(of_values), |around| {
         let difference = around.residual().difference;
         let is_unshared = difference.abs() > limits.limit && around.is_unlike(limits.threshold);
         then(around, Difference { difference, is_unshared })
@@ -226,7 +226,7 @@ fn details(
         details.inputs.push(input("levelStandardizedDifference", level, "", None));
         let of = near.first().map(|&(_, held)| NeighbourValue { value: change, ..held });
         let distances = near.iter().enumerate().skip(1).map(|(i, &(km, _))| (i, km));
-        let found = |around: &Around, found: Difference| {
+        let found = |around: &ValueAndNeighbours, found: Difference| {
             let residual = around.residual();
             details.inputs.push(input("changeOfNeighbours", change - found.difference, unit, None));
             details.inputs.push(input("deviation", residual.deviation, unit, None));

@@ -1,6 +1,6 @@
 //! Neighbours: compares a value with the values of the stations around it.
 
-use super::around::{Around, NeighbourValue, Spot};
+use super::around::{NeighbourValue, Spot, ValueAndNeighbours};
 use super::config::Config;
 use super::details::{input, limit};
 use super::explain::CheckReport;
@@ -111,7 +111,7 @@ fn judge<S: Sink>(
         // Already missing or impossible.
         _ if !of.value.is_finite() || of.base <= BaseQuality::Error => NotRun::Refused,
         Some(limits) => {
-            let found = Around::lend(of, near, held, &limits.compare, |around| {
+            let found = ValueAndNeighbours::lend(of, near, held, &limits.compare, |around| {
                 let outcome = around.is_unlike(limits.compare.threshold).then_some(DISAGREE).into();
                 let details = || details(variable, of.value, Some(limits), Some(around));
                 sink.note(Check::Neighbours, outcome, details);
@@ -133,7 +133,7 @@ fn details(
     variable: Variable,
     value: f64,
     limits: Option<&NeighbourLimits>,
-    found: Option<&Around>,
+    found: Option<&ValueAndNeighbours>,
 ) -> Details {
     let unit = variable.unit().symbol();
     let altimeter = variable == Variable::BarometricPressure;
@@ -204,7 +204,7 @@ pub(super) fn comparison(
     if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
         return None;
     }
-    Around::lend(of, near, held, &limits.compare, |around| {
+    ValueAndNeighbours::lend(of, near, held, &limits.compare, |around| {
         let residual = around.residual();
         Comparison {
             difference: residual.difference,

@@ -3,12 +3,12 @@ use super::*;
 use crate::observation::Variable;
 use crate::time::{HOUR_MS, MINUTE_MS};
 
-type Found = Result<Option<Quality>, BeyondReach>;
+type StepResult = Result<Option<Quality>, BeyondReach>;
 
-const PASSED: Found = Ok(None);
+const PASSED: StepResult = Ok(None);
 
 #[allow(clippy::unnecessary_wraps, reason = "the type it is compared with")]
-const fn tripped(base: BaseQuality, reason: ReasonQuality) -> Found {
+const fn tripped(base: BaseQuality, reason: ReasonQuality) -> StepResult {
     Ok(Some(Quality { base, reason }))
 }
 

@@ -11,7 +11,7 @@ use crate::unit::Vocabulary;
 
 /// What a value in a feed measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Measured<'a> {
+pub(super) struct Measurement<'a> {
     pub variable: Variable,
     pub interval_type: IntervalType,
     pub interval_minutes: i32,
@@ -21,7 +21,7 @@ pub(super) struct Measured<'a> {
     pub bucket: &'static str,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> Measurement<'a> {
     pub(super) const fn new(
         variable: Variable,
         interval_type: IntervalType,
@@ -50,13 +50,13 @@ impl<'a> Measured<'a> {
 }
 
 /// Collects the readings of a report.
-pub(super) struct Collected<'t> {
+pub(super) struct ReadingCollector<'t> {
     readings: Vec<Reading>,
     vocabulary: Vocabulary,
     kept_as_reported: &'t mut Tally,
 }
 
-impl<'t> Collected<'t> {
+impl<'t> ReadingCollector<'t> {
     /// Collects readings with units of a vocabulary; values whose unit is not certain are counted.
     pub(super) fn new(vocabulary: Vocabulary, kept_as_reported: &'t mut Tally) -> Self {
         Self { readings: Vec::with_capacity(16), vocabulary, kept_as_reported }
@@ -64,14 +64,14 @@ impl<'t> Collected<'t> {
 
     /// Adds a value in the canonical unit of its variable, or as reported. A value that is not
     /// finite is ignored.
-    pub(super) fn push(&mut self, of: Measured<'_>, value: f64, quality: Quality) {
+    pub(super) fn push(&mut self, of: Measurement<'_>, value: f64, quality: Quality) {
         self.push_in(Cow::Borrowed(of.bucket), of, value, quality);
     }
 
     /// The same, with the qualifier that the feed gives.
     pub(super) fn push_qualified(
         &mut self,
-        of: Measured<'_>,
+        of: Measurement<'_>,
         value: f64,
         quality: Quality,
         qualifier: Option<Qualifier>,
@@ -87,7 +87,7 @@ impl<'t> Collected<'t> {
     pub(super) fn push_in(
         &mut self,
         bucket: Cow<'static, str>,
-        of: Measured<'_>,
+        of: Measurement<'_>,
         value: f64,
         quality: Quality,
     ) {

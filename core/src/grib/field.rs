@@ -36,7 +36,7 @@ const MAX_GAP: usize = 1024;
 /// assert_eq!(fields.next(), None);
 /// ```
 pub fn fields(bytes: &[u8]) -> Fields<'_> {
-    Fields { rest: bytes, message: None, octets: bytes.len(), seen: Seen::Nothing }
+    Fields { rest: bytes, message: None, octets: bytes.len(), seen: Preceding::Nothing }
 }
 
 /// An iterator over the fields of a file, returned by [`fields`].
@@ -58,12 +58,12 @@ pub struct Fields<'a> {
     message: Option<MessageSections<'a>>,
     /// The length of the file.
     octets: usize,
-    seen: Seen,
+    seen: Preceding,
 }
 
 /// What precedes the rest of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Seen {
+enum Preceding {
     Nothing,
     /// A message that ends where the rest begins.
     Message,
@@ -131,9 +131,9 @@ impl<'a> Iterator for Fields<'a> {
             }
             start?;
             match self.open() {
-                Ok(message) => (self.message, self.seen) = (Some(message), Seen::Message),
+                Ok(message) => (self.message, self.seen) = (Some(message), Preceding::Message),
                 Err(error) => {
-                    self.seen = Seen::Broken;
+                    self.seen = Preceding::Broken;
                     return Some(Err(error));
                 }
             }
@@ -148,15 +148,15 @@ impl<'a> Fields<'a> {
         let is_begun = is_last && !gap.is_empty() && START.starts_with(gap);
         let is_ended = gap.windows(END.len()).any(|bytes| bytes == END);
         let is_known = match self.seen {
-            Seen::Nothing => is_last,
-            Seen::Message => false,
-            Seen::Broken => true,
+            Preceding::Nothing => is_last,
+            Preceding::Message => false,
+            Preceding::Broken => true,
         };
         if is_known || !(is_begun || is_ended || gap.len() > MAX_GAP) {
             return None;
         }
         // Nothing more can be said about the bytes up to the next message.
-        self.seen = Seen::Broken;
+        self.seen = Preceding::Broken;
         let before = self.octets - self.rest.len() + 1;
         Some(GribError::Gap { octets: gap.len(), before })
     }

@@ -248,9 +248,9 @@ fn complex(
         return Err(code("number of bits of a group width or length", got, "0 to 32"));
     }
     let (mut differenced, data) = if differences {
-        Differenced::read(section.u8(48)?, section.u8(49)?, data)?
+        SpatialDifferences::read(section.u8(48)?, section.u8(49)?, data)?
     } else {
-        (Differenced::default(), data)
+        (SpatialDifferences::default(), data)
     };
 
     let mut rest = Bits::new(data);
@@ -312,7 +312,7 @@ fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
 
 /// Undoes spatial differences (notes of template 7.3).
 #[derive(Debug, Default)]
-struct Differenced {
+struct SpatialDifferences {
     /// 0 if the numbers are not differences.
     order: usize,
     /// The first numbers, which are stored directly; then empty.
@@ -324,7 +324,7 @@ struct Differenced {
     before: [i64; 2],
 }
 
-impl Differenced {
+impl SpatialDifferences {
     fn read(order: u8, octets: u8, data: &[u8]) -> Result<(Self, &[u8]), GribError> {
         let (order, octets) = match (order, octets) {
             (1 | 2, 1..=4) => (usize::from(order), usize::from(octets)),
@@ -403,12 +403,12 @@ mod tests {
     #[test]
     fn differences_of_second_order_are_undone() {
         // 3, 5, then second differences 0 (7), 4 (13), −1 (18), each 1 above the least of −1.
-        let (mut differenced, rest) = Differenced::read(2, 1, &[3, 5, 0x81, 9]).unwrap();
+        let (mut differenced, rest) = SpatialDifferences::read(2, 1, &[3, 5, 0x81, 9]).unwrap();
         let numbers = [0, 0, 1, 5, 0].map(|number| differenced.next(number));
         assert_eq!((numbers, rest), ([3, 5, 7, 13, 18], &[9][..]));
-        assert!(Differenced::read(2, 1, &[3, 5]).is_err());
-        assert!(Differenced::read(255, 1, &[0; 9]).is_err());
-        assert!(Differenced::read(1, 5, &[0; 9]).is_err());
+        assert!(SpatialDifferences::read(2, 1, &[3, 5]).is_err());
+        assert!(SpatialDifferences::read(255, 1, &[0; 9]).is_err());
+        assert!(SpatialDifferences::read(1, 5, &[0; 9]).is_err());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use super::hidden::{Horizon, SECTORS};
 use super::known::{KnownReadings, Neighbourhood};
 use super::nearby::Cells;
-use super::station::Compared;
+use super::station::ReadingToCompare;
 use crate::check::Spot;
 use crate::geo::EARTH_RADIUS_KM;
 use crate::store::StoreError;
@@ -22,7 +22,7 @@ const READ_AT_ONCE: usize = 12;
 const MOST_BETWEEN: usize = u64::BITS as usize;
 
 /// Readings of a station that a changed reading near it may affect.
-pub(super) struct Affected {
+pub(super) struct AffectedReadings {
     pub place: usize,
     /// The distance of the changed station.
     pub distance_km: f64,
@@ -33,9 +33,9 @@ pub(super) struct Affected {
 
 /// The changed readings of a variable at a place, and the times until which the stations near it
 /// have values throughout. There may be [`MOST_BETWEEN`] such stations.
-struct Changed<'c> {
+struct ChangedReadings<'c> {
     variable: usize,
-    of: &'c [&'c Compared],
+    of: &'c [&'c ReadingToCompare],
     /// The first and the last moment that the readings matter to.
     span: (i64, i64),
     until_ms: Vec<i64>,
@@ -43,11 +43,11 @@ struct Changed<'c> {
     whole: u64,
 }
 
-impl<'c> Changed<'c> {
+impl<'c> ChangedReadings<'c> {
     fn new(
         around: &Neighbourhood<'_>,
         variable: usize,
-        of: &'c [&'c Compared],
+        of: &'c [&'c ReadingToCompare],
         until_ms: i64,
     ) -> Self {
         let first_ms = of.iter().map(|of| of.after_ms).min().unwrap_or(i64::MIN);
@@ -103,7 +103,7 @@ struct Candidates {
 type Other = (usize, f64, Option<i64>);
 
 /// The stations that were read around a changed station, nearest first, at most [`MOST_BETWEEN`].
-struct Reached {
+struct ReadStations {
     towards: Vec<[f64; 3]>,
     horizon: Horizon,
 }
@@ -124,13 +124,13 @@ impl Neighbourhood<'_> {
     pub(super) fn affected(
         &self,
         known: &mut KnownReadings<'_>,
-        now: &[Compared],
-    ) -> Result<Vec<Affected>, StoreError> {
-        let is_heard = |of: &&Compared| {
+        now: &[ReadingToCompare],
+    ) -> Result<Vec<AffectedReadings>, StoreError> {
+        let is_heard = |of: &&ReadingToCompare| {
             let variable = known.variable(of.variable);
             of.around && variable.is_some_and(|variable| !self.is_mute(known, of.place, variable))
         };
-        let mut changed: Vec<&Compared> = now.iter().filter(is_heard).collect();
+        let mut changed: Vec<&ReadingToCompare> = now.iter().filter(is_heard).collect();
         changed.sort_unstable_by_key(|of| (of.place, of.variable));
         let mut affected = Vec::new();
         let Some(first_ms) = changed.iter().map(|of| of.after_ms).min() else {
@@ -192,19 +192,20 @@ impl Neighbourhood<'_> {
     fn affected_by(
         &self,
         known: &mut KnownReadings<'_>,
-        of: &[&Compared],
+        of: &[&ReadingToCompare],
         (latest_ms, candidates): (i64, &Candidates),
-        affected: &mut Vec<Affected>,
+        affected: &mut Vec<AffectedReadings>,
     ) -> Result<(), StoreError> {
         let (place, first_ms) = (of[0].place, of.iter().map(|of| of.after_ms).min());
-        let mut changed: Vec<Changed<'_>> = of
+        let mut changed: Vec<ChangedReadings<'_>> = of
             .chunk_by(|one, next| one.variable == next.variable)
             .filter_map(|of| {
                 let variable = known.variable(of[0].variable)?;
-                Some(Changed::new(self, variable, of, latest_ms))
+                Some(ChangedReadings::new(self, variable, of, latest_ms))
             })
             .collect();
-        let mut reached = Reached { towards: Vec::new(), horizon: Horizon::new(self.spot(place)) };
+        let mut reached =
+            ReadStations { towards: Vec::new(), horizon: Horizon::new(self.spot(place)) };
         let first: Vec<(usize, f64)> = self.around(known, place).collect();
         let radius_km = changed.iter().map(|of| known.variables[of.variable].1.radius_km);
         let radius_km = radius_km.fold(0.0, f64::max);
@@ -214,7 +215,7 @@ impl Neighbourhood<'_> {
             let Some(&(_, distance_km, _)) = others.first() else { return Ok(()) };
             if reached.towards.len() >= 2 * READ_AT_ONCE {
                 let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
-                let is_hidden = |of: &Changed<'_>| {
+                let is_hidden = |of: &ChangedReadings<'_>| {
                     let (_, rule) = &known.variables[of.variable];
                     distance_km > rule.radius_km
                         || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
@@ -233,13 +234,13 @@ impl Neighbourhood<'_> {
         known: &mut KnownReadings<'_>,
         place: usize,
         others: &[Other],
-        (changed, reached): (&mut [Changed<'_>], &mut Reached),
-        affected: &mut Vec<Affected>,
+        (changed, reached): (&mut [ChangedReadings<'_>], &mut ReadStations),
+        affected: &mut Vec<AffectedReadings>,
     ) -> Result<(), StoreError> {
-        let (spot, Reached { towards, horizon }) = (self.spot(place), reached);
+        let (spot, ReadStations { towards, horizon }) = (self.spot(place), reached);
         {
             let is_hidden =
-                |of: &Changed<'_>, known: &KnownReadings<'_>, between, at: (f64, i64)| {
+                |of: &ChangedReadings<'_>, known: &KnownReadings<'_>, between, at: (f64, i64)| {
                     let (_, rule) = &known.variables[of.variable];
                     at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
                 };
@@ -268,7 +269,7 @@ impl Neighbourhood<'_> {
                     {
                         let (place, variable) = (other, of.variable);
                         let spans = of.of.iter().map(|of| (of.after_ms, of.before_ms));
-                        affected.extend(spans.map(|span| Affected {
+                        affected.extend(spans.map(|span| AffectedReadings {
                             place,
                             distance_km,
                             variable,

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
 use super::Intake;
-use super::places::{Places, Said};
+use super::places::{Places, StationUpdate};
 use crate::alert;
 use crate::feed::{FeedError, FeedReport, FeedStation, FileContext, Item, Kind, Summary, Tally};
 use crate::observation::{Batch, Report};
@@ -144,7 +144,7 @@ pub struct FileBatches {
     places: RefCell<Places>,
     /// Whether the files are read a second time.
     again: bool,
-    pending: Pending,
+    pending: PendingBatch,
     now_ms: Option<i64>,
     place_unknown: Tally,
     in_the_future: Tally,
@@ -159,7 +159,7 @@ impl FileBatches {
         Self {
             places: RefCell::new(Places::new(directory)),
             again: false,
-            pending: Pending::default(),
+            pending: PendingBatch::default(),
             now_ms,
             place_unknown: Tally::default(),
             in_the_future: Tally::default(),
@@ -223,7 +223,7 @@ impl FileBatches {
             }
             let mut places = places.borrow_mut();
             let placed = places.report(report.station, &station, report.ts_ms, table);
-            let Ok(Said { changed, is_elsewhere }) = placed else {
+            let Ok(StationUpdate { changed, is_elsewhere }) = placed else {
                 place_unknown.add(&name_of(&station));
                 return Ok(());
             };
@@ -291,14 +291,14 @@ impl FileBatches {
 
 /// Reports or alerts of one kind that have not filled a batch.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingBatch {
     batch: Batch,
     readings: usize,
     alerts: Vec<alert::Message>,
     kind: Option<Kind>,
 }
 
-impl Pending {
+impl PendingBatch {
     /// Sets the kind of the following items.
     fn of_kind<S: FileSink>(&mut self, kind: Kind, sink: &S) -> Result<(), S::Error> {
         if self.kind != Some(kind) {

@@ -7,7 +7,7 @@
 
 use super::known::{KnownReadings, Neighbourhood};
 use super::parts::Parts;
-use super::station::Compared;
+use super::station::ReadingToCompare;
 use crate::check::{
     ChangeInput, ChangeRule, CheckReport, Difference, NeighbourRule, NeighbourValue, NotRun,
     StationSite, Unshared, lasting,
@@ -21,7 +21,7 @@ pub(super) struct Changes<'n, 'c> {
     of: &'n Neighbourhood<'n>,
     variables: Vec<(Variable, NeighbourRule)>,
     span: (i64, i64),
-    own: &'c [Compared],
+    own: &'c [ReadingToCompare],
     /// Each variable separately, because most readings need no changes at all.
     known: Vec<Option<KnownReadings<'c>>>,
 }
@@ -38,7 +38,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         of: &'n Neighbourhood<'n>,
         known: &KnownReadings<'_>,
         span: (i64, i64),
-        own: &'c [Compared],
+        own: &'c [ReadingToCompare],
     ) -> Self {
         let variables = known.variables.clone();
         let known = variables.iter().map(|_| None).collect();

@@ -1,8 +1,8 @@
 //! Explains the verdicts on stored readings.
 
 use super::Intake;
+use super::assessment::Assessment;
 use super::derived::Inputs;
-use super::judge::Judging;
 use super::known::Neighbourhood;
 use super::parts::Parts;
 use crate::check::{Explanation, OneSeries};
@@ -84,7 +84,7 @@ impl Intake {
         let (checker, nearby) = (&self.checker, self.nearby(&directory));
         let (directory, nearby) = (&*directory, &*nearby);
         let mut found = None;
-        Judging { checker, record: store, directory, nearby }.scan(
+        Assessment { checker, record: store, directory, nearby }.scan(
             vec![(place, ts_ms, ts_ms)],
             |_, site, slices| {
                 let parts = Parts::of_station(slices)?;

@@ -118,9 +118,9 @@ fn alerts_go_to_their_store_or_are_counted() {
 }
 
 /// Fails after its bytes, as the decompressor of a cut file does.
-struct Cut<'a>(&'a [u8]);
+struct CutReader<'a>(&'a [u8]);
 
-impl Read for Cut<'_> {
+impl Read for CutReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.0.is_empty() {
             Err(io::ErrorKind::UnexpectedEof.into())
@@ -135,7 +135,7 @@ fn of_a_file_that_is_cut_the_first_half_is_stored() {
     let bytes = unpacked("metar/liveairdata_metars_20240803T1732Z.csv.gz");
     let store = MemoryStore::default();
     let file = FeedFile::new("metars.csv", RECEIVED_MS);
-    let half = io::BufReader::new(Cut(&bytes[..bytes.len() / 2]));
+    let half = io::BufReader::new(CutReader(&bytes[..bytes.len() / 2]));
     let error = read(&store, half, &file).unwrap_err();
     let FileError::Feed { receipt, .. } = &error else { panic!("{error:?}") };
     let before = receipt.readings.added;
@@ -149,7 +149,7 @@ fn of_a_file_that_is_cut_the_first_half_is_stored() {
     assert!(whole.readings.unchanged > 0 && whole.readings.added > before / 2);
 
     // If even the start cannot be read, the kind is not to blame.
-    let error = read(&store, io::BufReader::new(Cut(b"")), &file).unwrap_err();
+    let error = read(&store, io::BufReader::new(CutReader(b"")), &file).unwrap_err();
     assert!(matches!(error, FileError::Start(FeedError::Io { .. })), "{error:?}");
 }
 
@@ -171,19 +171,19 @@ fn a_file_of_no_known_kind_is_refused_with_those_that_are_known() {
 
 /// A store that takes a number of batches and then refuses.
 #[derive(Default)]
-struct Refusing {
+struct RefusingStore {
     store: MemoryStore,
     takes: usize,
     sizes: Mutex<Vec<usize>>,
 }
 
-impl ReaderWrapper for Refusing {
+impl ReaderWrapper for RefusingStore {
     fn wrapped(&self) -> &dyn Reader {
         &self.store
     }
 }
 
-impl Store for Refusing {
+impl Store for RefusingStore {
     fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         let mut sizes = self.sizes.lock().unwrap();
         if sizes.len() == self.takes {
@@ -228,7 +228,7 @@ impl Read for Long {
 fn a_store_that_refuses_ends_a_file_however_long_it_is() {
     let header = "raw_text,station_id,observation_time,latitude,longitude\n";
     let long = Long { line: header.into(), at: 0, rows: 0 };
-    let store = Refusing { takes: 2, ..Refusing::default() };
+    let store = RefusingStore { takes: 2, ..RefusingStore::default() };
     let file = FeedFile::new("metars.csv", RECEIVED_MS);
     let error = read(&store, io::BufReader::new(long), &file).unwrap_err();
     let FileError::Store { cause, receipt } = &error else { panic!("{error:?}") };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::column::{ComparedReading, VariableReadings};
 use super::nearby::{Cells, Nearby};
 use super::parts::Parts;
-use super::station::Compared;
+use super::station::ReadingToCompare;
 use crate::check::{Checker, NeighbourRule, NeighbourValue, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};
@@ -25,11 +25,11 @@ pub(super) struct KnownReadings<'c> {
     window: ClosedWindow,
     pub variables: Vec<(Variable, NeighbourRule)>,
     /// The readings whose own checks ran, by station.
-    own: Vec<&'c Compared>,
+    own: Vec<&'c ReadingToCompare>,
     /// A column for each variable, by station.
     pub columns: Vec<Option<Box<[VariableReadings]>>>,
     /// The stations around each station that may have readings in the window, by station.
-    present: Vec<OnceCell<Box<Present>>>,
+    present: Vec<OnceCell<Box<NearbyStations>>>,
     /// The stations that may have a value of a variable at a moment, for the last request.
     current: RefCell<Option<Current>>,
 }
@@ -40,7 +40,7 @@ type Current = ((usize, i64), Rc<Cells>);
 /// The stations around one that may have readings in a window, nearest first, with their distances
 /// in km. They are found once, because most readings of the window have the same neighbours.
 #[derive(Debug)]
-struct Present {
+struct NearbyStations {
     /// The first stations, which are usually enough.
     few: Box<[(usize, f64)]>,
     more: OnceCell<Box<[(usize, f64)]>>,
@@ -59,19 +59,19 @@ pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
 }
 
 /// A reading that is due: station, variable, series and index in the columns.
-pub(super) type Due = (usize, usize, usize, usize);
+pub(super) type DueReading = (usize, usize, usize, usize);
 
 impl KnownReadings<'_> {
     pub(super) fn reading(
         &self,
-        (place, variable, series, at): Due,
+        (place, variable, series, at): DueReading,
     ) -> Option<(SeriesId, &ComparedReading)> {
         let (id, readings) = self.columns[place].as_ref()?.get(variable)?.series.get(series)?;
         Some((*id, readings.get(at)?))
     }
 
     /// A reading in the form that the check takes.
-    pub(super) fn held(&self, due: Due) -> Option<NeighbourValue> {
+    pub(super) fn held(&self, due: DueReading) -> Option<NeighbourValue> {
         let column = self.columns[due.0].as_ref()?.get(due.1)?;
         Some(column.held(self.reading(due)?.1))
     }
@@ -96,11 +96,11 @@ impl KnownReadings<'_> {
         variable: usize,
         (after_ms, before_ms): (i64, i64),
         mut is_affected: impl FnMut(&Self, i64) -> bool,
-        due: &mut Vec<Due>,
+        due: &mut Vec<DueReading>,
     ) {
         let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
         let Some(column) = column else { return };
-        let mut found: Vec<(Due, i64)> = Vec::new();
+        let mut found: Vec<(DueReading, i64)> = Vec::new();
         for (series, (_, readings)) in column.series.iter().enumerate() {
             let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
             let within = readings[from..].iter().enumerate();
@@ -139,7 +139,7 @@ impl KnownReadings<'_> {
         variable: usize,
         (after_ms, before_ms): (i64, i64),
         checker: &Checker,
-        due: &mut Vec<Due>,
+        due: &mut Vec<DueReading>,
     ) {
         let Some(rule) = checker.change_rule(self.variables[variable].0) else { return };
         let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
@@ -195,8 +195,8 @@ impl Neighbourhood<'_> {
             let around = self.nearby.around(self.directory, place);
             around.filter(|&(other, _)| self.may_have(known, other))
         };
-        let Present { few, more } = &**known.present[place].get_or_init(|| {
-            Box::new(Present { few: present().take(FEW).collect(), more: OnceCell::new() })
+        let NearbyStations { few, more } = &**known.present[place].get_or_init(|| {
+            Box::new(NearbyStations { few: present().take(FEW).collect(), more: OnceCell::new() })
         });
         let more = (few.len() == FEW).then(|| {
             std::iter::once_with(move || {
@@ -280,7 +280,7 @@ impl Neighbourhood<'_> {
         &self,
         variables: &[Variable],
         (from_ms, to_ms): (i64, i64),
-        own: &'c [Compared],
+        own: &'c [ReadingToCompare],
     ) -> Option<KnownReadings<'c>> {
         let rule = |&variable: &Variable| Some((variable, self.checker.neighbour_rule(variable)?));
         let variables: Vec<_> = variables.iter().filter_map(rule).collect();
@@ -290,7 +290,7 @@ impl Neighbourhood<'_> {
         let from = own.partition_point(|of| of.ts_ms < from_ms);
         let own = &own[from..];
         let own = &own[..own.partition_point(|of| of.ts_ms <= to_ms)];
-        let mut own: Vec<&Compared> = own.iter().collect();
+        let mut own: Vec<&ReadingToCompare> = own.iter().collect();
         own.sort_unstable_by_key(|of| of.place);
         let columns = self.directory.stations.iter().map(|_| None).collect();
         let present = self.directory.stations.iter().map(|_| OnceCell::new()).collect();

@@ -2,6 +2,7 @@
 //! affect.
 
 mod affected;
+mod assessment;
 #[cfg(feature = "feed")]
 mod batches;
 mod changes;
@@ -11,7 +12,6 @@ mod explain;
 #[cfg(feature = "feed")]
 mod files;
 mod hidden;
-mod judge;
 mod known;
 #[cfg(feature = "feed")]
 mod moves;
@@ -32,12 +32,12 @@ use crate::observation::{Batch, Station, StationId};
 use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
 use crate::time::DAY_MS;
 
+use assessment::{Assessment, around_ms};
 #[cfg(feature = "feed")]
 pub use batches::{AHEAD_MS, FileBatches, FileSink, FileStop, Parcel};
 pub use explain::{InputVerdict, ReadingExplanation};
 #[cfg(feature = "feed")]
 pub use files::{FeedFile, FileError, FileReceipt};
-use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
 pub use network::{NetworkError, NetworkStation, StationVerdicts};
 pub use station_quality::{
@@ -89,7 +89,7 @@ pub struct Intake {
 
 /// A station, and the first and last moment of its new readings. A station whose new readings are
 /// far apart has several entries, so that the time between need not be read.
-type Touched = (StationId, i64, i64);
+type NewSpan = (StationId, i64, i64);
 
 impl Intake {
     /// Creates an intake with the given checks.
@@ -139,15 +139,15 @@ impl Intake {
     }
 
     /// Checks the verdicts that the readings in these spans may have changed.
-    fn judge(&self, record: &dyn Reader, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
+    fn judge(&self, record: &dyn Reader, touched: &[NewSpan]) -> Result<Vec<Verdicts>, StoreError> {
         let directory = record.directory()?;
         let nearby = self.nearby(&directory);
-        Judging { checker: &self.checker, record, directory: &directory, nearby: &nearby }
+        Assessment { checker: &self.checker, record, directory: &directory, nearby: &nearby }
             .judge(touched)
     }
 
     /// Returns the stations and spans of a batch.
-    fn touched(&self, batch: &Batch) -> Vec<Touched> {
+    fn touched(&self, batch: &Batch) -> Vec<NewSpan> {
         // If readings are farther apart, no reading affects the verdicts of both.
         let apart_ms = around_ms(&self.checker).saturating_mul(2).max(DAY_MS);
         let mut moments: Vec<(StationId, i64)> =

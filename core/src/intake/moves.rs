@@ -28,11 +28,11 @@ const MAX_REPORTS: usize = 8;
 ///
 /// Clones share the memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves(Arc<Mutex<HashMap<StationId, Remembered>>>);
+pub(super) struct Moves(Arc<Mutex<HashMap<StationId, StationMemory>>>);
 
 /// The memory of a station.
 #[derive(Clone, Debug, Default)]
-struct Remembered {
+struct StationMemory {
     /// The reports from elsewhere, with their times.
     elsewhere: Vec<(i64, LonLat)>,
     /// The time of the newest report, since the first of these, that was from the known place of
@@ -42,7 +42,7 @@ struct Remembered {
 
 /// What to do with the place of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Placed {
+pub(super) enum PlaceDecision {
     /// It is near the station, or confirmed by a table.
     Here,
     /// The station has moved, with this report and earlier ones: the moves, by time.
@@ -66,24 +66,24 @@ impl Moves {
         known: LonLat,
         said: (i64, LonLat),
         in_table: impl FnOnce() -> Option<LonLat>,
-    ) -> Placed {
+    ) -> PlaceDecision {
         let (ts_ms, place) = said;
         let within_km = known.distance_km(place).min(TOGETHER_KM);
         let is_near = |there: LonLat| there.distance_km(place) <= NEAR_KM;
         if is_near(known) {
             self.here(id, ts_ms);
-            return Placed::Here;
+            return PlaceDecision::Here;
         }
         let is_in_table = in_table().is_some_and(is_near);
         let mut all = self.all();
         if is_in_table {
             all.remove(&id);
-            return Placed::Here;
+            return PlaceDecision::Here;
         }
         if all.len() >= MAX_STATIONS && !all.contains_key(&id) {
-            return Placed::Elsewhere;
+            return PlaceDecision::Elsewhere;
         }
-        let Remembered { elsewhere, here_ms } = all.entry(id).or_default();
+        let StationMemory { elsewhere, here_ms } = all.entry(id).or_default();
         let confirms = |&(at_ms, there): &(i64, LonLat)| {
             at_ms != ts_ms && there.distance_km(place) < within_km
         };
@@ -95,7 +95,7 @@ impl Moves {
             let mut moves: Vec<(i64, LonLat)> = since.copied().chain([said]).collect();
             moves.sort_by_key(|&(at_ms, _)| at_ms);
             all.remove(&id);
-            return Placed::Moved(moves);
+            return PlaceDecision::Moved(moves);
         }
         if !elsewhere.contains(&said) {
             if elsewhere.len() == MAX_REPORTS {
@@ -103,11 +103,11 @@ impl Moves {
             }
             elsewhere.push(said);
         }
-        Placed::Elsewhere
+        PlaceDecision::Elsewhere
     }
 
     // The content is consistent at every moment.
-    fn all(&self) -> MutexGuard<'_, HashMap<StationId, Remembered>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<StationId, StationMemory>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

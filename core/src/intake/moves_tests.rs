@@ -15,19 +15,26 @@ fn a_place_is_confirmed_by_another_report_or_a_table() {
     let (moves, id) = (Moves::default(), StationId::new("TEST", "A"));
     let (known, zero) = (at(-79.6, 43.7), at(0.0, 0.0));
     let placed = |id, said, table| moves.placed(id, known, said, || table);
-    assert_eq!(placed(id, (1, at(-79.605, 43.7)), None), Placed::Here, "it is within a kilometre");
-    assert_eq!(placed(id, (2, zero), None), Placed::Elsewhere);
-    assert_eq!(placed(id, (2, zero), None), Placed::Elsewhere, "the same report again");
+    assert_eq!(
+        placed(id, (1, at(-79.605, 43.7)), None),
+        PlaceDecision::Here,
+        "it is within a kilometre"
+    );
+    assert_eq!(placed(id, (2, zero), None), PlaceDecision::Elsewhere);
+    assert_eq!(placed(id, (2, zero), None), PlaceDecision::Elsewhere, "the same report again");
     // Another wrong place confirms nothing.
-    assert_eq!(placed(id, (3, at(-79.6, -43.7)), None), Placed::Elsewhere);
+    assert_eq!(placed(id, (3, at(-79.6, -43.7)), None), PlaceDecision::Elsewhere);
     let there = (4, at(0.001, 0.0));
-    assert_eq!(placed(id, there, None), Placed::Moved(vec![(2, zero), there]));
+    assert_eq!(placed(id, there, None), PlaceDecision::Moved(vec![(2, zero), there]));
     let other = StationId::new("TEST", "B");
-    assert_eq!(placed(other, (2, zero), Some(at(0.0, 0.001))), Placed::Here);
+    assert_eq!(placed(other, (2, zero), Some(at(0.0, 0.001))), PlaceDecision::Here);
     // A buoy adrift moves on with every report but the first.
     let drifts = |km: f64| (km as i64, at(-79.6, 43.7 + km / 111.0));
-    assert_eq!(placed(other, drifts(5.0), None), Placed::Elsewhere);
-    assert_eq!(placed(other, drifts(9.0), None), Placed::Moved(vec![drifts(5.0), drifts(9.0)]));
+    assert_eq!(placed(other, drifts(5.0), None), PlaceDecision::Elsewhere);
+    assert_eq!(
+        placed(other, drifts(9.0), None),
+        PlaceDecision::Moved(vec![drifts(5.0), drifts(9.0)])
+    );
 }
 
 /// The station moves with the first report from the new place since the last report from the old
@@ -37,12 +44,12 @@ fn a_report_from_the_old_place_in_between_begins_the_move_anew() {
     let (moves, id) = (Moves::default(), StationId::new("TEST", "A"));
     let (known, zero) = (at(-79.6, 43.7), at(0.0, 0.0));
     let placed = |ts_ms, place| moves.placed(id, known, (ts_ms, place), || None);
-    assert_eq!(placed(2, zero), Placed::Elsewhere);
+    assert_eq!(placed(2, zero), PlaceDecision::Elsewhere);
     moves.here(id, 3);
-    assert_eq!(placed(4, zero), Placed::Moved(vec![(4, zero)]));
+    assert_eq!(placed(4, zero), PlaceDecision::Moved(vec![(4, zero)]));
     // In any order of arrival.
-    assert_eq!(placed(8, zero), Placed::Elsewhere);
-    assert_eq!(placed(6, zero), Placed::Moved(vec![(6, zero), (8, zero)]));
+    assert_eq!(placed(8, zero), PlaceDecision::Elsewhere);
+    assert_eq!(placed(6, zero), PlaceDecision::Moved(vec![(6, zero), (8, zero)]));
 }
 
 /// A past bug: a report from 0° N 0° E silently moved its station, and with it every row of its

@@ -5,11 +5,11 @@
 //! that it may change are found first. Then the readings of the stations that these depend on are
 //! read, nearest first, until there are enough.
 
-use super::affected::Affected;
+use super::affected::AffectedReadings;
 use super::changes::Changes;
 use super::column::{ComparedReading, takes_part};
-use super::known::{Due, KnownReadings, Neighbourhood, at_moment};
-use super::station::{Change, Compared};
+use super::known::{DueReading, KnownReadings, Neighbourhood, at_moment};
+use super::station::{Change, ReadingToCompare};
 use crate::check::{
     CheckReport, Comparison, DISAGREE, NeighbourValue, OwnVerdict, StationSite, Tally, combined,
 };
@@ -37,7 +37,7 @@ type Near = (usize, f64, NeighbourValue);
 /// deviations, and whether it is near enough that they agree.
 #[derive(Clone, Copy)]
 struct ComparedOne {
-    due: Due,
+    due: DueReading,
     tally: Tally,
     level: Option<f64>,
     agrees: bool,
@@ -60,7 +60,10 @@ fn distances(near: &[Near]) -> impl Iterator<Item = (usize, f64)> + '_ {
 
 impl Neighbourhood<'_> {
     /// Compares readings with nearby readings, and the nearby readings with them.
-    pub(super) fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
+    pub(super) fn compare(
+        &self,
+        mut compared: Vec<ReadingToCompare>,
+    ) -> Result<Findings, StoreError> {
         compared.sort_unstable_by_key(|of| (of.ts_ms, of.place));
         let mut findings = Findings::default();
         let mut rest = &compared[..];
@@ -76,8 +79,8 @@ impl Neighbourhood<'_> {
 
     fn compare_some(
         &self,
-        now: &[Compared],
-        all: &[Compared],
+        now: &[ReadingToCompare],
+        all: &[ReadingToCompare],
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let mut variables: Vec<Variable> = now.iter().map(|of| of.variable).collect();
@@ -121,8 +124,8 @@ impl Neighbourhood<'_> {
     fn mark_affected(
         &self,
         known: &mut KnownReadings<'_>,
-        mut affected: Vec<Affected>,
-        due: &mut Vec<Due>,
+        mut affected: Vec<AffectedReadings>,
+        due: &mut Vec<DueReading>,
     ) -> Result<(), StoreError> {
         while !affected.is_empty() {
             let mut wanted = Vec::new();
@@ -172,8 +175,8 @@ impl Neighbourhood<'_> {
     fn settle(
         &self,
         known: &mut KnownReadings<'_>,
-        mut due: Vec<Due>,
-        mut conclude: impl FnMut(&KnownReadings<'_>, Due, &[Near]),
+        mut due: Vec<DueReading>,
+        mut conclude: impl FnMut(&KnownReadings<'_>, DueReading, &[Near]),
     ) -> Result<(), StoreError> {
         let mut near = Vec::new();
         // If few stations have values, more are read at once the next time.
@@ -199,7 +202,7 @@ impl Neighbourhood<'_> {
     fn gather(
         &self,
         known: &KnownReadings<'_>,
-        due: Due,
+        due: DueReading,
         round: u32,
         near: &mut Vec<Near>,
         wanted: &mut Vec<usize>,
@@ -233,7 +236,7 @@ impl Neighbourhood<'_> {
     fn compare_one(
         &self,
         known: &KnownReadings<'_>,
-        due: Due,
+        due: DueReading,
         near: &[Near],
     ) -> Option<ComparedOne> {
         let (variable, held) = (known.variables[due.1].0, known.held(due)?);

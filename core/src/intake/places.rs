@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::moves::{Moves, Placed};
+use super::moves::{Moves, PlaceDecision};
 use crate::feed::FeedStation;
 use crate::geo::LonLat;
 use crate::observation::{Station, StationId, StationType, is_other_place};
@@ -22,7 +22,7 @@ const MAX_UNPLACED: usize = 1_000_000;
 #[derive(Debug)]
 pub(super) struct Places {
     directory: Arc<Directory>,
-    met: HashMap<StationId, Met>,
+    met: HashMap<StationId, RecentStation>,
     /// Stations with a report that was left out because their place was unknown.
     unplaced: HashSet<StationId>,
     late: HashSet<StationId>,
@@ -30,7 +30,7 @@ pub(super) struct Places {
 }
 
 /// What a report says of its station in addition to the record.
-pub(super) struct Said<'p> {
+pub(super) struct StationUpdate<'p> {
     /// The station as it is known now, if that changed.
     pub changed: Option<&'p Station>,
     /// Whether the report places the station elsewhere, and nothing confirms that.
@@ -46,7 +46,7 @@ pub(super) struct PlaceUnknown;
 
 /// A station that has reported since the directory was read.
 #[derive(Debug)]
-struct Met {
+struct RecentStation {
     station: Station,
     since: Since,
 }
@@ -94,21 +94,21 @@ impl Places {
         said: &FeedStation,
         ts_ms: i64,
         table: &Table<'_>,
-    ) -> Result<Said<'_>, PlaceUnknown> {
+    ) -> Result<StationUpdate<'_>, PlaceUnknown> {
         let is_on_record = self.directory.get(id).is_some();
         if self.met.contains_key(&id) {
             let moves = &self.moves;
             let Some(met) = self.met.get_mut(&id) else {
-                return Ok(Said { changed: None, is_elsewhere: false });
+                return Ok(StationUpdate { changed: None, is_elsewhere: false });
             };
             let before = met.derived_with();
             let placed = met.placed(is_on_record, moves, id, said, ts_ms, table);
-            let is_elsewhere = placed == Placed::Elsewhere;
+            let is_elsewhere = placed == PlaceDecision::Elsewhere;
             let changed = met.say(said, ts_ms, placed);
             if met.derived_with() != before {
                 self.late.insert(id);
             }
-            return Ok(Said { changed: changed.then_some(&met.station), is_elsewhere });
+            return Ok(StationUpdate { changed: changed.then_some(&met.station), is_elsewhere });
         }
         let record = self.directory.get(id);
         let known = record.map(|record| record.station.clone()).or_else(|| table(id));
@@ -127,11 +127,12 @@ impl Places {
         }
         let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
         let is_new = record.is_none();
-        let met = self.met.entry(id).or_insert(Met { station, since: Since::all(newest_ms) });
+        let met =
+            self.met.entry(id).or_insert(RecentStation { station, since: Since::all(newest_ms) });
         let placed = met.placed(!is_new, &self.moves, id, said, ts_ms, table);
-        let is_elsewhere = placed == Placed::Elsewhere;
+        let is_elsewhere = placed == PlaceDecision::Elsewhere;
         let changed = met.say(said, ts_ms, placed);
-        Ok(Said { changed: (changed || is_new).then_some(&met.station), is_elsewhere })
+        Ok(StationUpdate { changed: (changed || is_new).then_some(&met.station), is_elsewhere })
     }
 }
 
@@ -142,7 +143,7 @@ impl Since {
     }
 }
 
-impl Met {
+impl RecentStation {
     /// The facts that derived values need.
     fn derived_with(&self) -> (Option<f64>, f64, Option<StationType>) {
         (self.station.altitude_m, self.station.sensor_height_m, self.station.station_type)
@@ -158,14 +159,14 @@ impl Met {
         said: &FeedStation,
         ts_ms: i64,
         table: &Table<'_>,
-    ) -> Placed {
+    ) -> PlaceDecision {
         let is_newest = is_on_record && ts_ms >= self.since.place_ms;
-        let Some(place) = said.place.filter(|_| is_newest) else { return Placed::Here };
+        let Some(place) = said.place.filter(|_| is_newest) else { return PlaceDecision::Here };
         let known = self.station.coordinates;
         // Most reports give the place that is known.
         if known == place {
             moves.here(id, ts_ms);
-            return Placed::Here;
+            return PlaceDecision::Here;
         }
         let in_table = || table(id).map(|station| station.coordinates);
         moves.placed(id, known, (ts_ms, place), in_table)
@@ -173,7 +174,7 @@ impl Met {
 
     /// Takes over what a report says about the station; returns whether that changed anything.
     /// Readings older than a move stay where they were.
-    fn say(&mut self, said: &FeedStation, ts_ms: i64, placed: Placed) -> bool {
+    fn say(&mut self, said: &FeedStation, ts_ms: i64, placed: PlaceDecision) -> bool {
         let Self { station, since } = self;
         let has_past = since.place_ms > i64::MIN;
         let mut changed = false;
@@ -193,7 +194,7 @@ impl Met {
         {
             station.name.clone_from(name);
         }
-        if let Some(place) = said.place.filter(|_| placed != Placed::Elsewhere) {
+        if let Some(place) = said.place.filter(|_| placed != PlaceDecision::Elsewhere) {
             let compared = if is_elsewhere(station.coordinates, place) {
                 let [known, said] =
                     [station.coordinates, place].map(|place| (place.lon(), place.lat()));
@@ -203,7 +204,7 @@ impl Met {
             };
             if set(&mut since.place_ms, false, compared) {
                 let moves = match placed {
-                    Placed::Moved(moves) => moves,
+                    PlaceDecision::Moved(moves) => moves,
                     _ => vec![(ts_ms, place)],
                 };
                 for (from_ms, place) in moves {

@@ -24,7 +24,7 @@ pub(super) struct Change {
 
 /// A reading to be compared with nearby stations, or the nearby stations with it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Compared {
+pub(super) struct ReadingToCompare {
     pub ts_ms: i64,
     pub variable: Variable,
     /// Index of the station in the directory.
@@ -41,9 +41,9 @@ pub(super) struct Compared {
 
 /// The results of the stations' own checks.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct OwnResults {
     pub changes: Vec<Change>,
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ReadingToCompare>,
 }
 
 /// The series of a station, and the verdicts on the readings that may have changed.
@@ -71,7 +71,7 @@ impl JudgedStation<'_, '_, '_> {
     }
 }
 
-impl Judged {
+impl OwnResults {
     /// Judges the readings whose verdicts may have changed because of a station's readings between
     /// two moments. The slices cover everything that the verdicts depend on.
     pub(super) fn judge(
@@ -187,7 +187,7 @@ impl Judged {
                 let before = (0..reading).rev().take_while(near).find(is_compared);
                 let after = (reading + 1..of.len()).take_while(near).find(is_compared);
                 station.open[column] = true;
-                self.compared.push(Compared {
+                self.compared.push(ReadingToCompare {
                     ts_ms,
                     variable,
                     place,

@@ -146,8 +146,8 @@ proptest! {
 
 #[test]
 fn a_sparse_record_of_centuries_takes_few_scans() {
-    struct Counted(MemoryStore, std::cell::Cell<u32>);
-    impl Reader for Counted {
+    struct CountingStore(MemoryStore, std::cell::Cell<u32>);
+    impl Reader for CountingStore {
         fn directory(&self) -> Result<Arc<crate::store::Directory>, StoreError> {
             self.0.directory()
         }
@@ -174,7 +174,7 @@ fn a_sparse_record_of_centuries_takes_few_scans() {
         }
     }
     let (first_ms, last_ms) = (-6_000_000_000_000, 2_000_000_000_000);
-    let store = Counted(store(&[(first_ms, 1), (last_ms, 2)]), std::cell::Cell::new(0));
+    let store = CountingStore(store(&[(first_ms, 1), (last_ms, 2)]), std::cell::Cell::new(0));
     let all = rows(&store, i64::MIN, last_ms);
     assert_eq!(walked(&store, all, 1_000).len(), 2);
     assert!(store.1.get() < 25, "{}", store.1.get());

@@ -17,7 +17,7 @@ use tiff_writer::{ImageBuilder, encoder};
 use super::error::RasterError;
 use super::packed::Raster;
 use super::pyramid::{PyramidLevel, Samples};
-use super::seal::{self, Sealed};
+use super::seal::{self, SealedWriter};
 
 /// The width and height of a tile.
 pub(super) const TILE: usize = 512;
@@ -102,7 +102,7 @@ impl Raster {
             let (pointer, next) = (pair[0].next_ifd_pointer_offset, pair[1].ifd_offset);
             encoder::patch_next_ifd(&mut head, LITTLE, false, pointer, next)?;
         }
-        let mut out = Sealed::new(out);
+        let mut out = SealedWriter::new(out);
         out.write_all(&head.into_inner())?;
         for tile in images.iter().rev().flat_map(|image| &image.tiles) {
             out.write_all(&(tile.len() as u32).to_le_bytes())?;

@@ -16,12 +16,12 @@ pub(super) const SEAL_BYTES: u64 = 12;
 pub(super) const ITEM: (&str, &str) = ("CHECKSUM", "CRC-32C");
 
 /// An output that gets a seal at its end.
-pub(super) struct Sealed<W> {
+pub(super) struct SealedWriter<W> {
     out: W,
     checksum: u32,
 }
 
-impl<W: Write> Sealed<W> {
+impl<W: Write> SealedWriter<W> {
     pub(super) fn new(out: W) -> Self {
         Self { out, checksum: 0 }
     }

@@ -81,12 +81,12 @@ pub struct AlertStore {
 #[derive(Debug, Default)]
 struct AlertWriter {
     messages: BTreeMap<String, Arc<alert::Message>>,
-    kept: Option<Box<dyn KeptAlerts>>,
+    backend: Option<Box<dyn AlertBackend>>,
 }
 
 /// The place where an [`AlertStore`] keeps its alerts in addition to memory: a file, or a database
 /// of another crate.
-pub trait KeptAlerts: Send + fmt::Debug {
+pub trait AlertBackend: Send + fmt::Debug {
     /// Writes messages, all or none. Each replaces a message with its id. The messages are kept
     /// when this returns.
     ///
@@ -124,7 +124,7 @@ impl AlertStore {
     pub fn open(dir: &std::path::Path) -> Result<(Self, Vec<super::Fault>), StoreError> {
         let mut file = AlertFile::open(dir)?;
         let Loaded { messages, faults, corrupt, lacks_changes } = file.load()?;
-        let mut store = Self::kept(messages, Box::new(file));
+        let mut store = Self::with_backend(messages, Box::new(file));
         store.damage = (corrupt, faults.len());
         store.gap = lacks_changes.then(|| StoreError::Storage {
             path: dir.join(ALERTS).display().to_string(),
@@ -139,12 +139,12 @@ impl AlertStore {
     /// ```
     /// use std::sync::{Arc, Mutex};
     /// use mesonet::alert;
-    /// use mesonet::store::{AlertStore, KeptAlerts, StoreError};
+    /// use mesonet::store::{AlertStore, AlertBackend, StoreError};
     /// /// A list of what is done.
     /// #[derive(Debug)]
     /// struct Notes(Arc<Mutex<Vec<String>>>);
     ///
-    /// impl KeptAlerts for Notes {
+    /// impl AlertBackend for Notes {
     ///     fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
     ///         self.0.lock().unwrap().extend(messages.iter().map(|message| message.id.clone()));
     ///         Ok(())
@@ -157,14 +157,14 @@ impl AlertStore {
     ///
     /// let notes = Arc::default();
     /// let message = |id: &str| alert::Message { id: id.into(), ..alert::Message::default() };
-    /// let store = AlertStore::kept(vec![message("1")], Box::new(Notes(Arc::clone(&notes))));
+    /// let store = AlertStore::with_backend(vec![message("1")], Box::new(Notes(Arc::clone(&notes))));
     /// store.append(vec![message("1"), message("2")])?;
     /// assert_eq!(*notes.lock().unwrap(), ["2"]);
     /// assert_eq!(store.record().messages.len(), 2);
     /// # Ok::<(), StoreError>(())
     /// ```
-    pub fn kept(messages: Vec<alert::Message>, kept: Box<dyn KeptAlerts>) -> Self {
-        let writer = AlertWriter { messages: by_id(messages), kept: Some(kept) };
+    pub fn with_backend(messages: Vec<alert::Message>, backend: Box<dyn AlertBackend>) -> Self {
+        let writer = AlertWriter { messages: by_id(messages), backend: Some(backend) };
         let record = RwLock::new(Arc::new(writer.record(0)));
         Self { record, writer: Mutex::new(writer), ..Self::default() }
     }
@@ -219,7 +219,7 @@ impl AlertStore {
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
         let (messages, faults) = Access::reading(dir, |access| read_alerts(dir, access))?;
-        let writer = AlertWriter { messages: by_id(messages), kept: None };
+        let writer = AlertWriter { messages: by_id(messages), backend: None };
         Ok((writer.record(0), faults))
     }
 
@@ -244,7 +244,7 @@ impl AlertStore {
     /// ```
     pub fn exchange(&self, messages: Vec<Arc<alert::Message>>) -> bool {
         let mut writer = self.writer();
-        if writer.kept.is_some() {
+        if writer.backend.is_some() {
             return false;
         }
         let messages = messages.into_iter().map(|message| (message.id.clone(), message));
@@ -282,8 +282,8 @@ impl AlertStore {
         if changed.is_empty() {
             return Ok(receipt);
         }
-        if let Some(kept) = &mut writer.kept {
-            kept.put(&changed.values().cloned().collect::<Vec<_>>())?;
+        if let Some(backend) = &mut writer.backend {
+            backend.put(&changed.values().cloned().collect::<Vec<_>>())?;
         }
         writer.messages.append(&mut changed);
         self.publish(&writer);
@@ -324,8 +324,8 @@ impl AlertStore {
         if past.is_empty() {
             return Ok(0);
         }
-        if let Some(kept) = &mut writer.kept {
-            kept.delete(&past)?;
+        if let Some(backend) = &mut writer.backend {
+            backend.delete(&past)?;
         }
         for id in &past {
             writer.messages.remove(id);

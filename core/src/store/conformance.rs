@@ -189,7 +189,7 @@ fn the_window_holds_both_its_ends(store: &dyn Store) {
 }
 
 /// Index of the station, series, time, bits of the value, verdict, source's verdict, qualifier.
-type Seen = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
+type ReadingRows = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
 
 fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
     let other = SeriesKey::new(Variable::Mslp, IntervalType::Instantaneous, 0);
@@ -213,8 +213,8 @@ fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
         for variables in [Variable::ALL, &[Variable::AirTemperature], &[Variable::WindSpeed]] {
             let window = ClosedWindow::new(from_ms, to_ms).unwrap();
             let selection = Selection { stations: &stations, variables, window };
-            let (mut expected, mut latest): (Seen, Seen) = Default::default();
-            let note = |seen: &mut Seen, i, slice: &SeriesSlice<'_>| {
+            let (mut expected, mut latest): (ReadingRows, ReadingRows) = Default::default();
+            let note = |seen: &mut ReadingRows, i, slice: &SeriesSlice<'_>| {
                 let last = slice.ts_ms.len() - 1;
                 let quality = (slice.quality[last], slice.source[last]);
                 let (ts_ms, value) = (slice.ts_ms[last], slice.value[last].to_bits());

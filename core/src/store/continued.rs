@@ -12,7 +12,7 @@ use crate::observation::StationId;
 use crate::time::{ClosedWindow, DAY_MS};
 
 /// Readings that a store no longer holds, kept elsewhere.
-pub trait Past: Send + Sync {
+pub trait PastReadings: Send + Sync {
     /// Visits the readings of a station in a span of time, end excluded: once, if there are any, in
     /// the same form as [`Reader::scan`]. The returned [`Damage`] lists readings that are known to
     /// be missing.
@@ -39,10 +39,10 @@ pub trait Past: Send + Sync {
 /// use std::ops::Range;
 /// use std::sync::Arc;
 /// use mesonet::Reader;
-/// use mesonet::store::{Continued, Damage, Past, SeriesSlice, StationRecord, StoreError};
+/// use mesonet::store::{ContinuedStore, Damage, PastReadings, SeriesSlice, StationRecord, StoreError};
 /// struct Nothing;
 ///
-/// impl Past for Nothing {
+/// impl PastReadings for Nothing {
 ///     fn scan(
 ///         &self,
 ///         _: &StationRecord,
@@ -53,21 +53,21 @@ pub trait Past: Send + Sync {
 ///     }
 /// }
 ///
-/// let whole = Continued::new(Arc::new(store), Arc::new(Nothing));
+/// let whole = ContinuedStore::new(Arc::new(store), Arc::new(Nothing));
 /// assert_eq!(whole.held_from_ms()?, i64::MIN);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Continued {
+pub struct ContinuedStore {
     store: Arc<dyn Store>,
-    past: Arc<dyn Past>,
+    past: Arc<dyn PastReadings>,
 }
 
-impl Continued {
+impl ContinuedStore {
     /// Longest window of the past that is read at once.
     const SPAN_MS: i64 = 4 * DAY_MS;
 
     /// Puts past readings in front of a store.
-    pub fn new(store: Arc<dyn Store>, past: Arc<dyn Past>) -> Self {
+    pub fn new(store: Arc<dyn Store>, past: Arc<dyn PastReadings>) -> Self {
         Self { store, past }
     }
 
@@ -125,7 +125,7 @@ impl Continued {
     }
 }
 
-impl Reader for Continued {
+impl Reader for ContinuedStore {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         self.store.directory()
     }

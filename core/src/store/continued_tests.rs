@@ -100,15 +100,15 @@ impl Store for Forgetful {
 }
 
 /// All readings, also those that the store holds.
-struct Kept(Arc<MemoryStore>);
+struct WholePast(Arc<MemoryStore>);
 
-impl ReaderWrapper for Kept {
+impl ReaderWrapper for WholePast {
     fn wrapped(&self) -> &dyn Reader {
         &*self.0
     }
 }
 
-impl Past for Kept {
+impl PastReadings for WholePast {
     fn scan(
         &self,
         station: &StationRecord,
@@ -129,10 +129,10 @@ fn before(mut slice: SeriesSlice<'_>, end_ms: i64) -> SeriesSlice<'_> {
     slice
 }
 
-type Found = Vec<(usize, Vec<(i32, i64, f64)>)>;
+type FoundReadings = Vec<(usize, Vec<(i32, i64, f64)>)>;
 
 /// The readings that a reader hands out. A series may come in any number of slices.
-fn found(reader: &dyn Reader, variables: &[Variable], window: ClosedWindow) -> Found {
+fn found(reader: &dyn Reader, variables: &[Variable], window: ClosedWindow) -> FoundReadings {
     let stations = [StationId::new("TEST", "B"), StationId::new("TEST", "A")];
     let mut found = Vec::new();
     let selection = Selection { stations: &stations, variables, window };
@@ -160,7 +160,7 @@ proptest! {
         let all = store(&readings);
         let forgetful =
             Forgetful { all: Arc::clone(&all), from_ms: AtomicI64::new(from_ms), step_ms };
-        let whole = Continued::new(Arc::new(forgetful), Arc::new(Kept(Arc::clone(&all))));
+        let whole = ContinuedStore::new(Arc::new(forgetful), Arc::new(WholePast(Arc::clone(&all))));
         let window = ClosedWindow::new(start_ms, start_ms + span_ms).unwrap();
         let variables = if one_variable { &VARIABLES[..1] } else { &VARIABLES };
         prop_assert_eq!(found(&whole, variables, window), found(&*all, variables, window));
@@ -170,7 +170,7 @@ proptest! {
 #[test]
 fn the_past_is_not_asked_for_what_the_store_holds() {
     struct Away;
-    impl Past for Away {
+    impl PastReadings for Away {
         fn scan(
             &self,
             _: &StationRecord,
@@ -182,7 +182,7 @@ fn the_past_is_not_asked_for_what_the_store_holds() {
     }
     let all = store(&[(0, 5, 0), (0, 20, 0)]);
     let forgetful = Forgetful { all, from_ms: AtomicI64::new(10), step_ms: 0 };
-    let whole = Continued::new(Arc::new(forgetful), Arc::new(Away));
+    let whole = ContinuedStore::new(Arc::new(forgetful), Arc::new(Away));
     let scan = |start_ms| {
         let stations = &[StationId::new("TEST", "A")];
         let window = ClosedWindow::new(start_ms, 30).unwrap();

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::columns::Columns;
 use super::{
-    Damage, Directory, KeptReport, Reader, Receipt, Selection, SeriesSlice, StationNames,
-    StationRecord, StationRecords, StationSeries, Store, StoreError, VerdictFn, Verdicts,
+    Damage, Directory, Reader, Receipt, Selection, SeriesSlice, StationNames, StationRecord,
+    StationRecords, StationSeries, Store, StoreError, StoredReport, VerdictFn, Verdicts,
     VisitReports, VisitWeather, described,
 };
 use crate::geo::StationIndex;
@@ -81,20 +81,20 @@ struct MemoryReading {
 }
 
 /// The revision of a report and its words of the weather.
-type Said = (u8, Vec<String>);
+type ReportWeather = (u8, Vec<String>);
 
 /// The revision of a report and its text.
 type Text = (u8, ReportText);
 
 /// The previous state of what a batch changed.
 #[derive(Default)]
-struct Before {
+struct Undo {
     /// By index of the station.
     stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
     /// The replaced readings, and how many times, by index of the station.
     readings: HashMap<(usize, SeriesId, i64), (MemoryReading, usize)>,
     /// By index of the station and time: revision and words, if there were any.
-    weather: HashMap<(usize, i64), Option<Said>>,
+    weather: HashMap<(usize, i64), Option<ReportWeather>>,
     /// The same for texts.
     texts: HashMap<(usize, i64), Option<Text>>,
 }
@@ -225,7 +225,7 @@ impl Reader for MemoryView<'_> {
             let within = window.start_ms()..=window.end_ms();
             for (&ts_ms, (revision, text)) in self.record.stations[place].texts.range(within) {
                 let (header, text) = (text.header(), text.text());
-                visit(i, &KeptReport { ts_ms, revision: *revision, header, text });
+                visit(i, &StoredReport { ts_ms, revision: *revision, header, text });
             }
         }
         Ok(Damage::default())
@@ -286,7 +286,7 @@ impl MemoryRecord {
     }
 
     fn apply(&mut self, batch: &Batch) -> Receipt {
-        let (mut receipt, mut before) = (Receipt::default(), Before::default());
+        let (mut receipt, mut before) = (Receipt::default(), Undo::default());
         let known = self.stations.len();
         for station in described(batch) {
             self.put_station(station, &mut before);
@@ -307,7 +307,7 @@ impl MemoryRecord {
             let same = Arc::ptr_eq(&record, &data.record) || record == data.record;
             !same || weather_of != data.weather_of
         };
-        let is_other_weather = |((place, ts_ms), was): ((usize, i64), Option<Said>)| {
+        let is_other_weather = |((place, ts_ms), was): ((usize, i64), Option<ReportWeather>)| {
             let weather = &self.stations[place].weather;
             let at = weather.binary_search_by_key(&ts_ms, |known| known.0).ok();
             let is = at.map(|at| (weather[at].1, &weather[at].2));
@@ -326,7 +326,7 @@ impl MemoryRecord {
         receipt
     }
 
-    fn put_station(&mut self, station: &Station, before: &mut Before) {
+    fn put_station(&mut self, station: &Station, before: &mut Undo) {
         let Some(&place) = self.places.get(&station.id) else {
             let id = |&place: &usize| self.stations[place].record.station.id;
             let at = self.by_id.partition_point(|place| id(place) < station.id);
@@ -358,7 +358,7 @@ impl MemoryRecord {
         Arc::make_mut(&mut data.record).station = station;
     }
 
-    fn put_report(&mut self, report: &Report, before: &mut Before, receipt: &mut Receipt) {
+    fn put_report(&mut self, report: &Report, before: &mut Undo, receipt: &mut Receipt) {
         let Report { ts_ms, revision, .. } = *report;
         let place = self.places[&report.station];
         let data = &mut self.stations[place];
@@ -475,7 +475,7 @@ impl MemoryReading {
     }
 }
 
-impl Before {
+impl Undo {
     fn note(&mut self, place: usize, data: &StationData) {
         let was = || (Arc::clone(&data.record), data.weather_of);
         self.stations.entry(place).or_insert_with(was);

@@ -23,16 +23,16 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 #[cfg(feature = "feed")]
-pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
+pub use alerts::{AlertBackend, AlertReceipt, AlertRecord, AlertStore};
 pub use changes::{ChangeLog, ChangedBatch, ChangedReading, Changes};
 pub use columns::StationReadings;
-pub use continued::{Continued, Past};
+pub use continued::{ContinuedStore, PastReadings};
 pub use damage::{Damage, Watched};
 pub use directory::{Directory, StationRecord, StationRecords, StationSeries};
 #[cfg(feature = "embedded")]
 pub use embedded::{
-    EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
-    Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
+    EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, FrozenSegment, FrozenStore, Maintenance,
+    MaintenanceReport, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo, share_folder,
 };
 pub use memory::MemoryStore;
 pub use names::{StationNameError, StationNames};
@@ -48,11 +48,11 @@ use crate::time::ClosedWindow;
 pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
 
 /// A callback that takes the text of a report: the index of its station in the list, and the report.
-pub type VisitReports<'a> = dyn FnMut(usize, &KeptReport<'_>) + 'a;
+pub type VisitReports<'a> = dyn FnMut(usize, &StoredReport<'_>) + 'a;
 
 /// The text of a report on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptReport<'a> {
+pub struct StoredReport<'a> {
     /// Time of the report, milliseconds since 1970.
     pub ts_ms: i64,
     /// 0 for a first report, higher for each correction of it.
@@ -157,11 +157,11 @@ pub trait Reader {
     /// # let store = MemoryStore::default();
     /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
     /// // The store has one report of Toronto Pearson.
-    /// use mesonet::store::KeptReport;
+    /// use mesonet::store::StoredReport;
     /// use mesonet::{ClosedWindow, Reader, StationId};
     /// let (stations, day) = ([StationId::new("METAR", "CYYZ")], ClosedWindow::new(0, i64::MAX)?);
     /// let mut texts = Vec::new();
-    /// store.scan_reports(&stations, day, &mut |_, report: &KeptReport<'_>| {
+    /// store.scan_reports(&stations, day, &mut |_, report: &StoredReport<'_>| {
     ///     texts.push((report.revision, report.text.to_owned()));
     /// })?;
     /// assert_eq!(texts, [(0, "CYYZ 032000Z 24012G20KT 15SM 29/17 A2991".to_owned())]);

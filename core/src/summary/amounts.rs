@@ -1,6 +1,6 @@
 //! The total of amounts that do not overlap.
 
-use super::columns::{Counted, SeriesColumns};
+use super::columns::{SeriesColumns, WindowReading};
 use super::{Coverage, Part, Total};
 use crate::observation::{Qualifier, Quality};
 use crate::time::{HalfOpenWindow, MINUTE_MS};
@@ -8,14 +8,14 @@ use crate::time::{HalfOpenWindow, MINUTE_MS};
 /// Collects the amounts of a period.
 #[derive(Debug, Default)]
 pub(super) struct Amounts {
-    offered: Vec<Offered>,
+    offered: Vec<Candidate>,
     /// Those that are taken, by time.
-    taken: Vec<Offered>,
-    merged: Vec<Offered>,
+    taken: Vec<Candidate>,
+    merged: Vec<Candidate>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Offered {
+struct Candidate {
     from_ms: i64,
     to_ms: i64,
     preference: usize,
@@ -27,7 +27,12 @@ impl Amounts {
         self.offered.clear();
     }
 
-    pub(super) fn show(&mut self, of: &SeriesColumns<'_>, preference: usize, counted: Counted) {
+    pub(super) fn show(
+        &mut self,
+        of: &SeriesColumns<'_>,
+        preference: usize,
+        counted: WindowReading,
+    ) {
         let (from_ms, to_ms) = counted.interval_ms;
         let part = Part {
             from: of.source(counted.ts_ms),
@@ -35,7 +40,7 @@ impl Amounts {
             quality: of.quality[counted.at].quality(),
             qualifier: Qualifier::of_code(of.qualifier[counted.at]),
         };
-        self.offered.push(Offered { from_ms, to_ms, preference, part });
+        self.offered.push(Candidate { from_ms, to_ms, preference, part });
     }
 
     /// Takes the longest amounts first, those of one length in the order of time, and of one interval
@@ -47,8 +52,9 @@ impl Amounts {
             (-length_ms, offered.from_ms, offered.preference, -offered.part.from.ts_ms)
         });
         taken.clear();
-        let same_length =
-            |one: &Offered, other: &Offered| one.to_ms - one.from_ms == other.to_ms - other.from_ms;
+        let same_length = |one: &Candidate, other: &Candidate| {
+            one.to_ms - one.from_ms == other.to_ms - other.from_ms
+        };
         for of_length in offered.chunk_by(same_length) {
             // Both are in the order of time, so one walk along them suffices.
             merged.clear();

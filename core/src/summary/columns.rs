@@ -67,7 +67,7 @@ impl<'a> SeriesColumns<'a> {
         window: HalfOpenWindow,
         role: Role,
         rules: Rules,
-    ) -> impl Iterator<Item = Counted> + use<'a> {
+    ) -> impl Iterator<Item = WindowReading> + use<'a> {
         let (start_ms, end_ms) = (window.start_ms(), window.end_ms());
         let key = &self.series.key;
         let by_interval = is_by_interval(key, role);
@@ -91,14 +91,14 @@ impl<'a> SeriesColumns<'a> {
             };
             let is_usable =
                 self.quality[at].quality().base > BaseQuality::Error && self.value[at].is_finite();
-            Some(Counted { at, ts_ms, value: self.value[at], interval_ms, is_usable })
+            Some(WindowReading { at, ts_ms, value: self.value[at], interval_ms, is_usable })
         })
     }
 }
 
 /// A reading in a window.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted {
+pub(super) struct WindowReading {
     pub at: usize,
     pub ts_ms: i64,
     pub value: f64,

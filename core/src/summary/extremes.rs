@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::columns::{Counted, SeriesColumns};
+use super::columns::{SeriesColumns, WindowReading};
 use super::hours::Hours;
 use super::{Coverage, Extreme, Source};
 use crate::observation::{BaseQuality, Qualifier, Quality};
@@ -13,12 +13,12 @@ use crate::time::HalfOpenWindow;
 pub(super) struct Search {
     better: Ordering,
     /// The best of all, and the best of those whose interval is the period.
-    best: [Option<Found>; 2],
+    best: [Option<Candidate>; 2],
     hours: Hours,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct Candidate {
     value: f64,
     rank: (i64, usize),
     quality: Quality,
@@ -45,12 +45,12 @@ impl Search {
         &mut self,
         of: &SeriesColumns<'_>,
         preference: usize,
-        counted: Counted,
+        counted: WindowReading,
         is_extreme: bool,
         window: HalfOpenWindow,
     ) {
         self.hours.add_interval(counted.interval_ms);
-        let found = || Found {
+        let found = || Candidate {
             value: counted.value,
             rank: (counted.ts_ms, preference),
             quality: of.quality[counted.at].quality(),
@@ -68,9 +68,9 @@ impl Search {
     fn take(
         &mut self,
         which: usize,
-        counted: Counted,
+        counted: WindowReading,
         preference: usize,
-        found: impl FnOnce() -> Found,
+        found: impl FnOnce() -> Candidate,
     ) {
         let is_better = self.best[which].is_none_or(|best| {
             let order = counted.value.total_cmp(&best.value);
@@ -84,7 +84,7 @@ impl Search {
 
     pub(super) fn found(&self, window: HalfOpenWindow) -> Option<Extreme> {
         let [of_all, of_period] = self.best;
-        let Found { value, quality, qualifier, from, .. } = of_period.or(of_all)?;
+        let Candidate { value, quality, qualifier, from, .. } = of_period.or(of_all)?;
         let coverage = Coverage::of(self.hours.minutes(), window);
         Some(Extreme { value, quality, qualifier, from, coverage })
     }

@@ -1,6 +1,6 @@
 //! The mean of a variable: of the means of its hours.
 
-use super::columns::{Counted, SeriesColumns};
+use super::columns::{SeriesColumns, WindowReading};
 use super::{Coverage, Mean};
 use crate::observation::Quality;
 use crate::time::{HOUR_MS, HalfOpenWindow, MINUTE_MS};
@@ -39,7 +39,7 @@ impl HourlyMeans {
         &mut self,
         of: &SeriesColumns<'_>,
         preference: usize,
-        counted: Counted,
+        counted: WindowReading,
         window: HalfOpenWindow,
     ) {
         // A mean of an hour ends with it.

@@ -1,6 +1,6 @@
 //! The wind of a period: its prevailing direction, the mean of its vectors, and its peak.
 
-use super::columns::{Counted, SeriesColumns};
+use super::columns::{SeriesColumns, WindowReading};
 use super::hours::Hours;
 use super::rules::{Role, Rules};
 use super::{Coverage, Extreme};
@@ -156,14 +156,14 @@ pub(super) fn summarize(
 /// The usable readings, if they say what the state was.
 fn states(
     of: &SeriesColumns<'_>,
-    readings: impl Iterator<Item = Counted>,
-) -> impl Iterator<Item = Counted> {
+    readings: impl Iterator<Item = WindowReading>,
+) -> impl Iterator<Item = WindowReading> {
     let is_state = super::rules::role_of(&of.series.key) == Some(Role::State);
     readings.filter(move |counted| is_state && counted.is_usable)
 }
 
 impl WindSummary {
-    fn add(&mut self, of: &SeriesColumns<'_>, counted: Counted, directions: Ordered<'_, '_>) {
+    fn add(&mut self, of: &SeriesColumns<'_>, counted: WindowReading, directions: Ordered<'_, '_>) {
         let speed_kmh = counted.value;
         self.readings += 1;
         self.quality = self.quality.worse(of.quality[counted.at].quality());

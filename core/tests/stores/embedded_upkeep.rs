@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mesonet::observation::{EarlierPlaces, Identifiers};
 use mesonet::store::{
-    EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StoreError, no_verdicts,
+    EmbeddedOptions, Maintenance, MaintenanceReport, Receipt, Selection, StoreError, no_verdicts,
 };
 use mesonet::{
     Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
@@ -84,11 +84,11 @@ fn take(store: &EmbeddedStore, batch: &Batch) -> Receipt {
     store.append(batch, &mut no_verdicts).unwrap()
 }
 
-fn seal(store: &EmbeddedStore) -> Maintained {
+fn seal(store: &EmbeddedStore) -> MaintenanceReport {
     store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap()
 }
 
-fn retain(store: &EmbeddedStore, from_ms: i64) -> Maintained {
+fn retain(store: &EmbeddedStore, from_ms: i64) -> MaintenanceReport {
     let retain_from_ms = Some(from_ms);
     store.maintain(&Maintenance { retain_from_ms, ..Maintenance::default() }).unwrap()
 }

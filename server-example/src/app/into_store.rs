@@ -3,13 +3,13 @@
 use std::io::Cursor;
 
 use crate::state::services::Services;
-use mesonet_service::fetch::{Delivery, Sink, Taken, Unavailable};
+use mesonet_service::fetch::{Delivery, DeliveryResult, Sink, Unavailable};
 use mesonet_service::ingest::{
     ByteSource, FileLimits, Ingest, IngestSummary, KindSummary, Label, Options,
 };
 
 impl Sink for Services {
-    fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
+    fn take(&self, delivery: &Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
         let _turn = self.lanes.fetched();
         let done = self.ingest(options(delivery), |ingest| read(delivery, ingest));
         let (faults, summary) = done.map_err(|error| Unavailable(error.to_string()))?;
@@ -41,12 +41,16 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
 }
 
 /// Returns what was taken. If the store failed, nothing is certain to have been taken.
-fn taken(summary: &IngestSummary, faults: Vec<String>) -> Result<Taken, Unavailable> {
+fn taken(summary: &IngestSummary, faults: Vec<String>) -> Result<DeliveryResult, Unavailable> {
     if let Some(error) = &summary.store_error {
         return Err(Unavailable(error.to_string()));
     }
     let total = |count: fn(&KindSummary) -> u64| summary.kinds.values().map(count).sum();
-    Ok(Taken { reports: total(|kind| kind.reports), readings: total(|kind| kind.readings), faults })
+    Ok(DeliveryResult {
+        reports: total(|kind| kind.reports),
+        readings: total(|kind| kind.readings),
+        faults,
+    })
 }
 
 #[cfg(test)]

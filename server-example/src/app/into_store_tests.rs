@@ -18,7 +18,7 @@ struct Record {
 }
 
 impl Sink for Record {
-    fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
+    fn take(&self, delivery: &Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
         let target = Target {
             intake: &self.intake,
             store: &self.store,

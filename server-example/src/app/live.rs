@@ -20,7 +20,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(5);
 pub fn publish(beside: &mut JoinSet<()>, state: &Arc<State>) {
     // A server that reads the record of another one publishes what it has read: see `serve.rs`.
     if state.services.follower().is_none() {
-        let came = state.services.noted.told();
+        let came = state.services.changed_stations.new_batches();
         beside.spawn(repeat(Arc::clone(state), came, State::publish_batches));
     }
     let came = Arc::clone(&state.services.items_came);

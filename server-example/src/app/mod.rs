@@ -25,7 +25,6 @@ mod figures;
 mod identify;
 mod into_store;
 mod key_renewal;
-mod leave;
 mod live;
 mod model_layout;
 #[cfg(feature = "mqtt")]
@@ -42,6 +41,7 @@ mod retention;
 mod route;
 mod router;
 mod serve;
+mod shutdown;
 mod signals;
 mod upkeep;
 mod watch;

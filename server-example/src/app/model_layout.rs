@@ -14,14 +14,14 @@ const RESTED: Duration = Duration::from_hours(24);
 
 /// The runs that are still to be looked at, the latest of each model first.
 #[derive(Debug, Default)]
-pub struct Remaining(Option<VecDeque<(String, RunStamp)>>);
+pub struct RunQueue(Option<VecDeque<(String, RunStamp)>>);
 
 /// Writes the next run of an older layout again, and returns how long to wait before the one after
 /// it.
 ///
 /// # Errors
 /// If the runs cannot be listed, or the disk reports an error.
-pub fn upgrade(state: &State, remaining: &mut Remaining) -> Result<Duration, RunStoreError> {
+pub fn upgrade(state: &State, remaining: &mut RunQueue) -> Result<Duration, RunStoreError> {
     let store = state.services.models.store();
     let runs = match &mut remaining.0 {
         Some(runs) => runs,

@@ -13,7 +13,7 @@ use crate::routes::live_filter;
 use crate::state::State;
 
 /// How long the last messages may take once the server ends.
-const FAREWELL: Duration = Duration::from_secs(4);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The tasks, which end with the stream of events.
 pub struct Deliveries {
@@ -60,6 +60,7 @@ impl Deliveries {
     /// Waits a moment for the last messages.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        let _ = timeout(FAREWELL, async { while self.tasks.join_next().await.is_some() {} }).await;
+        let _ =
+            timeout(CLOSE_TIMEOUT, async { while self.tasks.join_next().await.is_some() {} }).await;
     }
 }

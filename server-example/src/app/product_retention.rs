@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mesonet::Iso8601;
 use mesonet::raster::RasterProduct;
-use mesonet_service::products::Expired;
+use mesonet_service::products::RetentionOutcome;
 
 use crate::state::State;
 
@@ -72,8 +72,8 @@ pub fn expire(state: &State, stayed: &mut Stayed) -> io::Result<Duration> {
 }
 
 /// Logs and counts what was deleted, and what stays although it is too old.
-fn report(state: &State, name: &str, done: Expired, stayed: &mut Stayed) {
-    let Expired { files, bytes, times_ms, stay, has_more: _, failed } = done;
+fn report(state: &State, name: &str, done: RetentionOutcome, stayed: &mut Stayed) {
+    let RetentionOutcome { files, bytes, times_ms, stay, has_more: _, failed } = done;
     if let Some((oldest_ms, newest_ms)) = times_ms {
         state.services.metrics.deleted_products(name, files, bytes);
         tracing::info!(

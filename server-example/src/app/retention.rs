@@ -1,7 +1,7 @@
 //! How far back a running server keeps its record.
 
 use mesonet::Iso8601;
-use mesonet::store::{Maintained, StoreError};
+use mesonet::store::{MaintenanceReport, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet_service::archive::{name_of, whole_months};
 use mesonet_service::record::Record;
@@ -88,7 +88,7 @@ pub fn announce(state: &State, record: &Record) -> Result<(), StoreError> {
 }
 
 /// Logs what was deleted.
-pub fn report(record: &Record, cutoff_ms: i64, done: &Maintained, alerts: usize) {
+pub fn report(record: &Record, cutoff_ms: i64, done: &MaintenanceReport, alerts: usize) {
     if done.expired_segments > 0 || alerts > 0 {
         tracing::info!(
             "deleted what was older than {}: {} {} with {} readings, {alerts} alerts",

@@ -80,7 +80,7 @@ impl App {
             headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
             // A server that is about to stop ends each connection with its next answer, so that a
             // proxy sends nothing more on it. Over HTTP/2, `connections/` does that.
-            if self.state.services.is_leaving() {
+            if self.state.services.is_shutting_down() {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             (response, plan.get().copied())

@@ -15,7 +15,7 @@ use tower::ServiceExt;
 
 use super::background::{repeat, rest};
 use super::error::ServeError;
-use super::leave::{SHUTDOWN_GRACE, until_told_to_stop};
+use super::shutdown::{SHUTDOWN_GRACE, wait_for_shutdown};
 use super::upkeep::{Fed, LOOK, look, work_beside};
 use super::watch::Watch;
 use super::{figures, product_retention, retention, webhooks};
@@ -131,7 +131,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
-    let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
+    let stop_requested = wait_for_shutdown(signals, Arc::clone(&state), flags, certificate);
     let served = Connections { app, table, max_streams, tls };
     if !connections::serve(listener, served, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mesonet::store::Maintained;
+use mesonet::store::MaintenanceReport;
 use mesonet::time::HOUR_MS;
 use mesonet_service::record::Record;
 use tokio::task::JoinSet;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::background::{repeat, rest};
 use super::error::ServeError;
 use super::key_renewal::keep_keys;
-use super::model_layout::{Remaining, upgrade};
+use super::model_layout::{RunQueue, upgrade};
 use super::watch::Watch;
 use super::{live, product_retention, retention};
 use crate::sample::replay::Timeline;
@@ -45,7 +45,7 @@ pub fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed
             Ok::<_, ServeError>(TICK)
         }));
         beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
-        beside.spawn(repeat(Arc::clone(state), Remaining::default(), rest, upgrade));
+        beside.spawn(repeat(Arc::clone(state), RunQueue::default(), rest, upgrade));
         let stayed = product_retention::Stayed::new();
         beside.spawn(repeat(Arc::clone(state), stayed, rest, product_retention::expire));
     }
@@ -124,7 +124,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         record.keep_recent(span_ms, state.config().recent_memory_bytes)?;
     }
     if done.sealed_readings > 0 || done.merged_segments > 0 {
-        let Maintained { sealed_readings, merged_segments, .. } = done;
+        let MaintenanceReport { sealed_readings, merged_segments, .. } = done;
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     if done.rewritten_segments > 0 {

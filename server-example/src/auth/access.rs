@@ -66,9 +66,9 @@ impl Caller {
 /// Permission to use a model. No run is opened without a permission, and only this module grants
 /// one.
 #[derive(Clone, Copy, Debug)]
-pub struct Granted<'a>(&'a model::Source);
+pub struct ModelPermission<'a>(&'a model::Source);
 
-impl<'a> Granted<'a> {
+impl<'a> ModelPermission<'a> {
     /// Grants a caller the use of some products of a model in a catalogue.
     ///
     /// # Errors

@@ -169,7 +169,7 @@ impl KeySet {
 
 /// A key as it is published. Members that have no effect are not read.
 #[derive(Deserialize)]
-struct Published {
+struct PublishedKey {
     kty: String,
     kid: Option<String>,
     #[serde(rename = "use")]
@@ -221,7 +221,7 @@ fn parse(bytes: &[u8], source: &KeySetSource) -> Result<HashMap<String, Key>, St
 }
 
 /// Returns a key with its name and its algorithm, or why it cannot be used.
-fn usable(key: &Published) -> Result<(String, DecodingKey, Algorithm), String> {
+fn usable(key: &PublishedKey) -> Result<(String, DecodingKey, Algorithm), String> {
     let kid = key.kid.clone().filter(|kid| (1..=MAX_KID_BYTES).contains(&kid.len()));
     let kid = kid.ok_or("it has no name (kid), or one that is too long")?;
     if key.d.is_some() {

@@ -19,7 +19,7 @@ use mesonet_service::ingest::{
     IngestSummary, Maintain, ModelInlet, ModelProgress, Options, Target, ingest_model, make_model,
     model_named, unmake_model,
 };
-use mesonet_service::products::{Inlet, ProductFiles};
+use mesonet_service::products::{ProductFiles, ProductSink};
 use mesonet_service::progress::{show_fields, under_bar};
 use mesonet_service::record::{Origin, Record, RecordPlace};
 
@@ -87,15 +87,17 @@ pub fn ingest(flags: &IngestFlags) -> Outcome {
     } else if let Some(name) = product {
         let catalogue = files.catalogue();
         let only = catalogue.get(name);
-        let inlet =
-            Inlet { files: &files, only: Some(only.ok_or_else(|| unknown_product(name, &files))?) };
+        let inlet = ProductSink {
+            files: &files,
+            only: Some(only.ok_or_else(|| unknown_product(name, &files))?),
+        };
         make_record(&config)?;
         // Only GRIB2 is read. Nothing goes into the store, so the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts, None), inlet, options)?
     } else {
         let record = Record::open_for_command(&config.record())?;
-        let inlet = Inlet { files: &files, only: None };
+        let inlet = ProductSink { files: &files, only: None };
         let (store, alerts) = (record.store(), record.alerts());
         let maintain = || record.maintain(None).map(drop);
         // A cluster merges by itself.
@@ -147,7 +149,7 @@ fn read(
     paths: &[PathBuf],
     intake: &Intake,
     (store, alerts, maintain): (&dyn Store, &AlertStore, Option<&Maintain<'_>>),
-    products: Inlet<'_>,
+    products: ProductSink<'_>,
     options: Options,
 ) -> Result<IngestSummary, Box<dyn Error>> {
     let target = Target { intake, store, alerts, products: Some(products), maintain };

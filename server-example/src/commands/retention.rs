@@ -11,7 +11,7 @@ use mesonet::store::{AlertRecord, AlertStore, EmbeddedReader, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Iso8601, Reader};
 use mesonet_server::{Config, Flags, KeepFlags, RecordFlags};
-use mesonet_service::archive::{Archive, Covered, name_of};
+use mesonet_service::archive::{Archive, ArchiveCoverage, name_of};
 use mesonet_service::clock::system_ms;
 use mesonet_service::record::{ClickHouseAddress, Record, RecordPlace, would_expire};
 use mesonet_service::retention::newest_ms;
@@ -44,7 +44,7 @@ fn archived(
         return Ok((cutoff_ms, None));
     };
     let name = name_of(&config.record().place)?;
-    let Covered { until_ms, lack } =
+    let ArchiveCoverage { until_ms, lack } =
         Arc::new(Archive::new(address)).covered(&name, record, cutoff_ms)?;
     let lack = lack.map(|lack| format!("the archive {address}: {lack}"));
     // A cutoff before everything that the record holds deletes nothing.
@@ -144,14 +144,14 @@ impl fmt::Display for RetentionSummary {
 /// The cutoff of a record.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct CutoffReport {
     /// Readings before the cutoff are deleted and refused. `None` if there is no cutoff.
     cutoff: Option<Iso8601>,
     /// Time of the newest reading that counts.
     newest: Option<Iso8601>,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for CutoffReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cutoff, newest } = self;
         match cutoff {
@@ -173,7 +173,7 @@ fn cutoff_of_text(text: &str) -> Result<i64, String> {
 }
 
 /// Prints the cutoff, and moves it first if asked to.
-fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<Shown, Box<dyn Error>> {
+fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<CutoffReport, Box<dyn Error>> {
     if let Some(at_ms) = moved_to_ms {
         if let RecordPlace::Embedded(folder) = config.record().place
             && !folder.is_dir()
@@ -187,7 +187,7 @@ fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<Shown, Box<dyn Er
     let shown = |record: &dyn Reader| {
         let held_ms = Some(record.held_from_ms()?).filter(|&held_ms| held_ms > i64::MIN);
         let newest_ms = newest_ms(record)?;
-        Ok(Shown { cutoff: held_ms.map(Iso8601), newest: newest_ms.map(Iso8601) })
+        Ok(CutoffReport { cutoff: held_ms.map(Iso8601), newest: newest_ms.map(Iso8601) })
     };
     match config.record().place {
         // A server may be writing to the record.

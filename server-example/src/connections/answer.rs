@@ -46,9 +46,9 @@ pub async fn answer(
     app: Service,
     AcceptedConnection { peer, connection_state, has_tls }: AcceptedConnection,
     mut request: hyper::Request<Incoming>,
-) -> Result<Response<Answered>, Infallible> {
-    let asking = connection_state.asks();
-    let mut rest = Rest::of(&request);
+) -> Result<Response<AnswerBody>, Infallible> {
+    let in_flight = connection_state.begin_request();
+    let mut rest = UnreadBody::of(&request);
     let mut response = match host::check(&request) {
         Ok(()) => {
             request.extensions_mut().insert(peer);
@@ -58,10 +58,10 @@ pub async fn answer(
                 }
                 let body = Arc::new(Mutex::new(Some(incoming)));
                 rest.body = Some(Arc::clone(&body));
-                Body::new(Awaited { body, connection_state, awaits: false })
+                Body::new(RequestBody { body, connection_state, awaits: false })
             });
             let mut response = app(request).await;
-            if !asking.is_in_pieces() && !rest.is_drained().await {
+            if !in_flight.is_in_pieces() && !rest.is_drained().await {
                 // The caller would send its next request into a connection that closes.
                 response.headers_mut().insert(header::CONNECTION, CLOSE);
             }
@@ -78,11 +78,11 @@ pub async fn answer(
     if has_tls {
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
     }
-    if asking.is_in_pieces() {
+    if in_flight.is_in_pieces() {
         // HTTP/2 has no such header (RFC 9113, 8.2.2): it ends connections by frames.
         response.headers_mut().remove(header::CONNECTION);
     }
-    Ok(response.map(|body| Answered { body, rest: Bytes::new(), offered_bytes: 0, asking }))
+    Ok(response.map(|body| AnswerBody { body, rest: Bytes::new(), offered_bytes: 0, in_flight }))
 }
 
 /// The body of a request, shared by the server and the handler.
@@ -93,14 +93,14 @@ fn lock(body: &Shared) -> MutexGuard<'_, Option<Incoming>> {
 }
 
 /// The part of the body of a request that may be unread when the answer is there.
-struct Rest {
+struct UnreadBody {
     /// `None` for a request without a body.
     body: Option<Shared>,
     /// Whether the caller waits to be asked for the body.
     is_held_back: bool,
 }
 
-impl Rest {
+impl UnreadBody {
     fn of(request: &hyper::Request<Incoming>) -> Self {
         let is_held_back = request.headers().contains_key(header::EXPECT);
         Self { body: None, is_held_back }
@@ -134,13 +134,13 @@ impl Rest {
 }
 
 /// The body of a request. It tells the connection state when the server waits for it.
-struct Awaited {
+struct RequestBody {
     body: Shared,
     connection_state: Arc<ConnectionState>,
     awaits: bool,
 }
 
-impl Awaited {
+impl RequestBody {
     fn awaits(&mut self, awaits: bool) {
         if self.awaits != awaits {
             self.awaits = awaits;
@@ -149,7 +149,7 @@ impl Awaited {
     }
 }
 
-impl HttpBody for Awaited {
+impl HttpBody for RequestBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -175,7 +175,7 @@ impl HttpBody for Awaited {
     }
 }
 
-impl Drop for Awaited {
+impl Drop for RequestBody {
     fn drop(&mut self) {
         self.awaits(false);
     }
@@ -186,16 +186,16 @@ impl Drop for Awaited {
 /// Over HTTP/1 the socket tells whether the caller reads. Over HTTP/2 a caller may read but grant
 /// no window for this answer. So the answer is sent in pieces. Each piece is made once there is a
 /// window for it, and the connection state is told of each.
-pub struct Answered {
+pub struct AnswerBody {
     body: Body,
     /// What is left of the last frame.
     rest: Bytes,
     /// Length of the last piece that was handed over.
     offered_bytes: usize,
-    asking: InFlight,
+    in_flight: InFlight,
 }
 
-impl HttpBody for Answered {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -203,17 +203,17 @@ impl HttpBody for Answered {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if !self.asking.is_in_pieces() {
+        if !self.in_flight.is_in_pieces() {
             return Pin::new(&mut self.body).poll_frame(context);
         }
         if self.offered_bytes > 0 {
-            self.asking.is_taken(self.offered_bytes);
+            self.in_flight.is_taken(self.offered_bytes);
             self.offered_bytes = 0;
         }
         if self.rest.is_empty() {
             let next = Pin::new(&mut self.body).poll_frame(context);
             if !matches!(next, Poll::Ready(Some(Ok(_)))) {
-                self.asking.has_no_piece();
+                self.in_flight.has_no_piece();
             }
             match ready!(next) {
                 Some(Ok(frame)) => match frame.into_data() {
@@ -226,7 +226,7 @@ impl HttpBody for Answered {
         let bytes = self.rest.len().min(PIECE_BYTES);
         let piece = self.rest.split_to(bytes);
         self.offered_bytes = bytes;
-        self.asking.offers();
+        self.in_flight.offers();
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 

@@ -12,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{AcceptedConnection, Answered, Service, answer};
-use super::connection_state::{ConnectionState, Leave};
+use super::answer::{AcceptedConnection, AnswerBody, Service, answer};
+use super::connection_state::{CloseReason, ConnectionState};
 use super::frames::CountedStream;
 
 /// Length of the longest head: the longest query string and room for headers.
@@ -104,7 +104,7 @@ impl<I, S> Closing for http1::Connection<I, S>
 where
     S: HttpService<
             Incoming,
-            ResBody = Answered,
+            ResBody = AnswerBody,
             Error: Into<Box<dyn std::error::Error + Send + Sync>>,
         >,
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
@@ -118,11 +118,11 @@ impl<I, S, E> Closing for http2::Connection<I, S, E>
 where
     S: HttpService<
             Incoming,
-            ResBody = Answered,
+            ResBody = AnswerBody,
             Error: Into<Box<dyn std::error::Error + Send + Sync>>,
         >,
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
-    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answered>,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, AnswerBody>,
 {
     fn close(self: Pin<&mut Self>) {
         self.graceful_shutdown();
@@ -138,7 +138,7 @@ async fn drive<C: Future + Closing>(
     last_word: Duration,
 ) -> Ending {
     let mut connection = pin!(connection);
-    let (mut stopping, mut leaving) = (false, None);
+    let (mut stopping, mut closing) = (false, None);
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
@@ -148,8 +148,8 @@ async fn drive<C: Future + Closing>(
                 stopping = true;
                 connection.as_mut().close();
             }
-            (leave, is_busy) = connection_state.leave(), if leaving.is_none() => {
-                if matches!(leave, Leave::TooSlow | Leave::OfMany) {
+            (reason, is_busy) = connection_state.close_requested(), if closing.is_none() => {
+                if matches!(reason, CloseReason::TooSlow | CloseReason::OfMany) {
                     return Ending::CutOff;
                 }
                 let grace = if is_busy { LAST_ANSWER } else { last_word };
@@ -157,12 +157,12 @@ async fn drive<C: Future + Closing>(
                     return Ending::Itself;
                 }
                 // A request that has just arrived is answered first.
-                leaving = Some(if is_busy { Ending::CutOff } else { Ending::Itself });
+                closing = Some(if is_busy { Ending::CutOff } else { Ending::Itself });
                 connection.as_mut().close();
                 last_answer.as_mut().reset(Instant::now() + grace);
             }
-            () = &mut last_answer, if leaving.is_some() => {
-                return leaving.unwrap_or(Ending::CutOff);
+            () = &mut last_answer, if closing.is_some() => {
+                return closing.unwrap_or(Ending::CutOff);
             }
         }
     }

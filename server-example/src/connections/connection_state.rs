@@ -16,7 +16,7 @@ pub const PIECE_BYTES: usize = 16 * 1024;
 
 /// Why a connection must close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum CloseReason {
     /// A new connection needs room, and this one has no request in flight.
     ForAnother,
     /// A new connection needs room, and the client address of this one has many.
@@ -31,8 +31,8 @@ pub enum Leave {
 pub struct ConnectionState {
     pub client_addr: ClientAddr,
     pub(super) activity: Mutex<Activity>,
-    pub(super) leave: OnceLock<Leave>,
-    pub(super) told: Notify,
+    pub(super) close_reason: OnceLock<CloseReason>,
+    pub(super) close_request: Notify,
 }
 
 pub(super) struct Activity {
@@ -87,8 +87,8 @@ impl ConnectionState {
         Self {
             client_addr,
             activity: Mutex::new(activity),
-            leave: OnceLock::new(),
-            told: Notify::new(),
+            close_reason: OnceLock::new(),
+            close_request: Notify::new(),
         }
     }
 
@@ -107,7 +107,7 @@ impl ConnectionState {
     }
 
     /// A whole head arrived. The request is in flight until the returned guard is dropped.
-    pub fn asks(self: &Arc<Self>) -> InFlight {
+    pub fn begin_request(self: &Arc<Self>) -> InFlight {
         let mut activity = lock(&self.activity);
         (activity.has_asked, activity.head_since) = (true, None);
         activity.under_way += 1;
@@ -148,11 +148,11 @@ impl ConnectionState {
     }
 
     /// Waits until the connection must close. Returns why, and whether a request is in flight.
-    pub async fn leave(&self) -> (Leave, bool) {
+    pub async fn close_requested(&self) -> (CloseReason, bool) {
         loop {
-            self.told.notified().await;
-            if let Some(leave) = self.leave.get() {
-                return (*leave, lock(&self.activity).busy_since.is_some());
+            self.close_request.notified().await;
+            if let Some(reason) = self.close_reason.get() {
+                return (*reason, lock(&self.activity).busy_since.is_some());
             }
         }
     }
@@ -174,15 +174,19 @@ impl Activity {
         self.streams.as_ref().is_some_and(|streams| streams.behind.is_some())
     }
 
-    pub(super) fn overdue(&mut self, limits: ConnectionLimits, now: Instant) -> Option<Leave> {
+    pub(super) fn overdue(
+        &mut self,
+        limits: ConnectionLimits,
+        now: Instant,
+    ) -> Option<CloseReason> {
         let of_streams = self.streams.as_mut().and_then(|streams| streams.behind.as_mut());
         for behind in self.behind.as_mut().into_iter().chain(of_streams) {
             if behind.is_too_slow(limits.pace, now) {
-                return Some(Leave::TooSlow);
+                return Some(CloseReason::TooSlow);
             }
         }
         if self.streams.as_ref().is_some_and(|streams| streams.has_stuck(limits.pace, now)) {
-            return Some(Leave::TooSlow);
+            return Some(CloseReason::TooSlow);
         }
         self.resting_since()?;
         let (since, limit) = match (self.head_since, self.has_asked) {
@@ -190,7 +194,7 @@ impl Activity {
             (Some(since), true) => (since, limits.head),
             (None, true) => (self.resting_since, limits.idle),
         };
-        (now >= since + limit).then_some(Leave::TooLate)
+        (now >= since + limit).then_some(CloseReason::TooLate)
     }
 }
 

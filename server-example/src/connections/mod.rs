@@ -85,7 +85,7 @@ pub async fn serve(
     listener: TcpListener,
     served: Connections,
     stop_requested: impl Future<Output = ()>,
-    farewell: Duration,
+    shutdown_grace: Duration,
 ) -> bool {
     let table = Arc::clone(&served.table);
     let (stop, stopped) = watch::channel(false);
@@ -134,7 +134,7 @@ pub async fn serve(
             }
         }
     };
-    timeout(farewell, all_gone).await.is_ok()
+    timeout(shutdown_grace, all_gone).await.is_ok()
 }
 
 impl Connections {
@@ -178,7 +178,7 @@ impl Connections {
                 Ok(stream) => stream,
                 Err(_) => return Ending::Itself,
             },
-            _ = accepted.connection_state.leave() => return Ending::CutOff,
+            _ = accepted.connection_state.close_requested() => return Ending::CutOff,
             _ = stopped.wait_for(|stop| *stop) => return Ending::CutOff,
         };
         if stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2) {

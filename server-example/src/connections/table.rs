@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::connection_state::{ConnectionState, Leave, lock};
+use super::connection_state::{CloseReason, ConnectionState, lock};
 use super::limits::ConnectionLimits;
 use crate::limits::ClientAddr;
 
@@ -123,15 +123,15 @@ impl Table {
         if connection_states.taken.len() > limits.connections / 2 {
             limits.idle = limits.idle.min(limits.head);
         }
-        let late: Vec<(u64, Leave)> = connection_states
+        let late: Vec<(u64, CloseReason)> = connection_states
             .taken
             .iter()
             .filter_map(|(&number, connection_state)| {
                 Some((number, lock(&connection_state.activity).overdue(limits, now)?))
             })
             .collect();
-        for (number, leave) in late {
-            connection_states.send_away(number, leave);
+        for (number, reason) in late {
+            connection_states.close(number, reason);
         }
     }
 
@@ -164,7 +164,7 @@ impl ConnectionStates {
             Some(((Reverse(self.has(connection_state.client_addr)), since), number))
         });
         let (_, number) = resting.min()?;
-        self.send_away(number, Leave::ForAnother);
+        self.close(number, CloseReason::ForAnother);
         Some(())
     }
 
@@ -185,22 +185,22 @@ impl ConnectionStates {
             )
         });
         let (_, number) = busy.min()?;
-        self.send_away(number, Leave::OfMany);
+        self.close(number, CloseReason::OfMany);
         Some(())
     }
 
-    fn send_away(&mut self, number: u64, leave: Leave) {
+    fn close(&mut self, number: u64, reason: CloseReason) {
         if let Some(connection_state) = self.remove(number) {
             let counts = &mut self.counts;
-            *match leave {
-                Leave::ForAnother => &mut counts.for_another,
-                Leave::OfMany => &mut counts.of_many,
-                Leave::TooLate => &mut counts.too_late,
-                Leave::TooSlow => &mut counts.too_slow,
+            *match reason {
+                CloseReason::ForAnother => &mut counts.for_another,
+                CloseReason::OfMany => &mut counts.of_many,
+                CloseReason::TooLate => &mut counts.too_late,
+                CloseReason::TooSlow => &mut counts.too_slow,
             } += 1;
             // Only the first reason counts.
-            let _ = connection_state.leave.set(leave);
-            connection_state.told.notify_one();
+            let _ = connection_state.close_reason.set(reason);
+            connection_state.close_request.notify_one();
         }
     }
 

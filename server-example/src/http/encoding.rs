@@ -62,14 +62,14 @@ pub fn weight(parameter: &str) -> Option<f32> {
 
 /// The encodings that a caller accepts, with their weights: its `Accept-Encoding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Accepted {
+pub struct AcceptedEncodings {
     /// By [`Encoding`]; `None` for an encoding that is not named.
     named: [Option<f32>; 4],
     /// The weight of `*`.
     others: Option<f32>,
 }
 
-impl Accepted {
+impl AcceptedEncodings {
     /// Reads the header, which may have several lines. Malformed parts are ignored.
     pub fn of(headers: &HeaderMap) -> Self {
         let mut accepted = Self::default();
@@ -123,7 +123,7 @@ impl Accepted {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Accepted {
+impl<S: Sync> FromRequestParts<S> for AcceptedEncodings {
     type Rejection = Infallible;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self::of(&parts.headers))
@@ -263,7 +263,7 @@ mod tests {
         for line in lines {
             headers.append(header::ACCEPT_ENCODING, line.parse().unwrap());
         }
-        Accepted::of(&headers).smallest().name()
+        AcceptedEncodings::of(&headers).smallest().name()
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(smallest(&["*"]), "br");
         let mut headers = HeaderMap::new();
         headers.append(header::ACCEPT_ENCODING, "gzip, br".parse().unwrap());
-        assert_eq!(Accepted::of(&headers).fastest(), Encoding::Gzip);
+        assert_eq!(AcceptedEncodings::of(&headers).fastest(), Encoding::Gzip);
     }
 
     /// What browsers send, and what they would send if they preferred Zstandard.
@@ -289,8 +289,8 @@ mod tests {
     fn zstandard_is_for_those_who_accept_neither_gzip_nor_brotli() {
         let mut headers = HeaderMap::new();
         headers.append(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd".parse().unwrap());
-        assert_eq!(Accepted::of(&headers).fastest(), Encoding::Gzip);
-        assert_eq!(Accepted::of(&headers).smallest(), Encoding::Brotli);
+        assert_eq!(AcceptedEncodings::of(&headers).fastest(), Encoding::Gzip);
+        assert_eq!(AcceptedEncodings::of(&headers).smallest(), Encoding::Brotli);
         assert_eq!(smallest(&["gzip", "zstd"]), "gzip");
         assert_eq!(smallest(&["zstd, gzip;q=0.1"]), "gzip");
         assert_eq!(smallest(&["zstd, *;q=0.1"]), "br");

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use mesonet::store::StoreError;
 use serde::Serialize;
 
-use super::encoding::{Accepted, Compressor, Effort, Encoding};
+use super::encoding::{AcceptedEncodings, Compressor, Effort, Encoding};
 use super::etag::{digest, etag, has_already};
 use crate::http::error::ApiError;
 
@@ -148,7 +148,7 @@ impl Snapshot {
     /// Answers a request: 304 if the caller has the body already.
     pub fn answer(&self, headers: &HeaderMap) -> Response {
         let content = &*self.content;
-        let encoding = Accepted::of(headers).smallest();
+        let encoding = AcceptedEncodings::of(headers).smallest();
         let [fast, thorough] = &content.etags[encoding as usize];
         let (mut response, etag) = if has_already(headers, fast) || has_already(headers, thorough) {
             (StatusCode::NOT_MODIFIED.into_response(), content.etag(encoding))
@@ -244,7 +244,7 @@ pub fn json_of_content(
     content: &str,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    let encoding = Accepted::of(headers).fastest();
+    let encoding = AcceptedEncodings::of(headers).fastest();
     let etag = etag(content, encoding).map_err(ApiError::internal)?;
     let mut response = if has_already(headers, &etag) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -264,7 +264,10 @@ pub fn json_of_content(
 ///
 /// # Errors
 /// The value cannot be serialized or the compressor failed.
-pub fn json_value(accepted: Accepted, value: &impl Serialize) -> Result<Response, ApiError> {
+pub fn json_value(
+    accepted: AcceptedEncodings,
+    value: &impl Serialize,
+) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     json_bytes(accepted.fastest(), &body)
 }

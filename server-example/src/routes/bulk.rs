@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::post;
 use mesonet::access::Product;
 use mesonet::export::{ExportError, MAX_PAGE_ROWS};
-use mesonet::store::{Continued, Watched};
+use mesonet::store::{ContinuedStore, Watched};
 use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
 use crate::http::bulk_headers::{HAS_MORE, NAME, NEXT_CURSOR, SERIES_FOUND, STATION_ID};
 use crate::http::damage::with_header;
-use crate::http::encoding::{Accepted, Encoding};
+use crate::http::encoding::{AcceptedEncodings, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
@@ -160,7 +160,7 @@ async fn bulk(
     Shared(state): Shared<Arc<State>>,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
     headers: HeaderMap,
     JsonBody(BulkRequest { station_id, station_ids, requests }): JsonBody<BulkRequest>,
 ) -> Result<Response, ApiError> {
@@ -195,9 +195,10 @@ async fn bulk(
         // Planning reads all rows of the page, so it finds all missing readings.
         let archive = state.services.archive.as_ref().map(Archive::open);
         let record: Arc<dyn Reader + Send + Sync> = match &archive {
-            Some(past) => {
-                Arc::new(Continued::new(Arc::clone(&state.services.store), Arc::clone(past) as _))
-            }
+            Some(past) => Arc::new(ContinuedStore::new(
+                Arc::clone(&state.services.store),
+                Arc::clone(past) as _,
+            )),
             None => Arc::clone(&state.services.store) as _,
         };
         let store = Watched::new(&*record);

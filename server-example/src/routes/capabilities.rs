@@ -11,7 +11,7 @@ use mesonet::access::{Capabilities, Limits, ModelCapabilities, Product, ProductA
 use serde::Serialize;
 
 use crate::auth::access::Caller;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::openapi::{About, Tag};
@@ -42,7 +42,7 @@ struct ServiceCapabilities {
 async fn capabilities(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let Capabilities { products, limits } =
         Capabilities::new(&Product::OF_OBSERVATIONS, caller.plan, caller.is_staff);

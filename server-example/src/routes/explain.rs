@@ -14,7 +14,7 @@ use super::filter::station_named;
 use super::parameters::STATION_ID;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
 use crate::http::parameter::{Form, Parameter};
@@ -55,7 +55,7 @@ async fn explain(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
     let station = station_named(&state, station)?;

@@ -8,7 +8,7 @@ use axum::routing::get;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
 use crate::openapi::{About, Tag};
@@ -41,7 +41,7 @@ struct FeedList {
 
 async fn feeds(
     Shared(state): Shared<Arc<State>>,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let feeds = state.look_up(State::feeds).await?.map_err(ApiError::internal)?;
     json_value(accepted, &FeedList { feeds })

@@ -86,7 +86,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError>
 
 fn readiness(state: &State) -> Readiness {
     let mut reasons = Vec::new();
-    if state.services.is_leaving() {
+    if state.services.is_shutting_down() {
         reasons.push("the server is stopping");
     }
     let (mut newest_ms, mut faults) = (None, 0);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
 use crate::openapi::{About, Credentials, Tag};
@@ -46,7 +46,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         about: || {
             About::new("getDescription", Tag::Server, "This description")
                 .credentials(Credentials::Any)
-                .json::<Described>("An OpenAPI 3.1 document.")
+                .json::<OpenApiDocument>("An OpenAPI 3.1 document.")
                 .cached("`no-cache`")
                 .tagged()
         },
@@ -57,7 +57,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 #[derive(ToSchema)]
 #[schema(as = OpenApiDocument, value_type = Object)]
 #[expect(dead_code, reason = "only its form is used")]
-struct Described(serde_json::Value);
+struct OpenApiDocument(serde_json::Value);
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -91,7 +91,7 @@ struct ReplayAlerts {
 
 async fn index(
     Shared(state): Shared<Arc<State>>,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let mut response = if page::is_preferred(&headers) {

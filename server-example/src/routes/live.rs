@@ -18,7 +18,7 @@ use super::alerts::{BBOX, CODES, LANG, PLACE, bbox, codes, language};
 use super::filter::{FILTER, MAX_RADIUS_KM, STATION_IDS, named, near, station_properties};
 use super::parameters::BOX;
 use super::readings::{NAMES, names};
-use crate::auth::access::{Caller, Granted};
+use crate::auth::access::{Caller, ModelPermission};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter, join};
@@ -248,7 +248,9 @@ fn models(state: &State, caller: &Caller) -> Vec<String> {
     let catalogue = state.services.models.catalogue();
     let names = catalogue.iter().map(model::Source::name);
     let mut models: Vec<String> = names
-        .filter(|name| Granted::new(&catalogue, caller, name, ModelUse::Listing, []).is_ok())
+        .filter(|name| {
+            ModelPermission::new(&catalogue, caller, name, ModelUse::Listing, []).is_ok()
+        })
         .map(str::to_owned)
         .collect();
     models.sort_unstable();

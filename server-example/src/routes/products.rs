@@ -16,7 +16,7 @@ use serde::Serialize;
 use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -182,7 +182,7 @@ async fn exists(
     client_addr: ClientAddr,
     Path(name): Path<String>,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let asked = ProductRequest::new(&state.services.products, name, &query)?;
     let found = state
@@ -292,7 +292,7 @@ fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
 async fn list(
     Shared(state): Shared<Arc<State>>,
     client_addr: ClientAddr,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let list = state
         .work(client_addr, Load::Light, |state| products(state.services.products_with_sample()))

@@ -52,9 +52,9 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 /// Permission to push. When a handler extracts it first, other callers are refused before the rest
 /// of their request is read.
-struct Permitted(Scope);
+struct PushPermission(Scope);
 
-impl FromRequestParts<Arc<State>> for Permitted {
+impl FromRequestParts<Arc<State>> for PushPermission {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
         let scope = authorize(state, &parts.headers)?;
@@ -68,7 +68,7 @@ impl FromRequestParts<Arc<State>> for Permitted {
 
 /// Answers a push, and logs the outcome.
 async fn push(
-    Permitted(scope): Permitted,
+    PushPermission(scope): PushPermission,
     Shared(state): Shared<Arc<State>>,
     query: Query,
     request: Request,

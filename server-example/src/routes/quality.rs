@@ -14,7 +14,7 @@ use super::filter::station_named;
 use super::parameters::{END, START, STATION};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
@@ -52,7 +52,7 @@ async fn quality(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;

@@ -21,7 +21,7 @@ use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::{END, START};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
-use crate::http::encoding::{Accepted, Encoding};
+use crate::http::encoding::{AcceptedEncodings, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
@@ -123,7 +123,7 @@ async fn of_box(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
     let shape = shape(&state, &query, &headers)?;
@@ -149,7 +149,7 @@ async fn of_stations(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
     headers: HeaderMap,
     JsonBody(body): JsonBody<StationIds>,
 ) -> Result<Response, ApiError> {
@@ -221,10 +221,14 @@ async fn answer(
         let writer = if is_geojson {
             let directory = state.services.store.directory()?;
             let writer = FeaturesWriter::new(answer, directory, query.window.end_ms(), form);
-            Written::Features(Box::new(writer.with_distances(away)))
+            AnswerWriter::Features(Box::new(writer.with_distances(away)))
         } else {
             let writer = ReadingsWriter::new(answer).with_distances(away);
-            Written::Readings(Box::new(if form.is_empty() { writer } else { writer.in_form(form) }))
+            AnswerWriter::Readings(Box::new(if form.is_empty() {
+                writer
+            } else {
+                writer.in_form(form)
+            }))
         };
         Ok((damaged, Pieces::new(writer, encoding)?))
     };
@@ -239,7 +243,7 @@ async fn answer(
 }
 
 /// An answer that is being written.
-enum Written {
+enum AnswerWriter {
     Readings(Box<ReadingsWriter>),
     Features(Box<FeaturesWriter>),
 }
@@ -273,7 +277,7 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     Ok(Cost { load, bytes: cells * size_of::<AnswerReading>() * 2 + stream::STREAM_BYTES })
 }
 
-impl BodyWriter for Written {
+impl BodyWriter for AnswerWriter {
     fn held_bytes(&self) -> usize {
         match self {
             Self::Readings(writer) => writer.held_bytes(),

@@ -20,7 +20,7 @@ use super::parameters::{END, START};
 use super::reports::no_texts;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
@@ -87,7 +87,7 @@ async fn series(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
 ) -> Result<Response, ApiError> {
     let station = station_named(&state, &station_id)?;

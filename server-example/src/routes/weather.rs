@@ -14,7 +14,7 @@ use super::filter::station_named;
 use super::parameters::{END, START, STATION_ID};
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::{Query, missing};
 use crate::http::snapshot::json_value;
@@ -50,7 +50,7 @@ async fn weather(
     caller: Caller,
     client_addr: ClientAddr,
     query: Query,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
     let station = station_named(&state, station)?;

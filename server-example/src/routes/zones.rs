@@ -11,7 +11,7 @@ use mesonet::zone;
 use mesonet::zone::Zones;
 
 use crate::http::GEOGRAPHY;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
@@ -89,7 +89,7 @@ async fn zones(
             zones.version()
         )));
     }
-    let encoding = Accepted::of(&headers).fastest();
+    let encoding = AcceptedEncodings::of(&headers).fastest();
     let etag = etag(zones.version(), encoding).map_err(ApiError::internal)?;
     let geography = HeaderValue::try_from(zones.version()).map_err(ApiError::internal)?;
     let mut response = if has_already(&headers, &etag) {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use flate2::read::GzDecoder;
 
 use mesonet_service::files::{Budget, FileLimits};
-use mesonet_service::products::{Inlet, ProductFiles, ProductSummary, take_in};
+use mesonet_service::products::{ProductFiles, ProductSink, ProductSummary, take_in};
 
 const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
 const FIELD: &[u8] =
@@ -28,7 +28,7 @@ pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
     }
     let mut bytes = Vec::new();
     GzDecoder::new(FIELD).read_to_end(&mut bytes)?;
-    let inlet = Inlet { files, only: Some(product) };
+    let inlet = ProductSink { files, only: Some(product) };
     let mut summary = ProductSummary::default();
     let budget = Budget::new(FileLimits::default(), bytes.len() as u64);
     take_in(inlet, NAME, &bytes, &budget, &mut summary).map_err(io::Error::other)?;

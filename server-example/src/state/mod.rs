@@ -52,7 +52,7 @@ use mesonet_service::keys::{KnownKeys, known_keys};
 use mesonet_service::live::EventLogError;
 use mesonet_service::mqtt::{MqttBroker, MqttError};
 use mesonet_service::products::ProductFiles;
-use mesonet_service::record::{ReadOnlyStore, Touched, Upstream};
+use mesonet_service::record::{ReadOnlyStore, UpdatedStations, Upstream};
 use mesonet_service::record::{Record, RecordPlace};
 use mesonet_service::webhooks::{Webhook, WebhookError};
 
@@ -273,14 +273,14 @@ impl State {
     pub fn follow(&self) -> Result<(), StateError> {
         let Some(follower) = self.services.follower() else { return Ok(()) };
         let touched = match follower.update() {
-            Touched::None => return Ok(()),
-            Touched::Stations(stations) => stations.into_iter().collect(),
-            Touched::All => {
+            UpdatedStations::None => return Ok(()),
+            UpdatedStations::Stations(stations) => stations.into_iter().collect(),
+            UpdatedStations::All => {
                 let directory = self.services.store.directory().map_err(SnapshotError::from)?;
                 directory.stations.iter().map(|record| record.station.id).collect()
             }
         };
-        self.services.noted.put_back(touched);
+        self.services.changed_stations.put_back(touched);
         Ok(())
     }
 
@@ -305,11 +305,11 @@ impl State {
 
     /// Updates the bodies with stations.
     pub(crate) fn refresh_stations(&self) -> Result<(), StateError> {
-        let Services { noted, store, .. } = &*self.services;
-        let touched = noted.take();
+        let Services { changed_stations, store, .. } = &*self.services;
+        let touched = changed_stations.take();
         let refreshed = self.snapshots.refresh(&**store, self.clock.now_ms(), &touched);
         if refreshed.is_err() {
-            noted.put_back(touched);
+            changed_stations.put_back(touched);
         }
         Ok(refreshed?)
     }

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use mesonet::model;
 use mesonet::model::RunStamp;
 
-use crate::auth::access::Granted;
+use crate::auth::access::ModelPermission;
 
 /// The model runs of a deployment.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl ModelRuns {
     /// The run does not exist or is damaged.
     pub(crate) fn run(
         &self,
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
         stamp: RunStamp,
     ) -> Result<Arc<model::Run>, model::RunStoreError> {
         let model = granted.source().name();
@@ -105,7 +105,7 @@ impl ModelRuns {
     /// The folder cannot be read.
     pub(crate) fn runs(
         &self,
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
     ) -> Result<Vec<Arc<model::Run>>, model::RunStoreError> {
         let mut runs = Vec::new();
         for &stamp in &*self.begun(granted.source().name())? {
@@ -120,7 +120,7 @@ impl ModelRuns {
     /// As [`runs`](Self::runs).
     pub(crate) fn newest(
         &self,
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
     ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
         for &stamp in &*self.begun(granted.source().name())? {
             if let Some(run) = self.published(granted, stamp)? {
@@ -156,7 +156,7 @@ impl ModelRuns {
 
     fn published(
         &self,
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
         stamp: RunStamp,
     ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
         match self.run(granted, stamp) {

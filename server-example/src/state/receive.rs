@@ -48,7 +48,7 @@ pub(crate) struct Reception {
 
 /// A completely received body.
 #[derive(Debug)]
-pub enum Received {
+pub enum ReceivedBody {
     Memory(Cursor<Vec<u8>>),
     File(SpoolFile),
 }
@@ -72,7 +72,7 @@ impl Reception {
     ///
     /// # Errors
     /// The body is too long, arrives too slowly or breaks off, or there are too many others.
-    pub async fn receive(&self, body: Body, limit: u64) -> Result<Received, ApiError> {
+    pub async fn receive(&self, body: Body, limit: u64) -> Result<ReceivedBody, ApiError> {
         let too_long = || {
             let text = format!("the body must be at most {limit} bytes long");
             ApiError::Refused(StatusCode::PAYLOAD_TOO_LARGE, text)
@@ -114,8 +114,8 @@ impl Reception {
             }
         }
         Ok(match file {
-            Some(file) => Received::File(file.write(waiting).await?.0),
-            None => Received::Memory(Cursor::new(waiting)),
+            Some(file) => ReceivedBody::File(file.write(waiting).await?.0),
+            None => ReceivedBody::Memory(Cursor::new(waiting)),
         })
     }
 
@@ -150,14 +150,14 @@ async fn at_once<T: Send + 'static>(
     })
 }
 
-impl Received {
+impl ReceivedBody {
     /// Whether it was short enough to stay in memory.
     pub fn is_small(&self) -> bool {
         matches!(self, Self::Memory(_))
     }
 }
 
-impl Read for Received {
+impl Read for ReceivedBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => bytes.read(buffer),
@@ -166,7 +166,7 @@ impl Read for Received {
     }
 }
 
-impl Seek for Received {
+impl Seek for ReceivedBody {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::Memory(bytes) => bytes.seek(to),

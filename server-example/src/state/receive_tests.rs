@@ -15,7 +15,7 @@ fn body(pieces: usize, piece_bytes: usize, pause: Duration) -> Body {
     }))
 }
 
-fn status(received: Result<Received, ApiError>) -> (u16, String) {
+fn status(received: Result<ReceivedBody, ApiError>) -> (u16, String) {
     match received {
         Err(ApiError::Refused(status, text)) => (status.as_u16(), text),
         other => panic!("{other:?}"),

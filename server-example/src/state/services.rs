@@ -27,7 +27,7 @@ use mesonet_service::ingest::{
     FileFault, Ingest, IngestSummary, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
     Target, ingest, ingest_model, model_named,
 };
-use mesonet_service::products::{Inlet, ProductFiles};
+use mesonet_service::products::{ProductFiles, ProductSink};
 use mesonet_service::record::ChangedStations;
 use mesonet_service::record::StopGuard;
 use mesonet_service::record::Upstream;
@@ -41,7 +41,7 @@ pub struct Services {
     /// The record of stations and readings.
     pub store: Arc<dyn Store>,
     /// The same record, which also notes the stations with new data.
-    pub(crate) noted: Arc<ChangedStations>,
+    pub(crate) changed_stations: Arc<ChangedStations>,
     /// The alerts.
     pub alerts: Arc<AlertStore>,
     /// The readings that the store no longer holds, if they are archived.
@@ -71,7 +71,7 @@ pub struct Services {
     zones: OnceLock<Arc<ZoneSet>>,
     /// Set once the server is told to stop. The server goes on for a while, and says that it is
     /// leaving.
-    is_leaving: AtomicBool,
+    is_shutting_down: AtomicBool,
     /// Set once the server stops.
     is_stopping: AtomicBool,
 }
@@ -119,7 +119,7 @@ impl Services {
         zone_files: Vec<PathBuf>,
         refused: RefusedReports,
     ) -> Self {
-        let noted = Arc::new(ChangedStations::new(store));
+        let changed_stations = Arc::new(ChangedStations::new(store));
         Self {
             alerts: match &record_of {
                 RecordOf::Elsewhere => Arc::default(),
@@ -127,8 +127,8 @@ impl Services {
                 RecordOf::Followed(follower) => Arc::clone(follower.alerts()),
                 RecordOf::Backups(follower) => Arc::clone(follower.alerts()),
             },
-            store: Arc::clone(&noted) as _,
-            noted,
+            store: Arc::clone(&changed_stations) as _,
+            changed_stations,
             archive: archive.map(Arc::new),
             record_of,
             intake,
@@ -143,7 +143,7 @@ impl Services {
             sampled: Sampled { product: Once::new(), models: Once::new() },
             zone_files,
             zones: OnceLock::new(),
-            is_leaving: AtomicBool::new(false),
+            is_shutting_down: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
         }
     }
@@ -227,13 +227,13 @@ impl Services {
     }
 
     /// From now on says that the server is about to stop.
-    pub(crate) fn leave(&self) {
-        self.is_leaving.store(true, Ordering::Relaxed);
+    pub(crate) fn begin_shutdown(&self) {
+        self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
     /// Whether the server is about to stop.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.is_leaving.load(Ordering::Relaxed)
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.is_shutting_down.load(Ordering::Relaxed)
     }
 
     /// Tells background work to stop where it can.
@@ -346,7 +346,7 @@ impl Services {
             intake: &self.intake,
             store: &StopGuard { store: &*self.store, stopped: &self.is_stopping },
             alerts: &self.alerts,
-            products: Some(Inlet { files: &self.products, only: None }),
+            products: Some(ProductSink { files: &self.products, only: None }),
             maintain: None,
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;

@@ -141,9 +141,9 @@ mod tests {
     use crate::testing::station;
 
     /// Counts how often it is read.
-    struct Counted(MemoryStore, Cell<usize>);
+    struct CountingStore(MemoryStore, Cell<usize>);
 
-    impl Reader for Counted {
+    impl Reader for CountingStore {
         fn directory(&self) -> Result<Arc<Directory>, StoreError> {
             self.0.directory()
         }
@@ -175,7 +175,7 @@ mod tests {
 
     /// A hundred stations with readings of two days. Each has a few more readings than the one
     /// before.
-    fn counted() -> Counted {
+    fn counted() -> CountingStore {
         let mut batch = Batch::default();
         for number in 0..100 {
             let station = station(&format!("C{number:03}"));
@@ -202,7 +202,7 @@ mod tests {
         }
         let store = MemoryStore::default();
         store.append(&batch, &mut no_verdicts).unwrap();
-        Counted(store, Cell::new(0))
+        CountingStore(store, Cell::new(0))
     }
 
     fn values(reader: &dyn Reader, selection: &Selection<'_>) -> Vec<(usize, i32, i64, f64)> {

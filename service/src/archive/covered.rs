@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use mesonet::store::{Past, Selection, StationRecord, StoreError};
+use mesonet::store::{PastReadings, Selection, StationRecord, StoreError};
 use mesonet::{Iso8601, Reader, StationId};
 
 use super::ahead::variables;
@@ -22,7 +22,7 @@ use crate::place::ObjectPlace;
 
 /// The time before which the archive has everything that the record holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covered {
+pub struct ArchiveCoverage {
     /// What the record holds before this instant may be deleted.
     pub until_ms: i64,
     /// Why that is earlier than the cutoff that was asked for.
@@ -86,7 +86,7 @@ impl Archive {
         }
         let found = self.covered(name, record, cutoff_ms);
         match &found {
-            Ok(Covered { lack: Some(lack), .. }) => {
+            Ok(ArchiveCoverage { lack: Some(lack), .. }) => {
                 self.log(format!("{lack}; retention waits there for mesonet-server archive"));
             }
             Ok(_) => {}
@@ -110,10 +110,10 @@ impl Archive {
         name: &str,
         record: &dyn Reader,
         cutoff_ms: i64,
-    ) -> Result<Covered, StoreError> {
+    ) -> Result<ArchiveCoverage, StoreError> {
         let cutoff_ms = whole_months(cutoff_ms);
         let manifest = self.manifest()?;
-        let nothing = |lack| Ok(Covered { until_ms: i64::MIN, lack: Some(lack) });
+        let nothing = |lack| Ok(ArchiveCoverage { until_ms: i64::MIN, lack: Some(lack) });
         if manifest.months.is_empty() {
             return nothing(Lack::Empty);
         }
@@ -145,9 +145,9 @@ impl Check<'_> {
         manifest: &ArchiveManifest,
         first_ms: i64,
         cutoff_ms: i64,
-    ) -> Result<Covered, StoreError> {
+    ) -> Result<ArchiveCoverage, StoreError> {
         let mut until_ms = first_ms;
-        let stopped = |until_ms, lack| Ok(Covered { until_ms, lack: Some(lack) });
+        let stopped = |until_ms, lack| Ok(ArchiveCoverage { until_ms, lack: Some(lack) });
         let later = manifest.months.iter().filter(|known| known.month.span_ms().end > first_ms);
         for known in later {
             if until_ms >= cutoff_ms {
@@ -167,7 +167,7 @@ impl Check<'_> {
         }
         match self.gap(until_ms..cutoff_ms)? {
             Some(lack) => stopped(until_ms, lack),
-            None => Ok(Covered { until_ms: cutoff_ms, lack: None }),
+            None => Ok(ArchiveCoverage { until_ms: cutoff_ms, lack: None }),
         }
     }
 

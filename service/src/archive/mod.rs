@@ -27,7 +27,7 @@ mod write;
 use std::io;
 use std::path::PathBuf;
 
-pub use covered::{Covered, whole_months};
+pub use covered::{ArchiveCoverage, whole_months};
 pub use past::Archive;
 pub use run::{ArchiveRun, ArchiveSummary, open};
 pub use write::FILE_READINGS;

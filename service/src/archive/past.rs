@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use mesonet::StationId;
 use mesonet::export::archive::{ArchiveDamage, ArchiveTail};
-use mesonet::store::{Damage, Past, SeriesSlice, StationReadings, StationRecord, StoreError};
+use mesonet::store::{
+    Damage, PastReadings, SeriesSlice, StationReadings, StationRecord, StoreError,
+};
 
 use super::manifest::{ArchiveManifest, ArchivedFile, ArchivedMonth};
 use super::month::Month;
@@ -312,7 +314,7 @@ impl OpenArchive {
     }
 }
 
-impl Past for OpenArchive {
+impl PastReadings for OpenArchive {
     fn scan(
         &self,
         station: &StationRecord,

@@ -68,7 +68,7 @@ pub struct ArchiveSummary {
 
 /// A record that a server may have open, the time from which it holds readings, and its name in
 /// places.
-pub type Opened<'a> = (Arc<dyn Reader>, HeldNow<'a>, String);
+pub type Opened<'a> = (Arc<dyn Reader>, HeldFrom<'a>, String);
 
 /// Opens a record that a server may have open.
 ///
@@ -99,14 +99,14 @@ pub fn open(settings: &RecordSettings) -> Result<Opened<'_>, ArchiveError> {
 }
 
 /// The time from which a record holds readings now.
-pub type HeldNow<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
+pub type HeldFrom<'a> = Box<dyn Fn() -> Result<i64, StoreError> + 'a>;
 
 /// One run.
 pub struct ArchiveRun<'a> {
     pub place: ObjectPlace,
     pub store: &'a dyn Reader,
     /// The time from which the record holds readings: now, not when the record was opened.
-    pub held_now: HeldNow<'a>,
+    pub held_now: HeldFrom<'a>,
     pub name: String,
     pub before_ms: i64,
     pub take_over: bool,

@@ -1,5 +1,7 @@
 use mesonet::observation::{EarlierPlaces, Identifiers};
-use mesonet::store::{Damage, Directory, Past, Selection, SeriesSlice, VisitWeather, no_verdicts};
+use mesonet::store::{
+    Damage, Directory, PastReadings, Selection, SeriesSlice, VisitWeather, no_verdicts,
+};
 use mesonet::time::HOUR_MS;
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,

@@ -8,14 +8,14 @@ use super::*;
 use crate::place::{ZSTD, hex_sha256};
 
 /// A content in a place, compressed and as it is.
-struct Stored {
+struct StoredContent {
     folder: TempDir,
     place: ObjectPlace,
     text: Vec<u8>,
     entries: [ManifestEntry; 2],
 }
 
-fn stored() -> Stored {
+fn stored() -> StoredContent {
     let folder = TempDir::new().unwrap();
     let place = ObjectPlace::create(folder.path().to_str().unwrap()).unwrap();
     let text: Vec<u8> =
@@ -37,10 +37,10 @@ fn stored() -> Stored {
         modified_ns: None,
     };
     let packed = ManifestEntry { zstd_bytes: Some(bytes), ..plain.clone() };
-    Stored { folder, place, text, entries: [packed, plain] }
+    StoredContent { folder, place, text, entries: [packed, plain] }
 }
 
-impl Stored {
+impl StoredContent {
     fn object(&self, entry: &ManifestEntry) -> PathBuf {
         self.folder.path().join(object(&entry.object_name()))
     }

@@ -8,7 +8,7 @@ use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
-use crate::record::{Touched, Upstream, refuse_unfinished_folder};
+use crate::record::{UpdatedStations, Upstream, refuse_unfinished_folder};
 
 /// What a follower answers to a caller that tries to write to it.
 const TAKES_NOTHING: &str =
@@ -24,14 +24,14 @@ pub struct Follower {
     /// The name of the record that the folder holds.
     record_name: Mutex<String>,
     as_of_ms: AtomicI64,
-    shown: Mutex<Shown>,
+    shown: Mutex<ServedBackups>,
     /// Why the last look at the backups failed.
     failure: Mutex<Option<String>>,
 }
 
 /// The backups that answers may be made from: both, while one replaces the other.
 #[derive(Debug, Default)]
-struct Shown {
+struct ServedBackups {
     /// At least this one.
     oldest: Option<Name>,
     /// At most this one.
@@ -56,7 +56,8 @@ impl Follower {
             }
             (Err(error), None) => return Err(error),
         };
-        let shown = Shown { oldest: mirror.name().cloned(), newest: mirror.name().cloned() };
+        let shown =
+            ServedBackups { oldest: mirror.name().cloned(), newest: mirror.name().cloned() };
         let follower = Self {
             shown: Mutex::new(shown),
             reader: EmbeddedReader::open(folder)?,
@@ -88,7 +89,7 @@ impl Follower {
         self.record_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
+    fn shown(&self) -> MutexGuard<'_, ServedBackups> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,7 +112,7 @@ impl Upstream for Follower {
     }
 
     /// Fetches the newest backup, unless the folder has it.
-    fn update(&self) -> Touched {
+    fn update(&self) -> UpdatedStations {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         let updated = mirror.update(|name| {
             self.shown().newest = Some(name.clone());
@@ -130,7 +131,7 @@ impl Upstream for Follower {
                 if failure.take().is_some() {
                     tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
                 }
-                if is_new { Touched::All } else { Touched::None }
+                if is_new { UpdatedStations::All } else { UpdatedStations::None }
             }
             Err(error) => {
                 let text = error.to_string();
@@ -141,7 +142,7 @@ impl Upstream for Follower {
                     );
                 }
                 *failure = Some(text);
-                Touched::None
+                UpdatedStations::None
             }
         }
     }

@@ -98,7 +98,7 @@ pub enum Content {
 
 /// What is in a data folder at one moment, without the model runs.
 #[derive(Debug, Default)]
-pub struct Gathered {
+pub struct FolderContent {
     pub sources: Vec<BackupSource>,
     /// The folders of the model runs, relative to the data folder.
     pub runs: Vec<String>,
@@ -118,8 +118,8 @@ pub struct Files {
 }
 
 /// Finds the files of a data folder. Those that change are copied into another folder.
-pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
-    let mut gathered = Gathered::default();
+pub fn gather(data: &Path, scratch: &Path) -> Result<FolderContent, BackupError> {
+    let mut gathered = FolderContent::default();
     let names = paths(data, "", &mut gathered.foreign)?;
     for name in names.iter().filter(|name| how(name) == How::First) {
         gathered.copy_first(data, scratch, name)?;
@@ -159,7 +159,7 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
     Ok(gathered)
 }
 
-impl Gathered {
+impl FolderContent {
     fn copy_first(&mut self, data: &Path, scratch: &Path, name: &str) -> Result<(), BackupError> {
         let Files { sources, foreign } = files(data, name)?;
         self.foreign.extend(foreign);
@@ -331,7 +331,7 @@ mod tests {
             let name = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
             fs::write(data.join(folder).join(name), "of someone").unwrap();
         }
-        let Gathered { sources, runs, mut foreign, lost: _ } =
+        let FolderContent { sources, runs, mut foreign, lost: _ } =
             gather(data, scratch.path()).unwrap();
         foreign.sort();
         assert_eq!(

@@ -47,7 +47,7 @@ pub use list::{ListedBackup, listed};
 pub use manifest::{BackupManifest, instant, shown};
 pub use mirror::Mirror;
 pub use name::Name;
-pub use prune::{Pruned, prune};
+pub use prune::{PruneReport, prune};
 pub use restore::restore;
 pub use ship::{BackupOptions, BackupSummary, LOST, back_up, make};
 

@@ -26,7 +26,7 @@ const SPARED_MS: i64 = 7 * DAY_MS;
 
 /// What was deleted.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneReport {
     backups: usize,
     files: usize,
     bytes: u64,
@@ -36,7 +36,7 @@ pub struct Pruned {
     left: usize,
 }
 
-impl fmt::Display for Pruned {
+impl fmt::Display for PruneReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { backups, files, bytes, unfinished, left } = self;
         write!(
@@ -58,11 +58,11 @@ impl fmt::Display for Pruned {
 /// # Errors
 /// The span is too short. Or a backup to keep cannot be read: what it needs is not known, so
 /// nothing is deleted.
-pub fn prune(place: &ObjectPlace, keep: &str, now_ms: i64) -> Result<Pruned, BackupError> {
+pub fn prune(place: &ObjectPlace, keep: &str, now_ms: i64) -> Result<PruneReport, BackupError> {
     let kept_ms = parse_window(keep).ok().filter(|&kept_ms| kept_ms >= SPARED_MS);
     let kept_ms = kept_ms.ok_or_else(|| BackupError::Keep(keep.to_owned()))?;
     let names = manifests(place)?;
-    let Some(newest) = names.last() else { return Ok(Pruned::default()) };
+    let Some(newest) = names.last() else { return Ok(PruneReport::default()) };
     let objects = place.objects()?;
     let written_ms =
         objects.iter().chain(&place.list(FOLDER)?).map(|object| object.written_ms).max();
@@ -74,7 +74,7 @@ pub fn prune(place: &ObjectPlace, keep: &str, now_ms: i64) -> Result<Pruned, Bac
     let mut gone: Vec<&Name> = replaced.map(|pair| &pair[0]).collect();
     let whole = newest_whole(place, &names)?;
     gone.retain(|name| Some(*name) != whole);
-    let mut pruned = Pruned { left: names.len() - gone.len(), ..Pruned::default() };
+    let mut pruned = PruneReport { left: names.len() - gone.len(), ..PruneReport::default() };
     let mut needed = HashSet::new();
     for name in names.iter().filter(|name| !gone.contains(name)) {
         needed.extend(read(place, name)?.files.iter().map(ManifestEntry::object_name));

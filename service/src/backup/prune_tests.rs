@@ -75,9 +75,15 @@ fn old_backups_go_with_the_files_that_only_they_have() {
         (1, &["c", "of all"]),
     ]);
     let pruned = prune(&place, "30d", NOW_MS).unwrap();
-    assert_eq!(pruned, Pruned { backups: 2, files: 2, bytes: 2, left: 2, ..Pruned::default() });
+    assert_eq!(
+        pruned,
+        PruneReport { backups: 2, files: 2, bytes: 2, left: 2, ..PruneReport::default() }
+    );
     assert_eq!(texts(folder.path()), ["c", "of all", "shared"]);
-    assert_eq!(prune(&place, "30d", NOW_MS).unwrap(), Pruned { left: 2, ..Pruned::default() });
+    assert_eq!(
+        prune(&place, "30d", NOW_MS).unwrap(),
+        PruneReport { left: 2, ..PruneReport::default() }
+    );
     assert_eq!(pruned.to_string(), "deleted 2 backups, and 2 files in 2 bytes; 2 are left");
 }
 
@@ -89,7 +95,10 @@ fn what_a_backup_under_way_may_need_is_spared() {
     put(&backups, folder.path(), "sent by a backup under way", 6);
     put(&backups, folder.path(), "of one that was killed", 8);
     let pruned = prune(&backups, "7d", NOW_MS).unwrap();
-    assert_eq!(pruned, Pruned { backups: 0, files: 1, bytes: 22, left: 3, ..Pruned::default() });
+    assert_eq!(
+        pruned,
+        PruneReport { backups: 0, files: 1, bytes: 22, left: 3, ..PruneReport::default() }
+    );
     assert_eq!(texts(folder.path()), ["a", "b", "c", "sent by a backup under way"]);
     // Two days later that backup can no longer be in flight.
     let (folder, backups) = place(&[(42, &["a"]), (4, &["b"]), (0, &["b", "c"])]);
@@ -106,9 +115,12 @@ fn a_clock_that_is_ahead_deletes_no_more_than_a_right_one() {
     put(&place, folder.path(), "sent by a backup under way", 6);
     let ahead_ms = NOW_MS + 75 * 365 * DAY_MS;
     let pruned = prune(&place, "90d", ahead_ms).unwrap();
-    assert_eq!(pruned, Pruned { left: 4, ..Pruned::default() });
+    assert_eq!(pruned, PruneReport { left: 4, ..PruneReport::default() });
     let pruned = prune(&place, "30d", ahead_ms).unwrap();
-    assert_eq!(pruned, Pruned { backups: 1, files: 1, bytes: 1, left: 3, ..Pruned::default() });
+    assert_eq!(
+        pruned,
+        PruneReport { backups: 1, files: 1, bytes: 1, left: 3, ..PruneReport::default() }
+    );
     assert_eq!(texts(folder.path()), ["b", "c", "d", "sent by a backup under way"]);
 }
 
@@ -118,7 +130,7 @@ fn a_clock_that_is_ahead_deletes_no_file_of_the_first_backup() {
     let (folder, place) = place(&[]);
     put(&place, folder.path(), "sent by the first backup", 0);
     let pruned = prune(&place, "7d", NOW_MS + 75 * 365 * DAY_MS).unwrap();
-    assert_eq!(pruned, Pruned::default());
+    assert_eq!(pruned, PruneReport::default());
     assert_eq!(texts(folder.path()), ["sent by the first backup"]);
 }
 
@@ -186,7 +198,7 @@ fn a_span_must_leave_time_for_backups_under_way() {
         let error = prune(&place, keep, NOW_MS).unwrap_err().to_string();
         assert!(error.ends_with("followed by d or h, at least 7d"), "{error}");
     }
-    assert_eq!(prune(&place, "168h", NOW_MS).unwrap(), Pruned::default());
+    assert_eq!(prune(&place, "168h", NOW_MS).unwrap(), PruneReport::default());
 }
 
 /// A content that is there in both forms stays in that which a backup names.

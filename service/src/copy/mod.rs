@@ -83,7 +83,7 @@ pub enum CopyCommandError {
 
 /// What was done.
 #[derive(Default)]
-pub struct Copied {
+pub struct CopyReport {
     from: String,
     to: String,
     /// What is not part of the record, and was not copied.
@@ -117,7 +117,7 @@ pub fn copy(
     from_place: &RecordPlace,
     to_place: &RecordPlace,
     options: CopyOptions<'_>,
-) -> Result<Copied, CopyCommandError> {
+) -> Result<CopyReport, CopyCommandError> {
     let CopyOptions { check, password_file } = options;
     let (from_shown, to_shown) = (places::shown(from_place), places::shown(to_place));
     if from_shown == to_shown {
@@ -129,10 +129,10 @@ pub fn copy(
         let (comparison, compare_s) = compared(&from, &from_shown, &*to.reader)?;
         let alerts = differing(&from, &to.alerts);
         let keys = missing(&from.keys, &to.keys);
-        Copied { comparison, alerts, keys, compare_s, ..Copied::default() }
+        CopyReport { comparison, alerts, keys, compare_s, ..CopyReport::default() }
     } else {
         let to = To::open(to_place, password_file)?;
-        Copied { left: from.left.clone(), ..copied(&from, &from_shown, &to, &to_shown)? }
+        CopyReport { left: from.left.clone(), ..copied(&from, &from_shown, &to, &to_shown)? }
     };
     (done.from, done.to) = (from_shown, to_shown);
     Ok(done)
@@ -143,7 +143,7 @@ fn copied(
     from_place: &str,
     to: &To,
     to_place: &str,
-) -> Result<Copied, CopyCommandError> {
+) -> Result<CopyReport, CopyCommandError> {
     let failed = |error| about(from, from_place, to_place, error);
     let mut copying = Copying::begin(&*from.reader, &*to.store, from_place).map_err(&failed)?;
     let before = copying.done();
@@ -168,7 +168,8 @@ fn copied(
     let (comparison, compare_s) = compared(from, from_place, &*to.store)?;
     let alerts = differing(from, &to.alerts.record().messages);
     let keys = missing(&from.keys, &to.keys.all()?);
-    let done = Copied { comparison, alerts, keys, copied, copy_s, compare_s, ..Copied::default() };
+    let done =
+        CopyReport { comparison, alerts, keys, copied, copy_s, compare_s, ..CopyReport::default() };
     if done.is_equal() {
         copying.finish(&done.comparison).map_err(&failed)?;
     }
@@ -236,7 +237,7 @@ fn bar(what: &'static str, readings: u64) -> ProgressBar {
     }
 }
 
-impl Copied {
+impl CopyReport {
     /// Whether the two are equal.
     pub fn is_equal(&self) -> bool {
         self.comparison.is_equal() && self.others().next().is_none()

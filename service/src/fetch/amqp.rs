@@ -53,13 +53,13 @@ const PAUSE_MS: i64 = 5_000;
 const MAX_FAILURES: u32 = 6;
 
 /// An announced file that is not done with.
-struct Announced {
+struct AnnouncedFile {
     job: FileJob,
     delivery: Delivery,
     trial: Trial,
 }
 
-impl AsRef<FileJob> for Announced {
+impl AsRef<FileJob> for AnnouncedFile {
     fn as_ref(&self) -> &FileJob {
         &self.job
     }
@@ -139,7 +139,7 @@ fn queue_name(poller: &mut Poller) -> String {
 
 /// Receives messages and fetches their files until told to stop. The error says why no more arrive.
 async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Result<(), String> {
-    let mut waiting: Vec<Announced> = Vec::new();
+    let mut waiting: Vec<AnnouncedFile> = Vec::new();
     let mut next_ms = i64::MIN;
     while !stop.flag.load(Ordering::Relaxed) {
         // If nothing is pending, wait for the first message, and then a moment longer for more.
@@ -152,7 +152,7 @@ async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Res
                 let delivery = delivery.map_err(|error| error.to_string())?;
                 match announced(poller, &delivery) {
                     Some(job) => {
-                        waiting.push(Announced { job, delivery, trial: Trial::default() });
+                        waiting.push(AnnouncedFile { job, delivery, trial: Trial::default() });
                     }
                     None => acknowledge(&delivery).await?,
                 }
@@ -162,7 +162,7 @@ async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Res
         // A timeout is not an error.
         tokio::time::timeout(patience, gathered).await.unwrap_or(Ok(()))?;
         let now_ms = system_ms();
-        let is_due = |one: &Announced| one.trial.retry_ms <= now_ms;
+        let is_due = |one: &AnnouncedFile| one.trial.retry_ms <= now_ms;
         if now_ms < next_ms || !waiting.iter().any(is_due) {
             // The list is full of files that wait for another try.
             if waiting.len() == usize::from(MAX_UNDER_WAY) {
@@ -211,10 +211,10 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
 /// asks to wait.
 fn fetch(
     poller: &mut Poller,
-    due: Vec<Announced>,
+    due: Vec<AnnouncedFile>,
     now_ms: i64,
     stop: &Stop,
-) -> (Vec<Delivery>, Vec<Announced>, bool) {
+) -> (Vec<Delivery>, Vec<AnnouncedFile>, bool) {
     let (mut done, mut left, mut given_up) = (Vec::new(), Vec::new(), 0);
     let mut round = poller.visit(now_ms, &stop.flag, |visit, _| {
         visit.fetch(due, |mut one, outcome| match outcome {

@@ -16,7 +16,7 @@ use super::*;
 use crate::fetch;
 use crate::fetch::replay_server::{Page, ReplayServer};
 use crate::fetch::visit::locked;
-use crate::fetch::{FetchConfig, FetchSource, Fetchers, Sink, Taken, Unavailable};
+use crate::fetch::{DeliveryResult, FetchConfig, FetchSource, Fetchers, Sink, Unavailable};
 
 /// A generous deadline: a file that could not be fetched is tried again after a minute.
 const LONG: Duration = Duration::from_secs(150);
@@ -117,9 +117,9 @@ struct Feed {
 struct Names(Mutex<BTreeSet<String>>);
 
 impl Sink for Names {
-    fn take(&self, delivery: &fetch::Delivery<'_>) -> Result<Taken, Unavailable> {
+    fn take(&self, delivery: &fetch::Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
         locked(&self.0).extend(delivery.files.iter().map(|file| file.name.to_owned()));
-        Ok(Taken::default())
+        Ok(DeliveryResult::default())
     }
 }
 

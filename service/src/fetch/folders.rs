@@ -15,7 +15,7 @@
 
 use super::client::{Answer, RequestError, UNKNOWN, Validators};
 use super::listing::{ListingEntry, read_listing};
-use super::memory::{FolderMemory, Memory, Pending, Trial};
+use super::memory::{FolderMemory, Memory, PendingFile, Trial};
 use super::visit::{FileJob, FileOutcome, Visit, locked};
 
 /// Maximum depth of folders below the address: a day, a network, a day, a station.
@@ -40,14 +40,14 @@ enum Listing {
 }
 
 /// A file of a listing, to be requested.
-struct Wanted {
+struct FileRequest {
     folder: String,
     job: FileJob,
     stamp: u64,
     is_settled: bool,
 }
 
-impl AsRef<FileJob> for Wanted {
+impl AsRef<FileJob> for FileRequest {
     fn as_ref(&self) -> &FileJob {
         &self.job
     }
@@ -148,7 +148,7 @@ impl Visit<'_> {
         folder: &mut FolderMemory,
         entries: &[ListingEntry],
         listed_ms: i64,
-    ) -> Vec<Wanted> {
+    ) -> Vec<FileRequest> {
         let files =
             || entries.iter().filter(|entry| !entry.is_folder && self.config.wants(&entry.name));
         let mut done = std::mem::take(&mut folder.done);
@@ -162,13 +162,13 @@ impl Visit<'_> {
             let before = pending.remove(&entry.name);
             let same = before.filter(|before| before.stamp == entry.stamp);
             let file = same.map_or_else(
-                || Pending {
+                || PendingFile {
                     stamp: entry.stamp,
                     is_settled,
                     validators: UNKNOWN,
                     trial: Trial::default(),
                 },
-                |same| Pending { is_settled, ..same },
+                |same| PendingFile { is_settled, ..same },
             );
             folder.pending.insert(entry.name.clone(), file);
         }
@@ -176,9 +176,9 @@ impl Visit<'_> {
     }
 
     /// Returns the files of a folder whose next try is due.
-    fn wait_still(&self, address: &str, folder: &FolderMemory) -> Vec<Wanted> {
+    fn wait_still(&self, address: &str, folder: &FolderMemory) -> Vec<FileRequest> {
         let due = folder.pending.iter().filter(|(_, file)| file.trial.retry_ms <= self.now_ms);
-        due.map(|(name, file)| Wanted {
+        due.map(|(name, file)| FileRequest {
             folder: address.to_owned(),
             job: FileJob {
                 name: name.clone(),
@@ -192,14 +192,14 @@ impl Visit<'_> {
     }
 
     /// Records the outcome of a file.
-    fn note(&self, file: &Wanted, outcome: FileOutcome, memory: &mut Memory) {
+    fn note(&self, file: &FileRequest, outcome: FileOutcome, memory: &mut Memory) {
         let folder = memory.folders.entry(file.folder.clone()).or_default();
         let Some(pending) = folder.pending.get_mut(&file.job.name) else { return };
         let is_over = match outcome {
             FileOutcome::Done { validators, .. } => {
                 // If the minute was not over yet, the file is requested once more in the next poll.
                 let trial = Trial { failures: 0, retry_ms: self.now_ms + 1 };
-                *pending = Pending { validators, trial, is_settled: true, ..*pending };
+                *pending = PendingFile { validators, trial, is_settled: true, ..*pending };
                 file.is_settled
             }
             FileOutcome::Failed => {

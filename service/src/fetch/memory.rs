@@ -58,13 +58,13 @@ pub(super) struct FolderMemory {
     /// Stamps of the files that are done.
     pub done: BTreeSet<u64>,
     /// Files that will be requested again, by name.
-    pub pending: BTreeMap<String, Pending>,
+    pub pending: BTreeMap<String, PendingFile>,
 }
 
 /// A file of a folder that needs another request: the last one failed, or the file may have changed
 /// since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Pending {
+pub(super) struct PendingFile {
     pub stamp: u64,
     pub is_settled: bool,
     #[serde(flatten)]
@@ -135,7 +135,7 @@ mod tests {
         let trial = Trial { failures: 2, retry_ms: 9 };
         let file =
             FileMemory { seen_ms: 5, validators: validators.clone(), fresh_until_ms: 7, trial };
-        let pending = Pending { stamp: u64::MAX, is_settled: true, validators, trial };
+        let pending = PendingFile { stamp: u64::MAX, is_settled: true, validators, trial };
         let folder = FolderMemory {
             seen_ms: 6,
             stamp: Some(u64::MAX - 1),

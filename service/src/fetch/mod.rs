@@ -71,7 +71,7 @@ pub struct Delivery<'a> {
 
 /// What a sink took from a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct DeliveryResult {
     /// Reports of the files.
     pub reports: u64,
     /// Their readings.
@@ -93,7 +93,7 @@ pub trait Sink: Send + Sync {
     ///
     /// # Errors
     /// The store takes nothing now.
-    fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable>;
+    fn take(&self, delivery: &Delivery<'_>) -> Result<DeliveryResult, Unavailable>;
 }
 
 /// Running fetchers. They stop when this value is dropped, each after its request in flight.

@@ -10,13 +10,13 @@ const VTF: &str = "swob/cioos/2023-03-01-0455-CVTF-AUTO-minute-swob.xml.gz";
 
 /// Keeps what it takes, or takes nothing.
 #[derive(Default)]
-struct Kept {
+struct RecordingSink {
     files: Mutex<Vec<(String, usize)>>,
     is_full: AtomicBool,
 }
 
-impl Sink for Kept {
-    fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
+impl Sink for RecordingSink {
+    fn take(&self, delivery: &Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
         if self.is_full.load(Ordering::Relaxed) {
             return Err(Unavailable("the disk is full".to_owned()));
         }
@@ -28,13 +28,13 @@ impl Sink for Kept {
                 locked(&self.files).push((file.name.to_owned(), file.bytes.len()));
             }
         }
-        Ok(Taken { faults, ..Taken::default() })
+        Ok(DeliveryResult { faults, ..DeliveryResult::default() })
     }
 }
 
 struct Setup {
     server: ReplayServer,
-    sink: Arc<Kept>,
+    sink: Arc<RecordingSink>,
     config: FetchConfig,
     memory: tempfile::TempDir,
     poller: Poller,
@@ -46,7 +46,7 @@ impl Setup {
         let mut config = FetchConfig::new(source, AGENT);
         config.url = Some(server.url(path));
         change(&mut config);
-        let sink = Arc::new(Kept::default());
+        let sink = Arc::new(RecordingSink::default());
         let memory = tempfile::tempdir().unwrap();
         let poller = poller(&config, &memory, &sink);
         Self { server, sink, config, memory, poller }
@@ -80,7 +80,7 @@ impl Setup {
     }
 }
 
-fn poller(config: &FetchConfig, memory: &tempfile::TempDir, sink: &Arc<Kept>) -> Poller {
+fn poller(config: &FetchConfig, memory: &tempfile::TempDir, sink: &Arc<RecordingSink>) -> Poller {
     let sink: Arc<dyn Sink> = Arc::clone(sink) as _;
     Poller::new(config.clone(), Some(memory.path().join("memory.json")), sink).unwrap()
 }
@@ -426,7 +426,7 @@ fn a_fetcher_that_is_told_to_stop_does() {
     server.put_file("/obs.txt", "metar/bulletins/sa.txt", "2023-03-01T05:00:00Z");
     let mut config = FetchConfig::new(FetchSource::Url, AGENT);
     config.url = Some(server.url("/obs.txt"));
-    let sink = Arc::new(Kept::default());
+    let sink = Arc::new(RecordingSink::default());
     let memory = tempfile::tempdir().unwrap();
     let as_sink: Arc<dyn Sink> = Arc::clone(&sink) as _;
     let folder = memory.path().join("fetch");

@@ -251,10 +251,10 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
 }
 
 /// A reading: station, series, time, value and verdict.
-type Held = (StationId, i32, i64, u64, (u8, u8));
+type ReadingRow = (StationId, i32, i64, u64, (u8, u8));
 
 /// What a store holds.
-fn held(store: &dyn Store) -> Vec<Held> {
+fn held(store: &dyn Store) -> Vec<ReadingRow> {
     let directory = store.directory().unwrap();
     let stations: Vec<StationId> =
         directory.stations.iter().map(|record| record.station.id).collect();

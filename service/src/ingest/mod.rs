@@ -47,7 +47,7 @@ pub use summary::{IngestSummary, KindSummary, Outcome, RefusedReport};
 
 pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};
 use crate::products;
-use crate::products::Inlet;
+use crate::products::ProductSink;
 
 /// Length of the longest GRIB2 file: the whole file is held in memory.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
@@ -83,7 +83,7 @@ pub struct Target<'a> {
     /// The alerts.
     pub alerts: &'a AlertStore,
     /// Where raster products go; without it, none are made.
-    pub products: Option<Inlet<'a>>,
+    pub products: Option<ProductSink<'a>>,
     /// Maintains the store after each batch, if nothing else does: its readings are then sealed
     /// while more come in, so that memory stays bounded.
     pub maintain: Option<&'a Maintain<'a>>,
@@ -199,7 +199,7 @@ fn store(
 pub struct Ingest<'a> {
     options: Options,
     progress: &'a AtomicU64,
-    products: Option<Inlet<'a>>,
+    products: Option<ProductSink<'a>>,
     batches: FileBatches,
     send: SyncSender<(feed::Kind, Parcel)>,
     summary: IngestSummary,

@@ -13,13 +13,13 @@ use crate::ingest::packing::MAX_HEADER_BYTES;
 
 /// The files found, with place, name and length, and what could not be read.
 #[derive(Default)]
-struct Found {
+struct FoundFiles {
     files: Vec<(String, String, Result<String, String>)>,
     faults: Vec<(String, String)>,
     copies: u64,
 }
 
-impl Visitor for Found {
+impl Visitor for FoundFiles {
     fn file(&mut self, file: SourceFile<'_>) -> bool {
         let mut text = String::new();
         let read = file.input.read_to_string(&mut text);
@@ -43,8 +43,8 @@ impl Visitor for Found {
     }
 }
 
-fn find_within(bounds: FileLimits, name: &str, bytes: &[u8]) -> Found {
-    let mut found = Found::default();
+fn find_within(bounds: FileLimits, name: &str, bytes: &[u8]) -> FoundFiles {
+    let mut found = FoundFiles::default();
     let label = Label { shown: name.into(), name: name.into(), modified_ms: None };
     let mut file = Cursor::new(bytes);
     let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
@@ -53,7 +53,7 @@ fn find_within(bounds: FileLimits, name: &str, bytes: &[u8]) -> Found {
     found
 }
 
-fn find(name: &str, bytes: &[u8]) -> Found {
+fn find(name: &str, bytes: &[u8]) -> FoundFiles {
     find_within(FileLimits::default(), name, bytes)
 }
 
@@ -90,7 +90,7 @@ fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-fn is(found: &Found, files: &[(&str, &str, &str)]) {
+fn is(found: &FoundFiles, files: &[(&str, &str, &str)]) {
     assert_eq!(found.faults, []);
     let expected: Vec<_> = files
         .iter()
@@ -119,12 +119,12 @@ fn archives_are_unpacked_with_the_compressed_files_in_them() {
         ("__MACOSX/a.csv", b"x"),
         ("d/.hidden", b"x"),
     ];
-    let expected = |archive: &str| -> Found {
+    let expected = |archive: &str| -> FoundFiles {
         let file = |path: &str, name: &str, text: &str| {
             (format!("{archive}/{path}"), name.to_owned(), Ok(text.to_owned()))
         };
         let files = vec![file("d/b.csv.gz", "b.csv", "b"), file("a.csv", "a.csv", "a")];
-        Found { files, ..Found::default() }
+        FoundFiles { files, ..FoundFiles::default() }
     };
     for (name, bytes) in [
         ("x.zip", zip(files)),
@@ -352,7 +352,7 @@ fn one_file_that_is_packed_in_several_ways_is_read_once() {
     write("d.txt.xz", &xz(text.as_bytes()));
     write("e.tar.gz", &gz(&tar(&[("e", b"e")])));
     write("e.tar.xz", &xz(&tar(&[("e", b"e")])));
-    let (mut found, mut copies) = (Found::default(), Copies::default());
+    let (mut found, mut copies) = (FoundFiles::default(), Copies::default());
     FileWalker::new(&mut found, FileLimits::default(), &mut copies, &AtomicU64::new(0))
         .path(folder.path());
     let read: Vec<_> = found.files.iter().map(|(_, name, text)| (&**name, text.is_ok())).collect();
@@ -405,7 +405,7 @@ fn a_folder_is_read_by_name_with_the_folders_in_it_and_what_is_not_there_is_name
     for (name, text) in [("c", "c"), ("a", "a"), ("b/b", "b"), (".hidden", "x")] {
         std::fs::write(path(name), text).unwrap();
     }
-    let (mut found, progress) = (Found::default(), AtomicU64::new(0));
+    let (mut found, progress) = (FoundFiles::default(), AtomicU64::new(0));
     let mut copies = Copies::default();
     let mut source = FileWalker::new(&mut found, FileLimits::default(), &mut copies, &progress);
     source.path(folder.path());
@@ -424,7 +424,7 @@ fn a_link_to_a_folder_leads_in_no_circle() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(folder.path(), folder.path().join("self")).unwrap();
     std::fs::write(folder.path().join("a"), "a").unwrap();
-    let mut found = Found::default();
+    let mut found = FoundFiles::default();
     let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
     FileWalker::new(&mut found, FileLimits::default(), &mut copies, &progress).path(folder.path());
     assert_eq!((found.files.len(), found.faults.len()), (1, 0));

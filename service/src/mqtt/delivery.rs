@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS: i64 = 1_000;
 const MAX_PAUSE_MS: i64 = 60_000;
 
 /// How long the last messages may take once the server ends.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Why a connection is over.
 enum End {
@@ -72,7 +72,7 @@ impl MqttBroker {
     ) -> End {
         match self.send_all(&mut connection, &mut steps, stop).await {
             Ok(()) => {
-                let _ = timeout(FAREWELL, self.leave(connection)).await;
+                let _ = timeout(CLOSE_TIMEOUT, self.disconnect(connection)).await;
                 End::Done
             }
             Err(error) => End::Broken(error),
@@ -117,7 +117,7 @@ impl MqttBroker {
     }
 
     /// Waits for the last acknowledgements, and tells that the server is offline.
-    async fn leave(&self, mut connection: Connection<'_>) -> Result<(), String> {
+    async fn disconnect(&self, mut connection: Connection<'_>) -> Result<(), String> {
         wait(&mut connection).await?;
         connection.publish(self.status_message(false))?;
         wait(&mut connection).await?;

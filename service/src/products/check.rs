@@ -97,9 +97,9 @@ impl Version {
 
 /// The files checked since the server started, each version once.
 #[derive(Debug, Default)]
-pub struct Checked(Mutex<HashMap<PathBuf, (Version, Content)>>);
+pub struct CheckedFiles(Mutex<HashMap<PathBuf, (Version, Content)>>);
 
-impl Checked {
+impl CheckedFiles {
     /// Returns what a file is; a fault is logged when it is found.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use mesonet::raster::{ProductDuration, Raster};
 use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
-use super::check::{Checked, Content, ProductPlace, check};
+use super::check::{CheckedFiles, Content, ProductPlace, check};
 use crate::files::are_the_same;
 
 /// The folder of products for an instant.
@@ -37,7 +37,7 @@ pub struct ProductFiles {
     /// The products. A reload replaces them.
     catalogue: Arc<ArcSwap<raster::RasterCatalogue>>,
     large: Arc<Mutex<()>>,
-    checked: Arc<Checked>,
+    checked: Arc<CheckedFiles>,
 }
 
 /// A file in the folder of products.
@@ -140,7 +140,7 @@ impl ProductFiles {
     }
 
     /// What is known of the files that were read.
-    pub(super) fn checked(&self) -> &Checked {
+    pub(super) fn checked(&self) -> &CheckedFiles {
         &self.checked
     }
 

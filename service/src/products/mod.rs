@@ -14,5 +14,5 @@ mod take_in;
 
 pub use check::ProductPlace;
 pub use files::{ProductFiles, StoredFile, span_name};
-pub use retention::Expired;
-pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};
+pub use retention::RetentionOutcome;
+pub use take_in::{DiskFailure, ProductSink, ProductSummary, is_grib2, take_in};

@@ -19,7 +19,7 @@ const MOST_AT_ONCE: usize = 100;
 
 /// What a look at the files of a product did.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Expired {
+pub struct RetentionOutcome {
     /// Number of files that were deleted.
     pub files: u64,
     /// Their length together.
@@ -57,8 +57,8 @@ impl ProductFiles {
         product: &RasterProduct,
         now_ms: i64,
         is_stopping: &dyn Fn() -> bool,
-    ) -> io::Result<Expired> {
-        let mut done = Expired::default();
+    ) -> io::Result<RetentionOutcome> {
+        let mut done = RetentionOutcome::default();
         let durations = product.durations();
         if product.keep_bytes().is_none()
             && durations.iter().all(|&span| product.keep_ms(span).is_none())

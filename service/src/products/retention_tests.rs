@@ -61,7 +61,7 @@ impl Folder {
         times.into_iter().rev().map(|ts_ms| (ts_ms - NOON_MS) / HOUR_MS).collect()
     }
 
-    fn expire(&self, now_ms: i64) -> Expired {
+    fn expire(&self, now_ms: i64) -> RetentionOutcome {
         let catalogue = self.files.catalogue();
         self.files.expire(catalogue.get("pressure").unwrap(), now_ms, &|| false).unwrap()
     }
@@ -99,7 +99,7 @@ fn length() -> u64 {
 #[test]
 fn nothing_is_deleted_unless_a_setting_says_so() {
     let folder = folder("", &[-9000, -5, 0]);
-    assert_eq!(folder.expire(NOON_MS + 100_000 * HOUR_MS), Expired::default());
+    assert_eq!(folder.expire(NOON_MS + 100_000 * HOUR_MS), RetentionOutcome::default());
     assert_eq!(folder.hours(), [-9000, -5, 0]);
 }
 
@@ -109,8 +109,11 @@ fn files_older_than_keep_are_deleted_oldest_first_and_counted() {
     let done = folder.expire(NOON_MS);
     assert_eq!(folder.hours(), [-24, -5, 0]);
     let times_ms = Some((NOON_MS - 60 * HOUR_MS, NOON_MS - 25 * HOUR_MS));
-    assert_eq!(done, Expired { files: 3, bytes: 3 * length(), times_ms, ..Expired::default() });
-    assert_eq!(folder.expire(NOON_MS), Expired::default());
+    assert_eq!(
+        done,
+        RetentionOutcome { files: 3, bytes: 3 * length(), times_ms, ..RetentionOutcome::default() }
+    );
+    assert_eq!(folder.expire(NOON_MS), RetentionOutcome::default());
     // A file that comes too late is deleted too.
     folder.put(-48);
     assert_eq!((folder.expire(NOON_MS).files, folder.hours()), (1, vec![-24, -5, 0]));
@@ -135,7 +138,7 @@ fn the_example_of_the_documentation_says_what_it_means() {
 #[test]
 fn the_span_is_that_of_the_duration() {
     let folder = folder("keep = { 1h = \"1d\" }", &[-60, -30, 0]);
-    assert_eq!(folder.expire(NOON_MS), Expired::default());
+    assert_eq!(folder.expire(NOON_MS), RetentionOutcome::default());
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_clock_deletes_nothing_by_itself() {
     for now_ms in [i64::MIN, 0, NOON_MS - 400 * DAY_MS] {
         let folder = folder("keep = \"1d\"", &[-60, -30, -24, -5, 0]);
         // A clock that is behind keeps more.
-        assert_eq!(folder.expire(now_ms), Expired::default(), "{now_ms}");
+        assert_eq!(folder.expire(now_ms), RetentionOutcome::default(), "{now_ms}");
     }
     for now_ms in [NOON_MS + 1, NOON_MS + 400 * DAY_MS, i64::MAX] {
         let folder = folder("keep = \"1d\"", &[-60, -30, -24, -5, 0]);
@@ -156,7 +159,7 @@ fn a_clock_deletes_nothing_by_itself() {
 fn a_file_of_a_wrong_time_deletes_nothing_even_with_a_clock_that_is_ahead() {
     let folder = folder("keep = \"1d\"", &[-24, -5, 0, 9000]);
     for now_ms in [NOON_MS, NOON_MS + 9001 * HOUR_MS, i64::MAX] {
-        assert_eq!(folder.expire(now_ms), Expired::default(), "{now_ms}");
+        assert_eq!(folder.expire(now_ms), RetentionOutcome::default(), "{now_ms}");
     }
     // Once another one follows it, it counts.
     folder.put(9001);
@@ -224,7 +227,7 @@ fn what_is_damaged_or_somebodys_stays() {
     let gone: BTreeSet<_> = before.difference(&names(&folder)).cloned().collect();
     assert_eq!(gone, [-52, -51, -50].map(|hour| name(&folder.path(hour))).into());
     // They are counted once more, and nothing else happens.
-    assert_eq!(folder.expire(NOON_MS), Expired { stay: 6, ..Expired::default() });
+    assert_eq!(folder.expire(NOON_MS), RetentionOutcome { stay: 6, ..RetentionOutcome::default() });
 }
 
 fn name(path: &Path) -> String {
@@ -254,7 +257,7 @@ fn many_files_go_in_several_looks_and_a_stop_ends_one() {
     let catalogue = folder.files.catalogue();
     let product = catalogue.get("pressure").unwrap();
     let stopped = folder.files.expire(product, NOON_MS, &|| true).unwrap();
-    assert_eq!(stopped, Expired { has_more: true, ..Expired::default() });
+    assert_eq!(stopped, RetentionOutcome { has_more: true, ..RetentionOutcome::default() });
     let looks: Vec<_> = (0..4).map(|_| folder.expire(NOON_MS)).collect();
     let looks: Vec<_> = looks.iter().map(|done| (done.files, done.has_more)).collect();
     assert_eq!(looks, [(100, true), (100, true), (50, false), (0, false)]);

@@ -21,7 +21,7 @@ const CELLS_OF_A_LOOK: u64 = 64;
 
 /// Where the fields of GRIB2 files go.
 #[derive(Clone, Copy, Debug)]
-pub struct Inlet<'a> {
+pub struct ProductSink<'a> {
     /// The files, and the catalogue by which fields are recognized.
     pub files: &'a ProductFiles,
     /// The only product to take fields for. If it is absent, the catalogue recognizes fields.
@@ -162,7 +162,7 @@ pub fn is_grib2(start: &[u8]) -> bool {
 /// # Errors
 /// No field belongs to a product, or no field that does could be made into a file.
 pub fn take_in(
-    inlet: Inlet<'_>,
+    inlet: ProductSink<'_>,
     file: &str,
     bytes: &[u8],
     budget: &Budget,
@@ -180,15 +180,15 @@ pub fn take_in(
         let taken =
             field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field, budget));
         match taken {
-            Ok(Taken::Written(one)) => {
+            Ok(FieldOutcome::Written(one)) => {
                 written = true;
                 summary.written.add(|| one);
             }
-            Ok(Taken::Unchanged) => {
+            Ok(FieldOutcome::Unchanged) => {
                 written = true;
                 summary.unchanged += 1;
             }
-            Ok(Taken::OfNoProduct) => {
+            Ok(FieldOutcome::OfNoProduct) => {
                 summary.other_fields += 1;
                 if others.len() <= MAX_NAMED {
                     let parameter = field.and_then(|field| field.parameter());
@@ -218,15 +218,19 @@ pub fn take_in(
 }
 
 /// What became of a field.
-enum Taken {
+enum FieldOutcome {
     OfNoProduct,
     Unchanged,
     Written(WrittenRaster),
 }
 
-impl Inlet<'_> {
+impl ProductSink<'_> {
     /// Makes a field into a file.
-    fn field(&self, field: &grib::Field<'_>, budget: &Budget) -> Result<Taken, ProductError> {
+    fn field(
+        &self,
+        field: &grib::Field<'_>,
+        budget: &Budget,
+    ) -> Result<FieldOutcome, ProductError> {
         let catalogue = self.files.catalogue();
         let found = match self.only {
             Some(product) => {
@@ -236,7 +240,7 @@ impl Inlet<'_> {
             None => catalogue.products_of(field)?,
         };
         match *found {
-            [] => Ok(Taken::OfNoProduct),
+            [] => Ok(FieldOutcome::OfNoProduct),
             [(product, span)] => {
                 budget.spend(Work::Cells, field.work_cells()?)?;
                 self.write(field, product, span)
@@ -258,15 +262,15 @@ impl Inlet<'_> {
         field: &grib::Field<'_>,
         product: &raster::RasterProduct,
         span: Option<ProductDuration>,
-    ) -> Result<Taken, ProductError> {
+    ) -> Result<FieldOutcome, ProductError> {
         // Large fields take hundreds of megabytes, so only one is unpacked at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
         let _turn = is_large.then(|| self.files.turn_of_large());
         let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);
         let Some(bytes) = self.files.put(product, span, &raster)? else {
-            return Ok(Taken::Unchanged);
+            return Ok(FieldOutcome::Unchanged);
         };
-        Ok(Taken::Written(WrittenRaster {
+        Ok(FieldOutcome::Written(WrittenRaster {
             product: product.name().to_owned(),
             duration: span_name(span),
             timestamp: Iso8601(raster.valid_ms()).to_string(),

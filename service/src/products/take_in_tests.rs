@@ -47,7 +47,7 @@ fn fields_are_told_apart_and_what_may_be_two_products_is_refused() {
     let files = ProductFiles::new(folder.path(), catalogue());
     let bytes = file("nam211_20180917T00Z_f000.grib2.gz");
     let mut summary = ProductSummary::default();
-    take_in(Inlet { files: &files, only: None }, "nam", &bytes, &unbounded(), &mut summary)
+    take_in(ProductSink { files: &files, only: None }, "nam", &bytes, &unbounded(), &mut summary)
         .unwrap();
     assert_eq!((summary.files, summary.written.count, summary.other_fields), (1, 1, 5));
     assert_eq!(
@@ -75,7 +75,8 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_a_file_that_differ
         let catalogue = files.catalogue();
         let only = catalogue.get(name);
         let mut summary = ProductSummary::default();
-        take_in(Inlet { files: &files, only }, "nam", &bytes, &unbounded(), &mut summary).unwrap();
+        take_in(ProductSink { files: &files, only }, "nam", &bytes, &unbounded(), &mut summary)
+            .unwrap();
         summary
     };
     for name in ["pressure", "pressureToo", "pressureToo"] {
@@ -103,7 +104,7 @@ fn a_file_without_a_product_says_what_it_holds() {
         let catalogue = files.catalogue();
         let only = catalogue.get(only);
         let mut summary = ProductSummary::default();
-        take_in(Inlet { files: &files, only }, "x", bytes, &unbounded(), &mut summary)
+        take_in(ProductSink { files: &files, only }, "x", bytes, &unbounded(), &mut summary)
             .unwrap_err()
             .to_string()
     };

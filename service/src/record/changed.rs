@@ -13,13 +13,13 @@ pub struct ChangedStations {
     store: Arc<dyn Store>,
     touched: Mutex<HashSet<StationId>>,
     /// Notified after each batch.
-    told: Arc<Notify>,
+    batches: Arc<Notify>,
 }
 
 impl ChangedStations {
     /// Notes the stations of everything that comes into a store from now on.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, touched: Mutex::default(), told: Arc::default() }
+        Self { store, touched: Mutex::default(), batches: Arc::default() }
     }
 
     /// Takes the stations that changed since the last time.
@@ -31,12 +31,12 @@ impl ChangedStations {
     /// could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
         self.touched().extend(stations);
-        self.told.notify_one();
+        self.batches.notify_one();
     }
 
     /// Notifies one waiting task after each batch that came in.
-    pub fn told(&self) -> Arc<Notify> {
-        Arc::clone(&self.told)
+    pub fn new_batches(&self) -> Arc<Notify> {
+        Arc::clone(&self.batches)
     }
 
     fn touched(&self) -> MutexGuard<'_, HashSet<StationId>> {
@@ -56,7 +56,7 @@ impl Store for ChangedStations {
         let mut touched = self.touched();
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
-        self.told.notify_one();
+        self.batches.notify_one();
         Ok(receipt)
     }
 }

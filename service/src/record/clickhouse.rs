@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mesonet::lock::FileLock;
 use mesonet::store::copy::NOTE;
 use mesonet::store::{
-    AlertStore, ChangeLog, Maintained, ReaderWrapper, Receipt, StoreError, StoreHealth, VerdictFn,
+    AlertStore, ChangeLog, MaintenanceReport, ReaderWrapper, Receipt, StoreError, StoreHealth,
+    VerdictFn,
 };
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
 use mesonet_clickhouse::{
-    Changed, ClickHouseReader, ClickHouseStore, KeptReadings, Options, read_mark,
+    Changed, ClickHouseReader, ClickHouseStore, Options, RecentReadings, read_mark,
 };
 
 use super::{
-    ClickHouseAddress, Marks, RecordPlace, RecordSettings, RecordStore, Touched, Upstream,
+    ClickHouseAddress, Marks, RecordPlace, RecordSettings, RecordStore, UpdatedStations, Upstream,
     lock_folder, refuse_unfinished,
 };
 use crate::clock::system_ms;
@@ -36,7 +37,7 @@ const ONLY_READS: &str =
 #[derive(Debug)]
 struct InClickHouse {
     store: ClickHouseStore,
-    kept: KeptLog,
+    kept: MemoryLog,
     is_new: bool,
     /// Locked while the server runs.
     _folder: FileLock,
@@ -73,7 +74,7 @@ pub fn open(
             tracing::warn!("the {what} in {folder} are not used: the record is in ClickHouse");
         }
     }
-    let kept = KeptLog::default();
+    let kept = MemoryLog::default();
     let record = InClickHouse { store, kept, is_new, _folder: folder };
     record.say_written()?;
     Ok((Arc::new(record), alerts))
@@ -157,7 +158,7 @@ pub fn beside(
     let reader = ClickHouseReader::open(&options)?;
     let failure = Mutex::default();
     let as_of_ms = AtomicI64::new(as_of_ms);
-    Ok(Arc::new(BesideWriter { reader, kept: KeptLog::default(), as_of_ms, failure }))
+    Ok(Arc::new(BesideWriter { reader, kept: MemoryLog::default(), as_of_ms, failure }))
 }
 
 /// The hour in which an instant lies.
@@ -167,16 +168,16 @@ fn whole_hour(ts_ms: i64) -> i64 {
 
 /// Logs what is in memory of a record, once and when fewer hours have to do.
 #[derive(Debug, Default)]
-struct KeptLog(Mutex<Option<bool>>);
+struct MemoryLog(Mutex<Option<bool>>);
 
-impl KeptLog {
-    fn note(&self, kept: KeptReadings, asked_from_ms: i64) {
+impl MemoryLog {
+    fn note(&self, kept: RecentReadings, asked_from_ms: i64) {
         let is_whole = kept.from_ms.is_some_and(|from_ms| from_ms <= asked_from_ms);
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.replace(is_whole) == Some(is_whole) {
             return;
         }
-        let KeptReadings { from_ms, readings, bytes } = kept;
+        let RecentReadings { from_ms, readings, bytes } = kept;
         let megabytes = bytes.div_ceil(1_000_000);
         let held = from_ms.map_or("in memory: no readings".to_owned(), |from_ms| {
             let since = Iso8601(from_ms);
@@ -229,13 +230,13 @@ impl RecordStore for InClickHouse {
     }
 
     /// The instant is rounded down to the hour, since each instant is a row.
-    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
+    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<MaintenanceReport, StoreError> {
         self.say_written()?;
         let done = self.store.maintain(retain_from_ms.map(whole_hour))?;
-        Ok(Maintained {
+        Ok(MaintenanceReport {
             expired_segments: done.expired_days,
             expired_readings: done.expired_rows,
-            ..Maintained::default()
+            ..MaintenanceReport::default()
         })
     }
 
@@ -276,7 +277,7 @@ impl RecordStore for InClickHouse {
 #[derive(Debug)]
 struct BesideWriter {
     reader: ClickHouseReader,
-    kept: KeptLog,
+    kept: MemoryLog,
     as_of_ms: AtomicI64,
     /// Why the last look at the record failed.
     failure: Mutex<Option<String>>,
@@ -287,7 +288,7 @@ impl Upstream for BesideWriter {
         &self.reader
     }
 
-    fn update(&self) -> Touched {
+    fn update(&self) -> UpdatedStations {
         let began_ms = system_ms();
         let updated = self.reader.update();
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,9 +299,9 @@ impl Upstream for BesideWriter {
                     tracing::info!("reading the record in ClickHouse again");
                 }
                 match changed {
-                    Changed::Nothing => Touched::None,
-                    Changed::Stations(stations) => Touched::Stations(stations),
-                    Changed::Everything => Touched::All,
+                    Changed::Nothing => UpdatedStations::None,
+                    Changed::Stations(stations) => UpdatedStations::Stations(stations),
+                    Changed::Everything => UpdatedStations::All,
                 }
             }
             Err(error) => {
@@ -310,7 +311,7 @@ impl Upstream for BesideWriter {
                     tracing::error!("{text}; the record is as of {as_of}");
                 }
                 *failure = Some(text);
-                Touched::None
+                UpdatedStations::None
             }
         }
     }

@@ -39,7 +39,9 @@ use std::time::{Duration, Instant};
 
 use mesonet::durable::create_folder;
 use mesonet::lock::FileLock;
-use mesonet::store::{AlertStore, ChangeLog, EmbeddedOptions, Maintained, StoreError, StoreHealth};
+use mesonet::store::{
+    AlertStore, ChangeLog, EmbeddedOptions, MaintenanceReport, StoreError, StoreHealth,
+};
 use mesonet::{Reader, Store};
 
 pub use self::address::{ClickHouseAddress, RecordPlace, RecordPlaceError};
@@ -53,7 +55,7 @@ pub use self::newest::{is_ahead, newest_ms_by};
 pub use self::read_only::is_read_only;
 pub use self::stop::StopGuard;
 pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
-pub use self::upstream::{ReadOnlyStore, Touched, Upstream};
+pub use self::upstream::{ReadOnlyStore, UpdatedStations, Upstream};
 pub use self::writer::{WRITER, check_writer, writer_of_folder};
 use crate::origin::make_own;
 pub use crate::origin::{Marks, ORIGIN, Origin};
@@ -116,7 +118,7 @@ trait RecordStore: Store + Marks + Debug {
     fn health(&self) -> StoreHealth;
 
     /// Does the work that is due. If an instant is given, also deletes older readings.
-    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError>;
+    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<MaintenanceReport, StoreError>;
 
     /// Moves the cutoff of retention, forward or back.
     fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError>;
@@ -144,7 +146,7 @@ type Tried = (Instant, Option<&'static str>);
 /// The record of a server that writes to it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    kept: Arc<dyn RecordStore>,
+    store: Arc<dyn RecordStore>,
     alerts: Arc<AlertStore>,
     /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
@@ -163,8 +165,8 @@ impl Record {
         match &settings.place {
             RecordPlace::Embedded(folder) => Self::on_disk(folder, settings.options),
             RecordPlace::ClickHouse(address) => {
-                let (kept, alerts) = clickhouse::open(address, settings)?;
-                Ok(Self::of(kept, alerts, false))
+                let (store, alerts) = clickhouse::open(address, settings)?;
+                Ok(Self::of(store, alerts, false))
             }
         }
     }
@@ -189,9 +191,9 @@ impl Record {
         Ok(Self::of(Arc::new(store), alerts, true))
     }
 
-    fn of(kept: Arc<dyn RecordStore>, alerts: AlertStore, is_on_disk: bool) -> Self {
+    fn of(store: Arc<dyn RecordStore>, alerts: AlertStore, is_on_disk: bool) -> Self {
         let (alerts, logged, tried) = (Arc::new(alerts), Arc::default(), Arc::default());
-        let record = Self { kept, alerts, logged, tried, is_on_disk };
+        let record = Self { store, alerts, logged, tried, is_on_disk };
         record.log_faults();
         record
     }
@@ -235,7 +237,7 @@ impl Record {
 
     /// The store.
     pub fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.kept) as _
+        Arc::clone(&self.store) as _
     }
 
     /// Whether its readings are in files of this machine, so that a few of them are read at once.
@@ -250,15 +252,15 @@ impl Record {
 
     /// The newest reading, the damage, and the files of the store.
     pub fn health(&self) -> StoreHealth {
-        self.kept.health()
+        self.store.health()
     }
 
     /// Does the work that is due. If an instant is given, also deletes older readings.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
-        self.kept.maintain(retain_from_ms)
+    pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<MaintenanceReport, StoreError> {
+        self.store.maintain(retain_from_ms)
     }
 
     /// Keeps the readings of a span of time and later ones in memory if they are on other machines,
@@ -267,7 +269,7 @@ impl Record {
     /// # Errors
     /// The record cannot be read.
     pub fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
-        self.kept.keep_recent(span_ms, most_bytes)
+        self.store.keep_recent(span_ms, most_bytes)
     }
 
     /// Moves the cutoff of retention, forward or back, until the next look at it.
@@ -275,7 +277,7 @@ impl Record {
     /// # Errors
     /// It cannot be written.
     pub fn retain_from(&self, retain_from_ms: i64) -> Result<(), StoreError> {
-        self.kept.retain_from(retain_from_ms)
+        self.store.retain_from(retain_from_ms)
     }
 
     /// Moves the cutoff of retention by an operator's order. `i64::MIN` keeps everything.
@@ -286,7 +288,7 @@ impl Record {
         let span_ms = self.noted_cutoff()?.map(|(_, span_ms)| span_ms);
         match span_ms.filter(|_| at_ms > i64::MIN) {
             Some(span_ms) => self.note_cutoff(at_ms, span_ms)?,
-            None => self.kept.set_mark(CUTOFF, "")?,
+            None => self.store.set_mark(CUTOFF, "")?,
         }
         self.retain_from(at_ms)
     }
@@ -296,7 +298,7 @@ impl Record {
     /// # Errors
     /// It cannot be read.
     pub fn noted_cutoff(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        let noted = self.kept.mark(CUTOFF)?;
+        let noted = self.store.mark(CUTOFF)?;
         Ok(noted.and_then(|noted| {
             let (at, span) = noted.split_once(' ')?;
             Some((at.parse().ok()?, span.parse().ok()?))
@@ -308,7 +310,7 @@ impl Record {
     /// # Errors
     /// It cannot be written.
     pub fn note_cutoff(&self, at_ms: i64, span_ms: i64) -> Result<(), StoreError> {
-        self.kept.set_mark(CUTOFF, &format!("{at_ms} {span_ms}"))
+        self.store.set_mark(CUTOFF, &format!("{at_ms} {span_ms}"))
     }
 
     /// The time of the newest alert.
@@ -319,7 +321,7 @@ impl Record {
     /// The units that retention deletes: segments or days. Each goes as a whole when all of it is
     /// too old.
     pub fn expires_by(&self) -> &'static str {
-        self.kept.expires_by()
+        self.store.expires_by()
     }
 
     /// What keeps the store from taking readings, as found by a test within the last seconds.
@@ -328,7 +330,7 @@ impl Record {
         match *tried {
             Some((at, trouble)) if at.elapsed() < TRY_AGAIN => trouble,
             _ => {
-                let trouble = self.kept.trouble();
+                let trouble = self.store.trouble();
                 *tried = Some((Instant::now(), trouble));
                 trouble
             }
@@ -337,12 +339,12 @@ impl Record {
 
     /// What the last batches changed.
     pub fn change_log(&self) -> &dyn ChangeLog {
-        self.kept.change_log()
+        self.store.change_log()
     }
 
     /// Says that this process no longer writes to the record.
     pub fn close(&self) {
-        self.kept.close();
+        self.store.close();
     }
 
     /// What the store holds.
@@ -350,7 +352,7 @@ impl Record {
     /// # Errors
     /// It cannot be read.
     pub fn origin(&self) -> Result<Origin, StoreError> {
-        Origin::of(&*self.kept)
+        Origin::of(&*self.store)
     }
 
     /// Marks the store as having readings of the operator. From now on its clock is live by
@@ -359,7 +361,7 @@ impl Record {
     /// # Errors
     /// It cannot be written.
     pub fn make_own(&self) -> Result<(), StoreError> {
-        make_own(&*self.kept)
+        make_own(&*self.store)
     }
 
     /// Returns the time of the newest report of the sample and the time up to which it was taken
@@ -368,7 +370,7 @@ impl Record {
     /// # Errors
     /// It cannot be read.
     pub fn sample_span(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        let read = |name| Ok(self.kept.mark(name)?.and_then(|text| text.parse().ok()));
+        let read = |name| Ok(self.store.mark(name)?.and_then(|text| text.parse().ok()));
         Ok(read(SAMPLE_NEWEST)?.zip(read(SAMPLE_PASSED)?))
     }
 
@@ -378,9 +380,9 @@ impl Record {
     /// It cannot be written.
     pub fn sample_passed(&self, newest_ms: i64, passed_ms: i64) -> Result<(), StoreError> {
         if self.origin()? == Origin::New {
-            self.kept.set_mark(ORIGIN, "sample")?;
+            self.store.set_mark(ORIGIN, "sample")?;
         }
-        self.kept.set_mark(SAMPLE_NEWEST, &newest_ms.to_string())?;
-        self.kept.set_mark(SAMPLE_PASSED, &passed_ms.to_string())
+        self.store.set_mark(SAMPLE_NEWEST, &newest_ms.to_string())?;
+        self.store.set_mark(SAMPLE_PASSED, &passed_ms.to_string())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mesonet::store::copy::NOTE;
 use mesonet::store::{
-    AlertStore, ChangeLog, EmbeddedOptions, Maintained, Maintenance, StoreError, StoreHealth,
+    AlertStore, ChangeLog, EmbeddedOptions, Maintenance, MaintenanceReport, StoreError, StoreHealth,
 };
 use mesonet::{EmbeddedStore, Reader};
 
@@ -77,7 +77,7 @@ impl RecordStore for EmbeddedStore {
         Self::health(self)
     }
 
-    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
+    fn maintain(&self, retain_from_ms: Option<i64>) -> Result<MaintenanceReport, StoreError> {
         Self::maintain(self, &Maintenance { retain_from_ms, seal_all: false })
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mesonet::Reader;
 use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreError, StoreHealth};
 
-use super::{Touched, Upstream};
+use super::{UpdatedStations, Upstream};
 use crate::clock::system_ms;
 
 /// Whether a folder exists and this process may not write to it.
@@ -62,7 +62,7 @@ impl Upstream for ReadOnly {
         &self.reader
     }
 
-    fn update(&self) -> Touched {
+    fn update(&self) -> UpdatedStations {
         let began_ms = system_ms();
         let read = self.reader.refresh().and_then(|is_new| self.read_alerts().map(|()| is_new));
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +70,7 @@ impl Upstream for ReadOnly {
             Ok(is_new) => {
                 *failure = None;
                 self.as_of_ms.store(began_ms, Ordering::Relaxed);
-                if is_new { Touched::All } else { Touched::None }
+                if is_new { UpdatedStations::All } else { UpdatedStations::None }
             }
             Err(error) => {
                 let text = error.to_string();
@@ -78,7 +78,7 @@ impl Upstream for ReadOnly {
                     tracing::error!("the record cannot be read: {text}");
                 }
                 *failure = Some(text);
-                Touched::None
+                UpdatedStations::None
             }
         }
     }

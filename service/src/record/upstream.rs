@@ -18,7 +18,7 @@ pub trait Upstream: Send + Sync {
 
     /// Reads what is new, and returns the stations that changed. A record that cannot be read is
     /// logged once.
-    fn update(&self) -> Touched;
+    fn update(&self) -> UpdatedStations;
 
     /// Everything that the other server had acknowledged before this time is in the record.
     fn as_of_ms(&self) -> i64;
@@ -60,7 +60,7 @@ pub trait Upstream: Send + Sync {
 
 /// The stations with new data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Touched {
+pub enum UpdatedStations {
     None,
     Stations(Vec<StationId>),
     All,

@@ -3,12 +3,12 @@
 use mesonet::store::{StoreError, no_verdicts};
 use mesonet::time::{DAY_MS, HOUR_MS};
 use mesonet::{Batch, Reader, Store};
-use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, KeptReadings, Options};
+use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, RecentReadings};
 
 use crate::between::before_it_is_asked;
 use crate::support::{append, held, migrated, open, report, sql, station};
 
-const NONE: KeptReadings = KeptReadings { from_ms: None, readings: 0, bytes: 0 };
+const NONE: RecentReadings = RecentReadings { from_ms: None, readings: 0, bytes: 0 };
 
 /// Asks for all readings of the tests.
 const ALL: std::ops::Range<i64> = 0..DAY_MS;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::{Receipt, Selection, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, StationId, Store, Variable};
-use mesonet_clickhouse::{ClickHouseStore, Migrated, Options, SCHEMA_VERSION, migrate};
+use mesonet_clickhouse::{ClickHouseStore, MigrationReport, Options, SCHEMA_VERSION, migrate};
 
 use crate::rig::{Process, bring_back, open_at_last, wait_for, wait_for_replicas};
 use crate::support::{
@@ -68,7 +68,7 @@ pub fn readings_are_on_both_replicas_of_their_shard(url: &str) {
 
 pub fn a_record_has_the_shards_it_was_made_for(url: &str) {
     let options = migrated(url);
-    assert_eq!(migrate(&options), Ok(Migrated { from: SCHEMA_VERSION, to: SCHEMA_VERSION }));
+    assert_eq!(migrate(&options), Ok(MigrationReport { from: SCHEMA_VERSION, to: SCHEMA_VERSION }));
     append(&open(&options), vec![report("A", 10, 0, 1.0), report("B", 10, 0, 1.0)]);
     // One node alone has a part only.
     let alone = Options::new(&options.urls[0], &options.database);

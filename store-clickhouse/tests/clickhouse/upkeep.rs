@@ -10,7 +10,8 @@ use mesonet::store::{AlertStore, Receipt, StoreError, no_verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, LonLat, Reader, Report, Store};
 use mesonet_clickhouse::{
-    ClickHouseReader, ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate,
+    ClickHouseReader, ClickHouseStore, MaintenanceReport, MigrationReport, Options, SCHEMA_VERSION,
+    migrate,
 };
 
 use crate::between::before_it_is_asked;
@@ -27,12 +28,12 @@ pub fn tables_of_another_version_are_refused(url: &str) {
         text.contains("has schema version 0 (mesonet-server migrate brings it up to date)"),
         "{text}"
     );
-    assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
+    assert_eq!(migrate(&options), Ok(MigrationReport { from: 0, to: SCHEMA_VERSION }));
     append(&open(&options), vec![report("A", 10, 0, 1.0)]);
     // Once more changes nothing, and an interrupted one is repeated.
-    assert_eq!(migrate(&options), Ok(Migrated { from: SCHEMA_VERSION, to: SCHEMA_VERSION }));
+    assert_eq!(migrate(&options), Ok(MigrationReport { from: SCHEMA_VERSION, to: SCHEMA_VERSION }));
     sql(&options, "DROP TABLE migrations");
-    assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
+    assert_eq!(migrate(&options), Ok(MigrationReport { from: 0, to: SCHEMA_VERSION }));
     assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
     sql(&options, &format!("INSERT INTO migrations VALUES ({}, 'later')", SCHEMA_VERSION + 1));
     for error in [refused(), migrate(&options).unwrap_err()] {
@@ -60,7 +61,7 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     let cutoff = DAY_MS + DAY_MS / 2;
     let done = store.maintain(Some(cutoff)).unwrap();
     // Days -1 and 0 of both tables; around 1970 there are fewer than on a calendar.
-    assert_eq!(done, Maintained { expired_days: 4, expired_rows: 10, station_days: 0 });
+    assert_eq!(done, MaintenanceReport { expired_days: 4, expired_rows: 10, station_days: 0 });
     let weather = |store: &ClickHouseStore| {
         let (mut seen, window) = (Vec::new(), ClosedWindow::new(i64::MIN, i64::MAX).unwrap());
         store.scan_weather(&[id("A")], window, &mut |_, ts_ms, _, _| seen.push(ts_ms)).unwrap();
@@ -76,15 +77,15 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     };
     check(&store);
     // By order it moves back, for a clock may have been wrong: what was not dropped counts again.
-    assert_eq!(store.maintain(Some(0)), Ok(Maintained::default()));
+    assert_eq!(store.maintain(Some(0)), Ok(MaintenanceReport::default()));
     let seen: Vec<i64> = held(&store, "A").iter().map(|&(ts_ms, _)| ts_ms).collect();
     let whole: Vec<i64> = at.iter().copied().filter(|&ts_ms| ts_ms >= DAY_MS).collect();
     assert_eq!((&seen, &weather(&store)), (&whole, &whole));
     assert_eq!(store.held_from_ms(), Ok(0));
     // And it is known to the next.
-    assert_eq!(store.maintain(Some(cutoff)), Ok(Maintained::default()));
+    assert_eq!(store.maintain(Some(cutoff)), Ok(MaintenanceReport::default()));
     check(&store);
-    assert_eq!(store.maintain(None), Ok(Maintained::default()));
+    assert_eq!(store.maintain(None), Ok(MaintenanceReport::default()));
     check(&open(&options));
     assert_eq!(parts(), 4, "the day of the cutoff is there whole");
 }
@@ -104,7 +105,7 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
     assert_eq!((earlier.as_slice().len(), earlier.as_slice()[0].until_ms), (1, 7));
     reader.update().unwrap();
     assert_eq!(reader.directory().unwrap().stations, before.stations, "a reader that was there");
-    assert_eq!(store.maintain(None), Ok(Maintained::default()));
+    assert_eq!(store.maintain(None), Ok(MaintenanceReport::default()));
     drop(store);
     // All this was two days ago.
     let columns = "station, batch, written_day - 2, network, native_id, name, station_type, \
@@ -121,7 +122,7 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
 
     let store = open(&options);
     let done = store.maintain(None).unwrap();
-    assert_eq!(done, Maintained { station_days: 1, ..Maintained::default() });
+    assert_eq!(done, MaintenanceReport { station_days: 1, ..MaintenanceReport::default() });
     let rows = sql(&options, "SELECT count() FROM stations");
     assert_eq!(rows.trim(), "2", "one for each station");
     assert_eq!(sql(&options, "SELECT count() FROM earlier_places").trim(), "1");

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::point_observation::{Element, PointObservation, read_point_observations};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
@@ -99,7 +99,7 @@ pub fn read_eccc_hourly(
             Period::Yesterday => plausible::observed_at(end_of_climate_day(stamp)?)?,
         };
         let mut present_weather = None;
-        let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+        let mut readings = ReadingCollector::new(Vocabulary::Swob, &mut summary.kept_as_reported);
         for element in observation.elements().filter(Element::has_value) {
             if of == Period::Hour && element.name == "present_weather" {
                 present_weather = Some(vec![element.value.to_owned()]);
@@ -154,7 +154,7 @@ impl Period {
     }
 
     /// What an element measures; `None` if the service has no variable for it.
-    fn measured<'a>(self, element: &Element<'a>) -> Option<Measured<'a>> {
+    fn measured<'a>(self, element: &Element<'a>) -> Option<Measurement<'a>> {
         let now = |variable| Some((variable, Instantaneous, 0));
         let wind = |variable| Some((variable, Unknown, 0));
         let day = |variable, kind| Some((variable, kind, DAY_MINUTES));
@@ -182,7 +182,7 @@ impl Period {
             },
         }?;
         let unit = if variable == Variable::WindDirection { "°" } else { element.unit };
-        Some(Measured::new(variable, interval_type, interval_minutes, unit))
+        Some(Measurement::new(variable, interval_type, interval_minutes, unit))
     }
 }
 

@@ -4,9 +4,9 @@ use crate::feed::text::csv_row::MAX_FIELDS;
 use crate::geo::LonLat;
 
 /// Station, raw text, place and kind of an item.
-type Seen = (String, String, Option<LonLat>, MetarKind);
+type Item = (String, String, Option<LonLat>, MetarKind);
 
-fn read(table: &str) -> (Vec<Seen>, Summary) {
+fn read(table: &str) -> (Vec<Item>, Summary) {
     let mut all = Vec::new();
     let summary = read_awc_csv(table.as_bytes(), |item| {
         all.push((item.native_id.to_owned(), item.raw_text.to_owned(), item.place, item.kind));

@@ -40,7 +40,7 @@ impl<'a> Iterator for Groups<'a> {
 }
 
 /// A field that is neither a value nor missing.
-pub(super) struct Malformed;
+pub(super) struct MalformedField;
 
 /// Value of a field of one to nine digits and nothing else.
 #[inline]

@@ -7,7 +7,7 @@ use super::iem_groups::{PeakColumns, SkyColumns};
 use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
@@ -353,7 +353,7 @@ impl IemColumns {
         let is_turning = of_column("sknt").or(of_column("sped")).is_none_or(|speed| speed > 0.0);
         let mut pressure_hpa = None;
         let Summary { kept_as_reported, without_variable, .. } = summary;
-        let mut readings = Collected::new(Vocabulary::Plain, kept_as_reported);
+        let mut readings = ReadingCollector::new(Vocabulary::Plain, kept_as_reported);
         for &(&IemColumn { name, unit, meaning }, (value, qualifier)) in &values {
             let (variable, kind, minutes) = match meaning {
                 IemMeaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => {
@@ -372,7 +372,7 @@ impl IemColumns {
                     continue;
                 }
             };
-            let of = Measured::new(variable, kind, minutes, unit);
+            let of = Measurement::new(variable, kind, minutes, unit);
             if !readings.so_far().iter().any(|other| of.is_of(&other.series)) {
                 readings.push_qualified(of, value, Quality::UNCHECKED, qualifier);
             }

@@ -3,7 +3,7 @@
 use super::iem_field::{instant, is_missing, text, value};
 use super::series::peak_wind_report;
 use super::sky::SkyCover;
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::summary::RefusalReason;
 use crate::feed::text::csv_row::CsvRow;
 use crate::observation::{Quality, Report, StationId, Variable};
@@ -47,11 +47,15 @@ impl SkyColumns {
 
     /// Adds the cover and the base of each layer, and the ceiling: the lowest layer that covers
     /// more than half of the sky, or the vertical visibility.
-    pub(super) fn read(&self, row: &CsvRow, to: &mut Collected<'_>) -> Result<(), RefusalReason> {
+    pub(super) fn read(
+        &self,
+        row: &CsvRow,
+        to: &mut ReadingCollector<'_>,
+    ) -> Result<(), RefusalReason> {
         let layers = self.layers(row)?;
         let ceilings = layers.iter().filter(|layer| layer.cover.is_some_and(SkyCover::is_ceiling));
         if let Some(ceiling_ft) = ceilings.filter_map(|layer| layer.base_ft).reduce(f64::min) {
-            let of = Measured::instantaneous(Variable::CeilingHeight, "ft");
+            let of = Measurement::instantaneous(Variable::CeilingHeight, "ft");
             to.push(of, ceiling_ft, Quality::UNCHECKED);
         }
         for (index, Layer { cover, base_ft }) in layers.into_iter().enumerate() {
@@ -60,7 +64,7 @@ impl SkyColumns {
             for (variable, unit, value) in
                 [(Variable::CloudCover, "okta", oktas), (Variable::CloudBaseHeight, "ft", base_ft)]
             {
-                if let Some((of, value)) = Measured::layer(variable, unit, index).zip(value) {
+                if let Some((of, value)) = Measurement::layer(variable, unit, index).zip(value) {
                     to.push(of, value, Quality::UNCHECKED);
                 }
             }

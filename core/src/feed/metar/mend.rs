@@ -118,14 +118,14 @@ impl<'a> Cuts<'a> {
 }
 
 /// A group with a wrong blank or letter, in its corrected form.
-pub(super) struct Mended {
+pub(super) struct CorrectedGroup {
     bytes: [u8; MAX_BYTES],
     length: usize,
     /// Whether it includes the group behind it.
     pub is_joined: bool,
 }
 
-impl Mended {
+impl CorrectedGroup {
     fn new(parts: [&[u8]; 2], is_joined: bool) -> Option<Self> {
         let length = parts[0].len() + parts[1].len();
         let mut bytes = [0; MAX_BYTES];
@@ -141,7 +141,7 @@ impl Mended {
 
 /// Mends a group, with the one behind it if that is its second half: `A 2992`, `BKN 100`, `27/ 21`,
 /// `240 12KT`, `RE SHRA`, `200/07KT`, `25005KY`.
-pub(super) fn mended(group: &[u8], next: Option<&[u8]>) -> Option<Mended> {
+pub(super) fn mended(group: &[u8], next: Option<&[u8]>) -> Option<CorrectedGroup> {
     if let Some(next) = next {
         let is_half = match group {
             b"RE" => true,
@@ -151,7 +151,7 @@ pub(super) fn mended(group: &[u8], next: Option<&[u8]>) -> Option<Mended> {
             [_, _, _] => number(group).is_some() && !next.contains(&b'V'),
             _ => false,
         };
-        let joined = Mended::new([group, next], true).filter(|_| is_half);
+        let joined = CorrectedGroup::new([group, next], true).filter(|_| is_half);
         if let Some(joined) = joined.filter(|joined| shape(joined.group()).is_some()) {
             return Some(joined);
         }
@@ -160,15 +160,15 @@ pub(super) fn mended(group: &[u8], next: Option<&[u8]>) -> Option<Mended> {
 }
 
 /// `200/07KT`: a wind as spoken or as written in tables.
-fn wind_with_a_slash(group: &[u8]) -> Option<Mended> {
+fn wind_with_a_slash(group: &[u8]) -> Option<CorrectedGroup> {
     let (direction, rest) = group.split_at_checked(3)?;
-    let mended = Mended::new([direction, rest.strip_prefix(b"/")?], false)?;
+    let mended = CorrectedGroup::new([direction, rest.strip_prefix(b"/")?], false)?;
     (shape(mended.group()) == Some(Shape::Wind)).then_some(mended)
 }
 
 /// `25005KY`: a direction in whole tens, a speed, and letters that differ in one character from
 /// exactly one unit.
-fn wind_with_a_wrong_unit(group: &[u8]) -> Option<Mended> {
+fn wind_with_a_wrong_unit(group: &[u8]) -> Option<CorrectedGroup> {
     // Miles per hour are a unit of their own.
     const UNITS: [(&[u8], &[u8]); 4] =
         [(b"KT", b"KT"), (b"KTS", b"KT"), (b"MPS", b"MPS"), (b"KMH", b"KMH")];
@@ -180,7 +180,8 @@ fn wind_with_a_wrong_unit(group: &[u8]) -> Option<Mended> {
     }
     let mut near = UNITS.iter().filter(|(known, _)| is_one_off(unit, known)).map(|&(_, unit)| unit);
     let unit = near.next()?;
-    let mended = Mended::new([fields, unit], false).filter(|_| near.all(|other| other == unit))?;
+    let mended =
+        CorrectedGroup::new([fields, unit], false).filter(|_| near.all(|other| other == unit))?;
     (shape(mended.group()) == Some(Shape::Wind)).then_some(mended)
 }
 

@@ -1,7 +1,7 @@
 //! One group of the body, recognized by its shape: not all stations keep the prescribed order.
 
 use super::altimeter::Altimeter;
-use super::group::{Groups, Malformed, is_missing, number, small_number};
+use super::group::{Groups, MalformedField, is_missing, number, small_number};
 use super::runway::{is_old_state, is_runway, runway};
 use super::visibility::{self, TEN_KM_OR_MORE};
 use super::weather::Weather;
@@ -223,7 +223,7 @@ fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
     first
 }
 
-fn whole_degrees(field: &[u8]) -> Result<Option<i8>, Malformed> {
+fn whole_degrees(field: &[u8]) -> Result<Option<i8>, MalformedField> {
     if field.is_empty() || is_missing(field) || matches!(field, b"XX" | b"M" | b"MM") {
         return Ok(None);
     }
@@ -231,7 +231,7 @@ fn whole_degrees(field: &[u8]) -> Result<Option<i8>, Malformed> {
         [b'M', digits @ ..] => (digits, -1),
         digits => (digits, 1),
     };
-    let degrees = number(digits).filter(|_| digits.len() == 2).ok_or(Malformed)?;
+    let degrees = number(digits).filter(|_| digits.len() == 2).ok_or(MalformedField)?;
     Ok(Some(degrees as i8 * sign))
 }
 

@@ -1,6 +1,6 @@
 //! Wind groups: `dddff(f)Gff(f)KT`, `dddVddd`, and the peak wind of the remarks.
 
-use super::group::{Malformed, is_missing, small_number};
+use super::group::{MalformedField, is_missing, small_number};
 use super::icao::Icao;
 use crate::unit::{knots_to_kmh, metres_per_second_to_kmh};
 
@@ -164,12 +164,12 @@ fn wind_in(fields: &[u8], unit: SpeedUnit) -> Option<WindGroup> {
 }
 
 /// A speed of two or three digits, possibly above the scale, or missing.
-fn speed(field: &[u8]) -> Result<Option<u16>, Malformed> {
+fn speed(field: &[u8]) -> Result<Option<u16>, MalformedField> {
     if is_missing(field) {
         return Ok(None);
     }
     let digits = field.strip_prefix(b"P").unwrap_or(field);
-    small_number(digits).filter(|_| matches!(digits.len(), 2 | 3)).map(Some).ok_or(Malformed)
+    small_number(digits).filter(|_| matches!(digits.len(), 2 | 3)).map(Some).ok_or(MalformedField)
 }
 
 fn degrees(digits: &[u8]) -> Option<u16> {

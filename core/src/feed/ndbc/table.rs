@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 
 use super::columns::{Family, NdbcColumn, NdbcMeaning, RowIntervals};
 use super::{is_native_id, wind_minutes};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation};
 use crate::feed::plausible::observed_at;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
@@ -178,7 +178,7 @@ impl Table {
     ) -> FeedReport {
         let wind_minutes = wind_minutes(&station.native_id);
         let intervals = RowIntervals { wind_minutes, row_minutes, depth_m: row.depth_m };
-        let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut readings = ReadingCollector::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         for &(column, at, value) in &row.values {
             let Some((variable, kind, minutes)) = column.meaning.series(&intervals) else {
                 if column.meaning != NdbcMeaning::Depth {
@@ -186,7 +186,7 @@ impl Table {
                 }
                 continue;
             };
-            let of = Measured::new(variable, kind, minutes, self.unit(at, column));
+            let of = Measurement::new(variable, kind, minutes, self.unit(at, column));
             if !readings.so_far().iter().any(|other| of.is_of(&other.series)) {
                 readings.push(of, value, Quality::UNCHECKED);
             }

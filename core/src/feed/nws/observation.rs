@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::pressure::{Pressure, pressure_of};
 use crate::derived::station_pressure_hpa;
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::metar::series::metar_report;
 use crate::feed::metar::{Metar, SkyCover, Weather};
@@ -160,7 +160,7 @@ fn report(
     let minute = ts_ms.div_euclid(60_000).rem_euclid(60);
     let is_within_hour = text("rawMessage").is_some() && !matches!(minute, 0 | 45..=59);
     let is_calm = properties.get(WIND_SPEED).and_then(number) == Some(0.0);
-    let mut readings = Collected::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
+    let mut readings = ReadingCollector::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
     let mut station_hpa = None;
     for (name, mut variable, of, minutes) in ELEMENTS {
         let Some(element) = properties.get(name) else { continue };
@@ -200,7 +200,7 @@ fn report(
         let is_wind =
             matches!(variable, Variable::WindSpeed | Variable::WindDirection | Variable::WindGust);
         let (of, minutes) = if is_wind && !is_aerodrome { (Unknown, 0) } else { (of, minutes) };
-        readings.push(Measured::new(variable, of, minutes, unit), value, quality(element));
+        readings.push(Measurement::new(variable, of, minutes, unit), value, quality(element));
     }
     if let Some(layers) = properties.get("cloudLayers").and_then(Value::as_array) {
         cloud_layers(layers, &mut readings, &mut summary.unread_values);
@@ -248,12 +248,14 @@ fn qualify(readings: &mut [Reading], of_metar: &[Reading]) {
 
 /// Cover and base of each layer of cloud. The base with a clear sky is the reach of the instrument;
 /// the base with a hidden sky is the vertical visibility.
-fn cloud_layers(layers: &[Value], readings: &mut Collected<'_>, unread: &mut Tally) {
+fn cloud_layers(layers: &[Value], readings: &mut ReadingCollector<'_>, unread: &mut Tally) {
     for (index, layer) in layers.iter().enumerate() {
         let amount = layer.get("amount").and_then(Value::as_str).unwrap_or("");
         let cover = SkyCover::read(amount.as_bytes());
         let oktas = cover.and_then(SkyCover::oktas);
-        if let Some((of, oktas)) = Measured::layer(Variable::CloudCover, "okta", index).zip(oktas) {
+        if let Some((of, oktas)) =
+            Measurement::layer(Variable::CloudCover, "okta", index).zip(oktas)
+        {
             readings.push(of, f64::from(oktas), Quality::UNCHECKED);
         }
         let base = layer.get("base");
@@ -267,7 +269,7 @@ fn cloud_layers(layers: &[Value], readings: &mut Collected<'_>, unread: &mut Tal
         }
         let value = base.and_then(number).filter(|_| is_base && unit.len() <= MAX_UNIT_CODE_BYTES);
         if let Some((of, value)) =
-            Measured::layer(Variable::CloudBaseHeight, unit, index).zip(value)
+            Measurement::layer(Variable::CloudBaseHeight, unit, index).zip(value)
         {
             readings.push(of, value, Quality::UNCHECKED);
         }

@@ -206,9 +206,9 @@ fn an_overlong_part_ends_the_reading_in_bounded_memory() {
 }
 
 /// A source that fails after its first bytes.
-struct Failing<'b>(&'b [u8]);
+struct FailingReader<'b>(&'b [u8]);
 
-impl Read for Failing<'_> {
+impl Read for FailingReader<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         match self.0.read(to)? {
             0 => Err(io::Error::other("the line broke")),
@@ -220,7 +220,7 @@ impl Read for Failing<'_> {
 #[test]
 fn a_failing_source_is_reported() {
     let text = document(&[feature("KALB", "51", "")]);
-    let source = io::BufReader::new(Failing(&text.as_bytes()[..200]));
+    let source = io::BufReader::new(FailingReader(&text.as_bytes()[..200]));
     let error = read_nws_observations(source, |_| {}).unwrap_err();
     assert!(matches!(error, FeedError::Io { .. }), "{error}");
     assert!(error.to_string().contains("the line broke"), "{error}");

@@ -173,8 +173,8 @@ impl Ration {
     fn json<R: BufRead>(
         self: &Rc<Self>,
         input: R,
-    ) -> serde_json::Deserializer<IoRead<Rationed<R>>> {
-        serde_json::Deserializer::from_reader(Rationed { input, ration: Rc::clone(self) })
+    ) -> serde_json::Deserializer<IoRead<LimitedReader<R>>> {
+        serde_json::Deserializer::from_reader(LimitedReader { input, ration: Rc::clone(self) })
     }
 
     fn ended(&self, read: Result<(), serde_json::Error>, part: &str) -> Result<(), FeedError> {
@@ -202,12 +202,12 @@ impl Ration {
     }
 }
 
-struct Rationed<R> {
+struct LimitedReader<R> {
     input: R,
     ration: Rc<Ration>,
 }
 
-impl<R: BufRead> Read for Rationed<R> {
+impl<R: BufRead> Read for LimitedReader<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let left = self.ration.left.get();
         let bytes = self.input.fill_buf()?;

@@ -20,7 +20,7 @@ pub(in crate::feed) const MAX_DEPTH: usize = 32;
 /// The events of a document in any encoding. The parser keeps a whole event in memory and the document determines
 /// its length, so both the length and the nesting are limited.
 pub(in crate::feed) struct XmlEvents<R> {
-    reader: Reader<Rationed<Unicode<R>>>,
+    reader: Reader<LimitedReader<Unicode<R>>>,
     buffer: Vec<u8>,
     depth: usize,
     max_event_bytes: usize,
@@ -34,7 +34,7 @@ impl<R: BufRead> XmlEvents<R> {
     /// The events of a document that may contain longer runs of text.
     pub(crate) fn with_limit(input: R, max_event_bytes: usize) -> Self {
         let input = Unicode::new(input);
-        let reader = Reader::from_reader(Rationed { input, left: 0 });
+        let reader = Reader::from_reader(LimitedReader { input, left: 0 });
         Self { reader, buffer: Vec::new(), depth: 0, max_event_bytes }
     }
 
@@ -96,7 +96,7 @@ pub(in crate::feed) fn fault(byte: u64, message: impl fmt::Display) -> FeedError
 }
 
 /// Hands out a limited number of bytes and then fails.
-struct Rationed<R> {
+struct LimitedReader<R> {
     input: R,
     left: usize,
 }
@@ -106,7 +106,7 @@ struct Rationed<R> {
 #[error("more bytes between two tags than are allowed")]
 struct RationUsedUp;
 
-impl<R: BufRead> BufRead for Rationed<R> {
+impl<R: BufRead> BufRead for LimitedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let left = self.left;
         let bytes = self.input.fill_buf()?;
@@ -122,7 +122,7 @@ impl<R: BufRead> BufRead for Rationed<R> {
     }
 }
 
-impl<R: BufRead> Read for Rationed<R> {
+impl<R: BufRead> Read for LimitedReader<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(to)?;
         self.consume(count);

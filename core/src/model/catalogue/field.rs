@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::kind::{Rest, SecondLevel, TakenKind, TakenLevel, is_usual_process};
+use super::kind::{DefinitionDigest, SecondLevel, TakenKind, TakenLevel, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
 use crate::model::store::check_name;
@@ -52,7 +52,7 @@ pub struct SourceProduct {
     kind: TakenKind,
     process: Option<u8>,
     constituent: Option<u16>,
-    rest: Option<Rest>,
+    rest: Option<DefinitionDigest>,
 }
 
 /// A product as written in the catalogue.
@@ -81,7 +81,7 @@ pub(super) struct ProductToml {
     process: Option<u8>,
     constituent: Option<u16>,
     #[serde(default, deserialize_with = "from_optional_text")]
-    rest: Option<Rest>,
+    rest: Option<DefinitionDigest>,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
 }
@@ -370,7 +370,7 @@ impl SourceProduct {
         &self,
         field: &grib::ProductSection,
         reference_ms: i64,
-    ) -> Option<Misfit<'_>> {
+    ) -> Option<Mismatch<'_>> {
         let grib::ProductSection { level, second_level, statistic, interval_ms, valid_ms, .. } =
             *field;
         let what = if !self.kind.takes(field.kind) {
@@ -405,13 +405,13 @@ impl SourceProduct {
                 return None;
             }
         };
-        Some(Misfit { product: self, field: *field, what })
+        Some(Mismatch { product: self, field: *field, what })
     }
 }
 
 /// Why a field of a product's parameter does not belong to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Misfit<'a> {
+pub(crate) struct Mismatch<'a> {
     product: &'a SourceProduct,
     field: grib::ProductSection,
     pub(crate) what: What,
@@ -430,7 +430,7 @@ pub(crate) enum What {
     Rest,
 }
 
-impl fmt::Display for Misfit<'_> {
+impl fmt::Display for Mismatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (product, field) = (self.product, &self.field);
         let name = &product.name;
@@ -470,7 +470,7 @@ impl fmt::Display for Misfit<'_> {
             }
             What::Rest => {
                 let own = product.rest.map_or(String::new(), |own| own.to_string());
-                let got = Rest(field.rest);
+                let got = DefinitionDigest(field.rest);
                 write!(f, "the rest of its definition has the digest {got}; {name} takes {own}")
             }
             What::Interval => {

@@ -73,14 +73,14 @@ impl FromStr for SecondLevel {
 
 /// The digest of the rest of the definition of the fields, 16 hexadecimal figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rest(pub u64);
+pub(super) struct DefinitionDigest(pub u64);
 
 /// The error for a text that is not such a digest.
 #[derive(Debug, thiserror::Error)]
 #[error("invalid rest \"{0}\": it must be 16 figures of base 16, as written when a model is made")]
 pub(super) struct RestError(String);
 
-impl FromStr for Rest {
+impl FromStr for DefinitionDigest {
     type Err = RestError;
     fn from_str(text: &str) -> Result<Self, RestError> {
         let is_digest = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -89,7 +89,7 @@ impl FromStr for Rest {
     }
 }
 
-impl fmt::Display for Rest {
+impl fmt::Display for DefinitionDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }

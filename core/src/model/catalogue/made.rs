@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::field::{Statistic, length_text};
-use super::kind::Rest;
+use super::kind::DefinitionDigest;
 use crate::grib::{
     Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent, ProductSection,
 };
@@ -207,7 +207,7 @@ impl MadeProduct {
         if let Some(constituent) = self.constituent {
             key("constituent", &constituent.to_string());
         }
-        key("rest", &format!("\"{}\"", Rest(self.rest)));
+        key("rest", &format!("\"{}\"", DefinitionDigest(self.rest)));
         text
     }
 }

@@ -1,7 +1,7 @@
 //! A chunk of a copy: a batch and its verdicts.
 
 use crate::observation::{Batch, Qualifier, Reading, Report, ReportText, StationId};
-use crate::store::{KeptReport, SeriesSlice, Verdicts};
+use crate::store::{SeriesSlice, StoredReport, Verdicts};
 
 /// Readings on their way into the copy.
 #[derive(Debug, Default)]
@@ -120,8 +120,8 @@ impl Chunk {
     }
 
     /// Adds the text of a report.
-    pub(super) fn add_text(&mut self, station: StationId, kept: &KeptReport<'_>) {
-        let KeptReport { ts_ms, revision, header, text } = *kept;
+    pub(super) fn add_text(&mut self, station: StationId, kept: &StoredReport<'_>) {
+        let StoredReport { ts_ms, revision, header, text } = *kept;
         let text = ReportText::new(text, header);
         let (present_weather, readings) = (None, Vec::new());
         let report = Report { station, ts_ms, revision, present_weather, text, readings };

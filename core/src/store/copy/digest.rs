@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::sums::{self, Sum};
-use crate::store::{KeptReport, SeriesSlice};
+use crate::store::{SeriesSlice, StoredReport};
 
 /// Counts and a checksum of readings.
 ///
@@ -59,7 +59,7 @@ impl Digest {
     }
 
     /// Adds the text of a report.
-    pub(super) fn add_text(&mut self, kept: &KeptReport<'_>) {
+    pub(super) fn add_text(&mut self, kept: &StoredReport<'_>) {
         let mut sum = Sum(self.checksum);
         sum += sums::text(kept);
         self.checksum = sum.0;

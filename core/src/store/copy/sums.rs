@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 use std::ops::AddAssign;
 
-use crate::store::KeptReport;
+use crate::store::StoredReport;
 
 /// The sum of the checksums of some readings; it does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn weather(ts_ms: i64, revision: u8, words: &[String]) -> u64 {
 }
 
 /// The checksum of the text of a report.
-pub(super) fn text(kept: &KeptReport<'_>) -> u64 {
+pub(super) fn text(kept: &StoredReport<'_>) -> u64 {
     let mut hasher = Fnv::default();
     hasher.write_i64(kept.ts_ms);
     hasher.write_u8(kept.revision);

@@ -144,7 +144,7 @@ fn in_memory(events: &[Event]) -> MemoryStore {
 
 /// Everything that a record can answer.
 #[derive(Debug, PartialEq)]
-struct Held {
+struct RecordContent {
     stations: StationRecords,
     /// Station, series, time, bits of the value, verdicts, revision and qualifier.
     readings: Vec<(usize, i32, i64, u64, [u8; 4])>,
@@ -153,7 +153,7 @@ struct Held {
     retain_from_ms: Option<i64>,
 }
 
-fn held(store: &dyn Original) -> Held {
+fn held(store: &dyn Original) -> RecordContent {
     let reference = store.reference_data().unwrap();
     let stations = reference.directory.stations.clone();
     let ids: Vec<StationId> = stations.iter().map(|record| record.station.id).collect();
@@ -178,16 +178,16 @@ fn held(store: &dyn Original) -> Held {
         })
         .unwrap();
     let (weather_of, retain_from_ms) = (reference.weather_of, reference.retain_from_ms);
-    Held { stations, readings, weather, weather_of, retain_from_ms }
+    RecordContent { stations, readings, weather, weather_of, retain_from_ms }
 }
 
 /// A copy that fails after some batches, as if the process was killed.
-struct Failing<'a> {
+struct FailingStore<'a> {
     copy: &'a Temporary,
     left: AtomicUsize,
 }
 
-impl Failing<'_> {
+impl FailingStore<'_> {
     fn killed() -> StoreError {
         StoreError::Storage { path: "copy".to_owned(), cause: "killed".to_owned() }
     }
@@ -199,20 +199,20 @@ impl Failing<'_> {
     }
 }
 
-impl ReaderWrapper for Failing<'_> {
+impl ReaderWrapper for FailingStore<'_> {
     fn wrapped(&self) -> &dyn Reader {
         self.copy
     }
 }
 
-impl Store for Failing<'_> {
+impl Store for FailingStore<'_> {
     fn append(&self, batch: &Batch, judge: &mut VerdictFn<'_>) -> Result<Receipt, StoreError> {
         self.step()?;
         self.copy.append(batch, judge)
     }
 }
 
-impl Original for Failing<'_> {
+impl Original for FailingStore<'_> {
     fn reference_data(&self) -> Result<ReferenceData, StoreError> {
         (**self.copy).reference_data()
     }
@@ -222,7 +222,7 @@ impl Original for Failing<'_> {
     }
 }
 
-impl Duplicate for Failing<'_> {
+impl Duplicate for FailingStore<'_> {
     fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError> {
         self.step()?;
         (**self.copy).set_note(name, text)
@@ -316,12 +316,12 @@ proptest! {
                     original.maintain(&Maintenance { retain_from_ms, seal_all: true }).unwrap();
                 });
             }
-            let failing = Failing { copy: &copy, left: left.into() };
+            let failing = FailingStore { copy: &copy, left: left.into() };
             let copied = Copying::begin(&*original, &failing, "it")
                 .map(|copying| copying.in_chunks_of(chunk))
                 .and_then(|mut copying| copying.run(&mut |_| {}));
             if let Err(error) = copied {
-                prop_assert_eq!(error, CopyError::Store(Failing::killed()));
+                prop_assert_eq!(error, CopyError::Store(FailingStore::killed()));
             }
             copy.reopen();
         }

@@ -15,7 +15,7 @@ use super::folder::{Folder, sync_folder};
 use super::names::{ALERTS, DAMAGED};
 use super::unwritten;
 use crate::alert;
-use crate::store::{KeptAlerts, StoreError};
+use crate::store::{AlertBackend, StoreError};
 
 /// Increases with every change of the file format.
 const SCHEMA_VERSION: u32 = 3;
@@ -156,7 +156,7 @@ impl AlertFile {
     }
 }
 
-impl KeptAlerts for AlertFile {
+impl AlertBackend for AlertFile {
     fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
         self.change(|transaction| {
             let mut update = transaction.prepare("UPDATE alert SET message = ? WHERE id = ?")?;

@@ -123,7 +123,7 @@ fn a_damaged_segment_stays_in_service() {
     flip(&store.dir.path().join(SEGMENT), OF_ONE_STATION);
     store.reopen();
     let found = held(&store);
-    assert_eq!(store.maintain(&Maintenance::default()).unwrap(), Maintained::default());
+    assert_eq!(store.maintain(&Maintenance::default()).unwrap(), MaintenanceReport::default());
     assert_eq!((store.health().segments, held(&store)), (1, found));
 }
 

@@ -29,11 +29,11 @@ const ATTEMPTS: usize = 5;
 /// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Frozen, FrozenSegment, Maintenance};
+/// use mesonet::store::{FrozenStore, FrozenSegment, Maintenance};
 /// store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
 /// // The store stays open, and is written on.
 /// let copy = tempfile::tempdir()?;
-/// let frozen: Frozen = EmbeddedStore::freeze(dir, copy.path())?;
+/// let frozen: FrozenStore = EmbeddedStore::freeze(dir, copy.path())?;
 /// assert_eq!(frozen.files, ["mesonet.sqlite", "mesonet.count"]);
 /// std::fs::create_dir(copy.path().join("segments"))?;
 /// // One of readings, and one of the text of the report.
@@ -47,7 +47,7 @@ const ATTEMPTS: usize = 5;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Frozen {
+pub struct FrozenStore {
     /// Names of the files that were written, relative to the folder of the copy.
     pub files: Vec<&'static str>,
     /// The sealed segments that the copied catalogue names.
@@ -59,7 +59,7 @@ pub struct Frozen {
     is_missing: bool,
 }
 
-/// A sealed segment of a [`Frozen`] store. Its file is open, so it can be read even after the
+/// A sealed segment of a [`FrozenStore`] store. Its file is open, so it can be read even after the
 /// store has merged or dropped it.
 #[derive(Debug)]
 pub struct FrozenSegment {
@@ -131,7 +131,7 @@ impl FrozenSegment {
     }
 }
 
-pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
+pub(super) fn freeze(dir: &Path, into: &Path) -> Result<FrozenStore, StoreError> {
     check_record(dir)?;
     let mut attempts = ATTEMPTS;
     loop {
@@ -145,7 +145,7 @@ pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
 }
 
 /// Makes a copy.
-fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Frozen, StoreError> {
+fn copy(dir: &Path, into: &Path, access: &Access) -> Result<FrozenStore, StoreError> {
     let mut files = vec![DATABASE];
     copy_database(access, &dir.join(DATABASE), &into.join(DATABASE))?;
     let catalogue = RecordCatalogue::unwritten(into)?;
@@ -171,5 +171,5 @@ fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Frozen, StoreError> 
             Err(error) => return Err(storage(&path, &error)),
         }
     }
-    Ok(Frozen { files, segments, lost, is_missing })
+    Ok(FrozenStore { files, segments, lost, is_missing })
 }

@@ -114,8 +114,9 @@ fn a_segment_is_told_by_its_content_and_damage_to_it_is_found() {
     seal(&mut store);
     let dir = store.dir.path().to_owned();
     let into = tempfile::tempdir().unwrap();
-    let marks =
-        |frozen: &Frozen| -> Vec<_> { frozen.segments.iter().map(FrozenSegment::mark).collect() };
+    let marks = |frozen: &FrozenStore| -> Vec<_> {
+        frozen.segments.iter().map(FrozenSegment::mark).collect()
+    };
     let first = EmbeddedStore::freeze(&dir, into.path()).unwrap();
     assert_ne!(marks(&first)[0], marks(&first)[1]);
     store.store = None;

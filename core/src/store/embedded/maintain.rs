@@ -17,7 +17,7 @@ use super::segment_file::{LostSpan, NewSegment, WrittenSegment, write_segment};
 use super::segment_note::StoreState;
 use super::walk::RunRef;
 use super::write::WriterState;
-use super::{EmbeddedStore, Maintained, Maintenance};
+use super::{EmbeddedStore, Maintenance, MaintenanceReport};
 use crate::store::StoreError;
 use crate::time::Iso8601;
 
@@ -32,10 +32,13 @@ const READINGS_OF_REPORT: u64 = 10;
 const JOURNAL_BATCHES: usize = 10_000;
 
 impl EmbeddedStore {
-    pub(super) fn maintain_all(&self, asked: &Maintenance) -> Result<Maintained, StoreError> {
+    pub(super) fn maintain_all(
+        &self,
+        asked: &Maintenance,
+    ) -> Result<MaintenanceReport, StoreError> {
         // Segments change only here.
         let _alone = self.maintenance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut maintained = Maintained::default();
+        let mut maintained = MaintenanceReport::default();
         self.look_again();
         self.set_damaged_aside(&mut maintained)?;
         if let Some(retain_from_ms) = asked.retain_from_ms {
@@ -92,7 +95,7 @@ impl EmbeddedStore {
     }
 
     /// Writes the fresh readings into a segment. Batches that arrive in the meantime stay fresh.
-    fn seal(&self, all: bool, maintained: &mut Maintained) -> Result<(), StoreError> {
+    fn seal(&self, all: bool, maintained: &mut MaintenanceReport) -> Result<(), StoreError> {
         let mut state = self.state();
         let readings: u64 = state.fresh.iter().map(|(run, _)| run.readings).sum();
         let due = readings >= self.options.seal_readings as u64
@@ -170,7 +173,7 @@ impl EmbeddedStore {
     }
 
     /// Drops segments that are entirely too old.
-    fn expire(&self, maintained: &mut Maintained) -> Result<(), StoreError> {
+    fn expire(&self, maintained: &mut MaintenanceReport) -> Result<(), StoreError> {
         let mut state = self.state();
         let retain_from_ms = state.retain_from_ms;
         let expired: Vec<Arc<Segment>> = state
@@ -305,7 +308,7 @@ impl EmbeddedStore {
     fn merge(
         &self,
         segments: &[Arc<Segment>],
-        maintained: &mut Maintained,
+        maintained: &mut MaintenanceReport,
     ) -> Result<bool, StoreError> {
         let mut state = self.state();
         let series = Arc::clone(&state.series);
@@ -342,7 +345,7 @@ impl EmbeddedStore {
     }
 
     /// Moves the files of unreadable segments out of the way.
-    fn set_damaged_aside(&self, maintained: &mut Maintained) -> Result<(), StoreError> {
+    fn set_damaged_aside(&self, maintained: &mut MaintenanceReport) -> Result<(), StoreError> {
         let mut state = self.state();
         let state = &mut *state;
         let gone: Vec<_> =

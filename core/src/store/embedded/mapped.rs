@@ -22,7 +22,7 @@ pub(super) const BLOCK_BYTES: usize = 256 * 1024;
 
 /// A mapped file with the checksums of its blocks.
 #[derive(Debug)]
-pub(super) struct Mapped {
+pub(super) struct MappedFile {
     /// Name in faults, relative to the store's folder.
     file: String,
     /// The bytes that exist.
@@ -54,7 +54,7 @@ pub(super) struct Piece {
     pub is_whole: bool,
 }
 
-impl Mapped {
+impl MappedFile {
     /// Maps a file. If it was truncated, the missing part counts as damaged.
     pub(super) fn open(
         path: &Path,

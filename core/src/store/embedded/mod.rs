@@ -71,7 +71,7 @@ use catalogue::{Lost, RecordCatalogue};
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
-pub use frozen::{Frozen, FrozenSegment};
+pub use frozen::{FrozenSegment, FrozenStore};
 pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 pub use unwritten::share_folder;
@@ -114,16 +114,16 @@ pub struct Maintenance {
 /// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Maintained, Maintenance, StoreHealth};
+/// use mesonet::store::{MaintenanceReport, Maintenance, StoreHealth};
 /// let seal_all = Maintenance { seal_all: true, ..Maintenance::default() };
-/// let done: Maintained = store.maintain(&seal_all)?;
+/// let done: MaintenanceReport = store.maintain(&seal_all)?;
 /// let health: StoreHealth = store.health();
 /// assert!(done.sealed_readings > 0 && health.sealed_readings == done.sealed_readings);
 /// assert_eq!((health.segments, health.fresh_readings), (1, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Maintained {
+pub struct MaintenanceReport {
     /// Number of readings that were sealed. Here and in all counts of a store on disk, the present
     /// weather of a report counts as a reading.
     pub sealed_readings: u64,
@@ -317,7 +317,7 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// The store cannot be read or written. Work done until then stays done.
-    pub fn maintain(&self, maintenance: &Maintenance) -> Result<Maintained, StoreError> {
+    pub fn maintain(&self, maintenance: &Maintenance) -> Result<MaintenanceReport, StoreError> {
         self.maintain_all(maintenance)
     }
 
@@ -383,7 +383,7 @@ impl EmbeddedStore {
     /// # Errors
     /// There is no store in the folder, it was written by a different version, it is damaged, or the
     /// copy cannot be written.
-    pub fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
+    pub fn freeze(dir: &Path, into: &Path) -> Result<FrozenStore, StoreError> {
         frozen::freeze(dir, into)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_buffer::ScalarBuffer;
 
-use super::mapped::{Mapped, codes};
+use super::mapped::{MappedFile, codes};
 use super::report_texts::{SharedTexts, TEXTS, TextPart};
 use crate::observation::{Quality, QualityCode, SeriesId, StationId};
 use crate::time::ClosedWindow;
@@ -67,7 +67,7 @@ pub(super) struct SortedRun {
     pub first_ms: i64,
     pub last_ms: i64,
     /// The file behind the columns, whose blocks are checked when they are first read.
-    pub mapped: Option<Arc<Mapped>>,
+    pub mapped: Option<Arc<MappedFile>>,
     /// Rows that are missing here because their part of the file is damaged.
     pub lost: Vec<LostRows>,
     /// Stand-ins for columns that rows omit.
@@ -187,7 +187,7 @@ impl SortedRun {
         rows: Vec<RunRow>,
         columns: Vec<RunColumns>,
         (first_ms, last_ms): (i64, i64),
-        mapped: Option<Arc<Mapped>>,
+        mapped: Option<Arc<MappedFile>>,
     ) -> Self {
         let longest = |left_out: fn(&RunRow) -> bool| {
             let rows = rows.iter().filter(|row| left_out(row));

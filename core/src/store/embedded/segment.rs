@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::catalogue::SegmentEntry;
 use super::fault::{Fault, Faults};
-use super::mapped::{Mapped, Unmapped, missing};
+use super::mapped::{MappedFile, Unmapped, missing};
 use super::packed::{PackedRun, is_packed, read_packed};
 use super::run::SortedRun;
 use super::segment_batches::schema_of;
@@ -25,7 +25,7 @@ pub(super) struct Segment {
     pub entry: SegmentEntry,
     path: PathBuf,
     /// The file, if it was opened before it is read.
-    held: OnceLock<Arc<Mapped>>,
+    held: OnceLock<Arc<MappedFile>>,
     run: OnceLock<SegmentRun>,
     /// Why none of it can ever be read.
     gone: OnceLock<Fault>,
@@ -139,12 +139,12 @@ impl Segment {
         self.run.get().map(SegmentRun::as_ref)
     }
 
-    fn map(&self, faults: &Arc<Faults>) -> Result<Arc<Mapped>, Unmapped> {
+    fn map(&self, faults: &Arc<Faults>) -> Result<Arc<MappedFile>, Unmapped> {
         let (file, checksums) = (self.entry.file(), self.entry.checksums.clone());
-        Mapped::open(&self.path, &file, self.entry.length, checksums, faults).map(Arc::new)
+        MappedFile::open(&self.path, &file, self.entry.length, checksums, faults).map(Arc::new)
     }
 
-    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesList) -> Result<SegmentRun, Unmapped> {
+    fn read(&self, mapped: &Arc<MappedFile>, series: &SeriesList) -> Result<SegmentRun, Unmapped> {
         let (file, entry) = (self.entry.file(), &self.entry);
         let read = match series_numbers(mapped, series) {
             Some(Ok(numbers)) => read_packed(mapped, &file, entry, numbers).map(SegmentRun::Packed),
@@ -195,7 +195,7 @@ impl Segment {
 /// Returns the series of a packed file by their number, each with its index in the store's table;
 /// `None` if the file is not packed.
 fn series_numbers(
-    mapped: &Mapped,
+    mapped: &MappedFile,
     series: &SeriesList,
 ) -> Option<Result<Vec<(SeriesId, u32)>, String>> {
     let schema = schema_of(mapped).or_else(|| footer_schema(mapped))?;

@@ -11,7 +11,7 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_ipc::{MessageHeader, root_as_message};
 
 use super::fault::Fault;
-use super::mapped::{BLOCK_BYTES, Mapped};
+use super::mapped::{BLOCK_BYTES, MappedFile};
 use super::run::LostRows;
 use crate::observation::StationId;
 
@@ -43,7 +43,7 @@ pub(super) trait BatchReader {
 }
 
 /// Reads the batches of a file. Returns the rows that cannot be read.
-pub(super) fn walk(mapped: &Mapped, reader: &mut impl BatchReader) -> Vec<LostRows> {
+pub(super) fn walk(mapped: &MappedFile, reader: &mut impl BatchReader) -> Vec<LostRows> {
     let mut walk = Walk { mapped, reader, lost: Vec::new(), closed: 0 };
     walk.all();
     walk.lost
@@ -75,14 +75,14 @@ impl FileSchema {
 }
 
 /// Reads the schema of a file from its front, if that is intact.
-pub(super) fn schema_of(mapped: &Mapped) -> Option<FileSchema> {
+pub(super) fn schema_of(mapped: &MappedFile) -> Option<FileSchema> {
     let IpcMessage::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
     let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
     FileSchema::read(root_as_message(bytes).ok()?.header_as_schema()?)
 }
 
 /// The fault of a file of which nothing can be read.
-pub(super) fn without_readings(mapped: &Mapped, file: &str) -> Fault {
+pub(super) fn without_readings(mapped: &MappedFile, file: &str) -> Fault {
     mapped.first_fault().unwrap_or_else(|| Fault::new(file, "it holds no readings"))
 }
 
@@ -92,7 +92,7 @@ impl LostRows {
         found: u64,
         written: u64,
         mut lost: Vec<Self>,
-        mapped: &Mapped,
+        mapped: &MappedFile,
     ) -> Vec<Self> {
         // Damage after the last row costs nothing.
         if found == written {
@@ -107,7 +107,7 @@ impl LostRows {
 }
 
 struct Walk<'a, R> {
-    mapped: &'a Mapped,
+    mapped: &'a MappedFile,
     reader: &'a mut R,
     lost: Vec<LostRows>,
     /// The number of lost rows before the last batch that was read.
@@ -178,14 +178,14 @@ impl<R: BatchReader> Walk<'_, R> {
 /// A column of numbers has two buffers, the nulls and the numbers; a list has four: its nulls, its
 /// offsets, the nulls of its items, and the items. Nothing is null.
 pub(super) struct Batch<'a> {
-    pub mapped: &'a Mapped,
+    pub mapped: &'a MappedFile,
     pub rows: usize,
     /// The range of each buffer in the file.
     pub buffers: Vec<Range<usize>>,
 }
 
 impl<'a> Batch<'a> {
-    fn new(mapped: &'a Mapped, at: usize, head: usize) -> Option<Self> {
+    fn new(mapped: &'a MappedFile, at: usize, head: usize) -> Option<Self> {
         let message = root_as_message(&mapped.bytes().as_slice()[at + 8..at + head]).ok()?;
         let batch = message.header_as_record_batch()?;
         let mut buffers = Vec::new();
@@ -240,7 +240,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Returns the message that begins at a position, if its head is intact.
-fn message_at(mapped: &Mapped, at: usize) -> Option<IpcMessage> {
+fn message_at(mapped: &MappedFile, at: usize) -> Option<IpcMessage> {
     let word = |at: usize| {
         let bytes = mapped.bytes().as_slice().get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(bytes))

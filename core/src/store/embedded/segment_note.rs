@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::catalogue::SegmentEntry;
 use super::codec::Wrong;
-use super::mapped::{BLOCK_BYTES, Mapped};
+use super::mapped::{BLOCK_BYTES, MappedFile};
 use super::report_texts::Content;
 use super::segment_batches::FileSchema;
 use super::series_table::SeriesList;
@@ -184,7 +184,7 @@ pub(super) fn read_series(schema: &FileSchema) -> Result<Vec<SeriesKey>, Wrong> 
 }
 
 /// Reads the schema of a file from its footer, if that is intact.
-pub(super) fn footer_schema(mapped: &Mapped) -> Option<FileSchema> {
+pub(super) fn footer_schema(mapped: &MappedFile) -> Option<FileSchema> {
     let bytes = mapped.bytes().as_slice();
     let footer = footer_bytes(bytes)?;
     let start = footer.as_ptr() as usize - bytes.as_ptr() as usize;

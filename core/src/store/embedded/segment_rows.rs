@@ -7,7 +7,7 @@ use arrow_buffer::ScalarBuffer;
 
 use super::catalogue::SegmentEntry;
 use super::fault::Fault;
-use super::mapped::Mapped;
+use super::mapped::MappedFile;
 use super::report_texts::SharedTexts;
 use super::run::{LostRows, NONE, RunColumns, RunRow, SortedRun};
 use super::segment_batches::{Batch, BatchReader, Cause, schema_of, walk, without_readings};
@@ -39,7 +39,7 @@ const BUFFERS_4: usize = 36;
 
 impl ListLayout {
     /// Reads the layout of a file from the names of its columns.
-    fn of(mapped: &Mapped) -> Option<Self> {
+    fn of(mapped: &MappedFile) -> Option<Self> {
         let schema = schema_of(mapped)?;
         let place = |name: &str| schema.place(name).filter(|at| (2..8).contains(at));
         Some(Self {
@@ -58,7 +58,7 @@ impl ListLayout {
 /// # Errors
 /// No part of the segment can be read.
 pub(super) fn read_run(
-    mapped: &Arc<Mapped>,
+    mapped: &Arc<MappedFile>,
     file: &str,
     entry: &SegmentEntry,
     series: &SeriesList,

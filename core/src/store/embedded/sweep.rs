@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::catalogue::{RecordCatalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
 use super::folder::{Folder, orphaned, segment_id, sync_folder};
-use super::mapped::Mapped;
+use super::mapped::MappedFile;
 use super::names::{DAMAGED, ORPHANED, SEGMENTS};
 use crate::store::StoreError;
 
@@ -135,7 +135,7 @@ impl Sweep<'_> {
     fn is_whole(&self, entry: &SegmentEntry) -> bool {
         let (file, checksums) = (entry.file(), entry.checksums.clone());
         let path = self.folder.path.join(&file);
-        let mapped = Mapped::open(&path, &file, entry.length, checksums, self.faults);
+        let mapped = MappedFile::open(&path, &file, entry.length, checksums, self.faults);
         mapped.is_ok_and(|mapped| mapped.check_all())
     }
 }

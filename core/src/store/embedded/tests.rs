@@ -78,10 +78,10 @@ pub(super) fn ten() -> Batch {
 }
 
 /// Station, series, time, the value's bits, verdict, source verdict, qualifier.
-pub(super) type Held = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
+pub(super) type ReadingRows = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
 
 /// Every reading of a store, with its verdicts.
-pub(super) fn held(store: &dyn Reader) -> Held {
+pub(super) fn held(store: &dyn Reader) -> ReadingRows {
     let ids = NAMES.map(|name| StationId::new("TEST", name));
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let selection = Selection { stations: &ids, variables: Variable::ALL, window };

@@ -17,7 +17,7 @@ use super::walk::{RunCursor, RunRef, StationWalk};
 use super::weather_table::WEATHER;
 use crate::observation::{Series, SeriesId, StationId};
 use crate::store::{
-    Damage, Directory, KeptReport, Reader, Selection, SeriesSlice, StoreError, VisitReports,
+    Damage, Directory, Reader, Selection, SeriesSlice, StoreError, StoredReport, VisitReports,
     VisitWeather,
 };
 use crate::time::ClosedWindow;
@@ -38,7 +38,7 @@ pub(super) struct View {
 }
 
 /// Readings of overlapping parts, being merged.
-struct Merged<'s> {
+struct Merge<'s> {
     ts_ms: BumpVec<'s, i64>,
     value: BumpVec<'s, f64>,
     quality: BumpVec<'s, u8>,
@@ -48,7 +48,7 @@ struct Merged<'s> {
 }
 
 // Texts are never merged here: they are visited one by one.
-impl<'s> Merged<'s> {
+impl<'s> Merge<'s> {
     /// Merges parts of a series, each with the age of its run.
     fn of(parts: &[(usize, SeriesPart<'_>)], bump: &'s Bump) -> SeriesPart<'s> {
         let most = parts.iter().map(|(_, part)| part.len()).sum();
@@ -234,7 +234,7 @@ impl View {
                         let of = part.ts_ms.iter().zip(part.revision).zip(part.text.iter());
                         for ((&ts_ms, &revision), text) in of {
                             let (header, text) = text_parts(text);
-                            visit(i, &KeptReport { ts_ms, revision, header, text });
+                            visit(i, &StoredReport { ts_ms, revision, header, text });
                         }
                     });
                 }
@@ -393,7 +393,7 @@ impl<'s> Merger<'s> {
         groups(parts, &mut self.groups);
         for group in &self.groups {
             let parts = &parts[group.0.clone()];
-            let part = if group.is_single() { parts[0].1 } else { Merged::of(parts, self.bump) };
+            let part = if group.is_single() { parts[0].1 } else { Merge::of(parts, self.bump) };
             self.parts.push((slot, part));
         }
     }

@@ -10,7 +10,7 @@ use mesonet::access::ModelCapabilities;
 
 use super::not_stored;
 use crate::auth::access::Caller;
-use crate::http::encoding::Accepted;
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
 use crate::openapi::{About, Tag};
@@ -33,7 +33,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
 async fn capabilities(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let limits = BTreeMap::from([("maxValues", Some(state.config().max_model_values as u64))]);
     let view = state.services.models.catalogue().capabilities(caller.of_models(), limits);

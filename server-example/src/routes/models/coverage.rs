@@ -14,8 +14,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::not_stored;
-use crate::auth::access::{Caller, Granted};
-use crate::http::encoding::Accepted;
+use crate::auth::access::{Caller, ModelPermission};
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
 use crate::openapi::{About, Tag};
@@ -83,7 +83,7 @@ impl GridBounds {
 }
 
 impl ModelCoverage {
-    fn new(granted: Granted<'_>, run: &model::Run) -> Self {
+    fn new(granted: ModelPermission<'_>, run: &model::Run) -> Self {
         let source = granted.source();
         Self {
             title: source.title().to_owned(),
@@ -103,13 +103,14 @@ impl ModelCoverage {
 async fn coverage(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let mut models = BTreeMap::new();
         let catalogue = state.services.models.catalogue();
         for source in catalogue.iter() {
-            let granted = Granted::new(&catalogue, &caller, source.name(), ModelUse::Listing, []);
+            let granted =
+                ModelPermission::new(&catalogue, &caller, source.name(), ModelUse::Listing, []);
             // The capabilities also list the models that the caller may not use.
             let Ok(granted) = granted else { continue };
             if let Some(run) = state.services.models_with_sample().newest(granted)? {

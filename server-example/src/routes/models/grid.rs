@@ -14,7 +14,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::coverage::GridBounds;
-use super::lasting::Lasting;
+use super::lasting::CacheLifetime;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
@@ -48,7 +48,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         about: || {
             About::new("locate", Tag::Models, "The cell at a place")
                 .path(&[MODEL])
-                .json::<Located>("The cell.")
+                .json::<CellAtPosition>("The cell.")
                 .cached(LASTING)
                 .tagged()
         },
@@ -110,7 +110,7 @@ async fn grid(
             // The next run may have a different grid.
             return json_value(request.accepted(), &grid).map(not_stored);
         }
-        request.json(&Lasting::of_definition(granted), &grid)
+        request.json(&CacheLifetime::of_definition(granted), &grid)
     };
     state.read_models(answer).await?
 }
@@ -118,7 +118,7 @@ async fn grid(
 /// The cell at a position.
 #[derive(Serialize, ToSchema)]
 #[schema(as = LocatedCell)]
-struct Located {
+struct CellAtPosition {
     #[schema(value_type = String)]
     run: RunStamp,
     row: usize,
@@ -149,7 +149,7 @@ async fn locate(
         let (row, col) = nearest(&run, at)?;
         let centre = grid.position(row, col)?;
         let (fractional_row, fractional_col) = grid.locate(at);
-        let located = Located {
+        let located = CellAtPosition {
             run: run.definition().run,
             row,
             col,
@@ -163,7 +163,7 @@ async fn locate(
         if run_stamp(&request.query)?.is_none() {
             return json_value(request.accepted(), &located).map(not_stored);
         }
-        request.json(&Lasting::of_definition(granted), &located)
+        request.json(&CacheLifetime::of_definition(granted), &located)
     };
     state.read_models(answer).await?
 }

@@ -6,8 +6,8 @@ use mesonet::grid::TileSampling;
 use mesonet::model;
 use mesonet::model::{PublishedHour, SourceProduct};
 
-use super::{AskedRun, ModelRequest};
-use crate::auth::access::Granted;
+use super::{ModelRequest, RequestedRun};
+use crate::auth::access::ModelPermission;
 use crate::http::encoding::Encoding;
 use crate::http::error::ApiError;
 use crate::http::etag::{digest, etag, has_already};
@@ -20,16 +20,21 @@ use crate::http::snapshot::VARY;
 /// must an answer whose hours or levels may get another index, or whose product may get another
 /// packing, as long as the run is not complete. Answers that not every caller may have are not for
 /// shared caches.
-pub struct Lasting {
+pub struct CacheLifetime {
     is_final: bool,
     is_open: bool,
     /// What the answer depends on, besides its address: parts of the run and the catalogue.
     state: Vec<u8>,
 }
 
-impl Lasting {
+impl CacheLifetime {
     /// For an answer that shows products at one hour.
-    pub fn at_hour(granted: Granted<'_>, run: &model::Run, hour: usize, products: &[&str]) -> Self {
+    pub fn at_hour(
+        granted: ModelPermission<'_>,
+        run: &model::Run,
+        hour: usize,
+        products: &[&str],
+    ) -> Self {
         let published = run.published();
         let hours = published.iter().filter(|published| published.hour == hour);
         // No hour comes before the start of the run.
@@ -43,7 +48,7 @@ impl Lasting {
     }
 
     /// For an answer that shows products at all hours.
-    pub fn at_all_hours(granted: Granted<'_>, run: &model::Run, products: &[&str]) -> Self {
+    pub fn at_all_hours(granted: ModelPermission<'_>, run: &model::Run, products: &[&str]) -> Self {
         let hours = 0..run.definition().valid_ms.len();
         let is_whole = |product: &&str| hours.clone().all(|hour| run.is_whole(product, hour));
         let of_products =
@@ -54,7 +59,7 @@ impl Lasting {
     }
 
     /// For an answer that lists the products of the run.
-    pub fn of_products(granted: Granted<'_>, run: &model::Run) -> Self {
+    pub fn of_products(granted: ModelPermission<'_>, run: &model::Run) -> Self {
         let is_final = is_whole_run(granted, run);
         let names: Vec<&str> =
             run.definition().products.iter().map(|product| &*product.name).collect();
@@ -62,12 +67,12 @@ impl Lasting {
     }
 
     /// For an answer that shows the definition of the run, but none of its content.
-    pub fn of_definition(granted: Granted<'_>) -> Self {
+    pub fn of_definition(granted: ModelPermission<'_>) -> Self {
         Self::with(granted, Vec::new(), true, &[])
     }
 
     fn new<'h>(
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
         run: &model::Run,
         hours: impl Iterator<Item = &'h PublishedHour>,
         is_final: bool,
@@ -97,7 +102,12 @@ impl Lasting {
         Self::with(granted, state, is_final, products)
     }
 
-    fn with(granted: Granted<'_>, state: Vec<u8>, is_final: bool, products: &[&str]) -> Self {
+    fn with(
+        granted: ModelPermission<'_>,
+        state: Vec<u8>,
+        is_final: bool,
+        products: &[&str],
+    ) -> Self {
         let source = granted.source();
         let own_rules = products.iter().filter_map(|name| source.product(name));
         let mut own_rules = own_rules.filter_map(|product| product.tiles_and_series());
@@ -115,7 +125,7 @@ impl Lasting {
     }
 
     /// The same for an answer from a run. The request may or may not name the run.
-    pub fn of_run(mut self, asked: &AskedRun) -> Self {
+    pub fn of_run(mut self, asked: &RequestedRun) -> Self {
         if !asked.is_named {
             self.is_final = false;
             self.state.extend(asked.run.definition().run.start_ms().to_le_bytes());
@@ -168,14 +178,14 @@ impl Lasting {
 }
 
 /// Whether the catalogue states the hours of a run: then each keeps its index.
-fn has_stated_hours(granted: Granted<'_>, run: &model::Run) -> bool {
+fn has_stated_hours(granted: ModelPermission<'_>, run: &model::Run) -> bool {
     let definition = run.definition();
     granted.source().valid_ms_of(definition.run).is_some_and(|hours| hours == definition.valid_ms)
 }
 
 /// Whether the run is complete: all hours that the catalogue states are there, each with all
 /// products of the run.
-fn is_whole_run(granted: Granted<'_>, run: &model::Run) -> bool {
+fn is_whole_run(granted: ModelPermission<'_>, run: &model::Run) -> bool {
     let published = run.published();
     has_stated_hours(granted, run)
         && published.len() == run.definition().valid_ms.len()
@@ -183,7 +193,7 @@ fn is_whole_run(granted: Granted<'_>, run: &model::Run) -> bool {
 }
 
 /// Whether levels keep their index and values their packing in the runs of a product.
-fn is_fixed(granted: Granted<'_>, product: &str) -> bool {
+fn is_fixed(granted: ModelPermission<'_>, product: &str) -> bool {
     granted.source().product(product).is_none_or(|product| {
         product.encoding().is_some()
             && (!product.has_levels() || product.levels_hpa().is_some())

@@ -23,14 +23,14 @@ use mesonet::model::RunStamp;
 use mesonet::{Iso8601, LonLat, model};
 use serde::{Deserialize, Serialize};
 
-use crate::auth::access::{Caller, Granted};
-use crate::http::encoding::Accepted;
+use crate::auth::access::{Caller, ModelPermission};
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query, missing};
 use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::routes::Endpoint;
 use crate::state::State;
-use lasting::Lasting;
+use lasting::CacheLifetime;
 
 /// Maximum number of names in `fields`. No model has more products.
 const MAX_FIELDS: usize = 1024;
@@ -65,7 +65,7 @@ fn fields(query: &Query) -> Result<Vec<&str>, ApiError> {
 }
 
 /// The run that a request is about.
-struct AskedRun {
+struct RequestedRun {
     run: Arc<model::Run>,
     /// Whether the request names it: `latest` and `valid` may mean another run later.
     is_named: bool,
@@ -73,12 +73,12 @@ struct AskedRun {
     hour: Option<usize>,
 }
 
-impl AskedRun {
+impl RequestedRun {
     /// Returns the requested run: by a stamp, by `latest`, or the newest run with the valid time
     /// `valid`. Runs that have the products at that time are preferred.
     fn new(
         state: &State,
-        granted: Granted<'_>,
+        granted: ModelPermission<'_>,
         query: &Query,
         products: &[&str],
     ) -> Result<Self, ApiError> {
@@ -147,7 +147,7 @@ const LATEST: &str = "latest";
 /// Returns the requested run. If the request says `latest` or names no run, this is the latest one.
 fn run_or_newest(
     state: &State,
-    granted: Granted<'_>,
+    granted: ModelPermission<'_>,
     query: &Query,
 ) -> Result<Arc<model::Run>, ApiError> {
     if let Some(stamp) = run_stamp(query)? {
@@ -198,7 +198,7 @@ fn member(query: &Query) -> Result<Option<u8>, ApiError> {
 }
 
 /// Reads the directions of wind components: those of the grid, or `winds=earth`.
-fn winds<'a>(granted: Granted<'a>, query: &Query) -> Result<model::Winds<'a>, ApiError> {
+fn winds<'a>(granted: ModelPermission<'a>, query: &Query) -> Result<model::Winds<'a>, ApiError> {
     match query.one("winds")? {
         None | Some("grid") => Ok(model::Winds::AsTheyAre),
         Some("earth") => Ok(model::Winds::Earth(granted.source().winds())),
@@ -210,7 +210,7 @@ fn winds<'a>(granted: Granted<'a>, query: &Query) -> Result<model::Winds<'a>, Ap
 
 /// Returns the products that an answer is made from. For a rotated wind these are both components.
 fn used_products<'a>(
-    granted: Granted<'a>,
+    granted: ModelPermission<'a>,
     winds: model::Winds<'_>,
     fields: &[&'a str],
 ) -> Vec<&'a str> {
@@ -263,18 +263,19 @@ impl ModelRequest {
         &'a self,
         use_: ModelUse,
         products: impl IntoIterator<Item = &'p str>,
-    ) -> Result<Granted<'a>, ApiError> {
-        let granted = Granted::new(&self.catalogue, &self.caller, &self.model, use_, products)?;
+    ) -> Result<ModelPermission<'a>, ApiError> {
+        let granted =
+            ModelPermission::new(&self.catalogue, &self.caller, &self.model, use_, products)?;
         self.query.check_names()?;
         Ok(granted)
     }
 
-    fn accepted(&self) -> Accepted {
-        Accepted::of(&self.headers)
+    fn accepted(&self) -> AcceptedEncodings {
+        AcceptedEncodings::of(&self.headers)
     }
 
     /// Answers with a value, or with 304 to a caller who has it already.
-    fn json(&self, lasting: &Lasting, value: &impl Serialize) -> Result<Response, ApiError> {
+    fn json(&self, lasting: &CacheLifetime, value: &impl Serialize) -> Result<Response, ApiError> {
         let accepted = self.accepted();
         lasting.answer(self, accepted.fastest(), |_| json_value(accepted, value))
     }
@@ -289,7 +290,7 @@ fn not_stored(mut response: Response) -> Response {
 }
 
 /// Marks an answer that changes with a new run, so that caches revalidate it.
-fn asked_again(granted: Granted<'_>, mut response: Response) -> Response {
+fn asked_again(granted: ModelPermission<'_>, mut response: Response) -> Response {
     let is_open = granted.source().access().is_open();
     let cache_control = if is_open { "no-cache" } else { "private, no-cache" };
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));

@@ -8,11 +8,11 @@ use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::model;
 
-use super::lasting::Lasting;
+use super::lasting::CacheLifetime;
 use super::parameters::{
     COL, FIELDS, HOUR, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, VALID, WINDS,
 };
-use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
+use super::{ModelRequest, RequestedRun, cell, level, member, used_products, winds};
 use crate::http::error::ApiError;
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
@@ -43,7 +43,7 @@ async fn point(
         let named = request.query.list("fields");
         let granted = request.granted(ModelUse::Point, named)?;
         let fields: Vec<&str> = request.query.list("fields").collect();
-        let asked_run = AskedRun::new(state, granted, &request.query, &fields)?;
+        let asked_run = RequestedRun::new(state, granted, &request.query, &fields)?;
         let run = &*asked_run.run;
         let fields = super::fields(&request.query)?;
         let hour = asked_run.hour(&request.query)?;
@@ -56,7 +56,7 @@ async fn point(
             .winds(winds);
         let point = model::point(run, &asked)?;
         let used = used_products(granted, winds, &fields);
-        let lasting = Lasting::at_hour(granted, run, hour, &used).of_run(&asked_run);
+        let lasting = CacheLifetime::at_hour(granted, run, hour, &used).of_run(&asked_run);
         request.json(&lasting, &point)
     };
     state.read_models(answer).await?

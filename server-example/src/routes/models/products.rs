@@ -13,7 +13,7 @@ use mesonet::model::{RunStamp, SourceProduct};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::lasting::Lasting;
+use super::lasting::CacheLifetime;
 use super::parameters::{LASTING, MODEL, RUN};
 use super::{ModelRequest, asked_again, run_or_newest, run_stamp};
 use crate::http::error::ApiError;
@@ -129,7 +129,7 @@ async fn products(
         let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
         let mut response = json_tagged(&request.headers, body)?;
         let is_named = run_stamp(&request.query)?.is_some();
-        let lasting = Lasting::of_products(granted, &run);
+        let lasting = CacheLifetime::of_products(granted, &run);
         if is_named {
             response.headers_mut().insert(header::CACHE_CONTROL, lasting.cache_control());
             return Ok(response);

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 use super::asked_again;
 use super::parameters::MODEL;
-use crate::auth::access::{Caller, Granted};
-use crate::http::encoding::Accepted;
+use crate::auth::access::{Caller, ModelPermission};
+use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::snapshot::json_value;
 use crate::openapi::{About, Tag};
@@ -49,11 +49,11 @@ async fn runs(
     Shared(state): Shared<Arc<State>>,
     Path(model): Path<String>,
     caller: Caller,
-    accepted: Accepted,
+    accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(&catalogue, &caller, &model, ModelUse::Listing, [])?;
+        let granted = ModelPermission::new(&catalogue, &caller, &model, ModelUse::Listing, [])?;
         let runs = state.services.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();

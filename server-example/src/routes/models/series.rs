@@ -8,11 +8,11 @@ use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::model;
 
-use super::lasting::Lasting;
+use super::lasting::CacheLifetime;
 use super::parameters::{
     COL, FIELDS, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, WINDS,
 };
-use super::{AskedRun, ModelRequest, cell, fields, level, member, used_products, winds};
+use super::{ModelRequest, RequestedRun, cell, fields, level, member, used_products, winds};
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::work::Cost;
@@ -61,7 +61,7 @@ async fn series(
     let answer = move |state: &State| {
         let named = request.query.list("fields");
         let granted = request.granted(ModelUse::Series, named)?;
-        let asked_run = AskedRun::new(state, granted, &request.query, &[])?;
+        let asked_run = RequestedRun::new(state, granted, &request.query, &[])?;
         let run = &*asked_run.run;
         let fields = fields(&request.query)?;
         let (level, level_hpa) = level(&request.query)?;
@@ -81,7 +81,7 @@ async fn series(
         }
         let series = model::series(run, &asked)?;
         let used = used_products(granted, asked.winds, &fields);
-        let lasting = Lasting::at_all_hours(granted, run, &used).of_run(&asked_run);
+        let lasting = CacheLifetime::at_all_hours(granted, run, &used).of_run(&asked_run);
         request.json(&lasting, &series)
     };
     let cost = Cost::heavy(state.config().max_model_values.saturating_mul(BYTES_OF_A_VALUE));

@@ -13,9 +13,9 @@ use mesonet::model;
 use mesonet::model::{ProductDefinition, SourceProduct};
 use serde::Deserialize;
 
-use super::lasting::Lasting;
+use super::lasting::CacheLifetime;
 use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VALID};
-use super::{AskedRun, ModelRequest, level, member};
+use super::{ModelRequest, RequestedRun, level, member};
 use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -99,7 +99,7 @@ fn answer(
 ) -> Result<Option<Response>, ApiError> {
     let Address { name, z, x, y } = address;
     let granted = request.granted(ModelUse::Tiles, [&**name])?;
-    let asked_run = AskedRun::new(state, granted, &request.query, &[name])?;
+    let asked_run = RequestedRun::new(state, granted, &request.query, &[name])?;
     let run = &*asked_run.run;
     let member = member(&request.query)?;
     // The product is part of the path.
@@ -119,7 +119,7 @@ fn answer(
         Some((_, both)) if run.definition().grid.grid_relative_winds => both,
         _ => &[name],
     };
-    let lasting = Lasting::at_hour(granted, run, asked.hour, used).of_run(&asked_run);
+    let lasting = CacheLifetime::at_hour(granted, run, asked.hour, used).of_run(&asked_run);
     check(run, &asked)?;
     let encoding = request.accepted().fastest();
     let mut is_answered = true;

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::event::Content;
 use super::filter::Events;
-use crate::auth::access::Granted;
+use crate::auth::access::ModelPermission;
 use crate::state::feeds::Feed;
 use crate::state::run_detail::RunDetail;
 use crate::state::{State, StateError};
@@ -84,7 +84,7 @@ impl State {
         let catalogue = self.services.models.catalogue();
         let mut runs = Vec::new();
         for source in catalogue.iter() {
-            for run in self.services.models.runs(Granted::to_server(source))? {
+            for run in self.services.models.runs(ModelPermission::to_server(source))? {
                 let hours = run.published().iter();
                 let state = hours.map(|hour| format!("{}@{}", hour.hour, hour.published_ms));
                 runs.push(Item {
@@ -148,8 +148,11 @@ impl State {
         let (model, stamp) = name.rsplit_once('/')?;
         let catalogue = self.services.models.catalogue();
         let stamp: RunStamp = stamp.parse().ok()?;
-        let run =
-            self.services.models.run(Granted::to_server(catalogue.get(model)?), stamp).ok()?;
+        let run = self
+            .services
+            .models
+            .run(ModelPermission::to_server(catalogue.get(model)?), stamp)
+            .ok()?;
         let event = RunEvent { model, detail: RunDetail::new(&run) };
         let data: Bytes = serde_json::to_vec(&event).ok()?.into();
         Some(Content::Item { events: Events::Runs, model: Some(model.to_owned()), data })

@@ -16,7 +16,7 @@ use super::event::{AlertEvent, Content};
 use super::filter::{Events, ListenerFilter};
 use super::mqtt_readings::{Publication, Unpublished, id_of};
 use super::subscriber::Subscriber;
-use crate::auth::access::Granted;
+use crate::auth::access::ModelPermission;
 use crate::state::State;
 
 /// Messages that wait for the connection, at most.
@@ -154,7 +154,8 @@ impl State {
 
     fn newest_run(&self, model: &str) -> Option<String> {
         let catalogue = self.services.models.catalogue();
-        let runs = self.services.models.runs(Granted::to_server(catalogue.get(model)?)).ok()?;
+        let runs =
+            self.services.models.runs(ModelPermission::to_server(catalogue.get(model)?)).ok()?;
         Some(runs.iter().map(|run| run.definition().run).max()?.to_string())
     }
 

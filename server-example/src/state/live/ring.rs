@@ -32,7 +32,7 @@ pub struct Ring {
 }
 
 /// What a listener finds at its place.
-pub enum Found {
+pub enum RingRead {
     /// The next events.
     Entries(Vec<Arc<Entry>>),
     /// Nothing yet; the position is that after all events.
@@ -102,12 +102,12 @@ impl Ring {
     }
 
     /// The events from a number on.
-    pub fn starting_at(&self, number: u64) -> Found {
-        let Some(at) = number.checked_sub(self.first) else { return Found::Gone };
+    pub fn starting_at(&self, number: u64) -> RingRead {
+        let Some(at) = number.checked_sub(self.first) else { return RingRead::Gone };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         if at >= self.entries.len() {
-            return Found::Nothing(self.now);
+            return RingRead::Nothing(self.now);
         }
-        Found::Entries(self.entries.range(at..).take(TAKEN).map(Arc::clone).collect())
+        RingRead::Entries(self.entries.range(at..).take(TAKEN).map(Arc::clone).collect())
     }
 }

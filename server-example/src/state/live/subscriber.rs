@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Live;
 use super::event::{BatchPart, Content};
 use super::publish::after_part;
-use super::ring::{Entry, Found};
+use super::ring::{Entry, RingRead};
 use crate::state::State;
 
 /// How much of the record is read at once for a subscriber that comes back.
@@ -111,10 +111,10 @@ impl Subscriber {
             self.end.borrow_and_update();
             let found = self.live.ring().starting_at(self.next);
             match found {
-                Found::Entries(entries) => self.take(entries),
-                Found::Gone if self.is_patient => self.is_behind = true,
-                Found::Gone => self.begin_anew(TOO_SLOW),
-                Found::Nothing(now) => {
+                RingRead::Entries(entries) => self.take(entries),
+                RingRead::Gone if self.is_patient => self.is_behind = true,
+                RingRead::Gone => self.begin_anew(TOO_SLOW),
+                RingRead::Nothing(now) => {
                     self.pass(now);
                     timeout_at(until, self.end.changed()).await.ok()?.ok()?;
                 }

@@ -11,7 +11,7 @@ use std::io::BufRead;
 use self::element::{ElementMeaning, WindHeight, meaning};
 use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
@@ -151,7 +151,7 @@ pub(super) fn report(
     let (at_the_sensor, elsewhere) = candidates
         .into_iter()
         .partition(|one| is_of_the_sensor(one.meaning.height, station.sensor_height_m));
-    let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+    let mut readings = ReadingCollector::new(Vocabulary::Swob, &mut summary.kept_as_reported);
     one_of_each_series(at_the_sensor, &mut readings, without_variable);
     winds_elsewhere(elsewhere, &mut readings, without_variable);
     sky::add_layers(observation, &mut readings, without_variable);
@@ -232,12 +232,12 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     fn add_to(
         &self,
-        readings: &mut Collected<'_>,
+        readings: &mut ReadingCollector<'_>,
         bucket: impl Into<Cow<'static, str>>,
         value: f64,
     ) {
         let ElementMeaning { variable, interval_type, interval_minutes, .. } = self.meaning;
-        let measured = Measured::new(variable, interval_type, interval_minutes, self.unit);
+        let measured = Measurement::new(variable, interval_type, interval_minutes, self.unit);
         readings.push_in(bucket.into(), measured, value, verdict(self.element.qa_summary));
     }
 }
@@ -324,7 +324,7 @@ fn is_of_the_sensor(height: Option<WindHeight>, sensor_height_m: Option<f64>) ->
 /// Adds one value of each series and counts the others.
 fn one_of_each_series(
     mut candidates: Vec<Candidate<'_>>,
-    readings: &mut Collected<'_>,
+    readings: &mut ReadingCollector<'_>,
     without_variable: &mut Tally,
 ) {
     let series = |of: &ElementMeaning| (of.variable, of.interval_type, of.interval_minutes);
@@ -366,7 +366,7 @@ const SENSORS: [&str; 10] = [
 /// Adds the wind that is not measured at the station's sensor, each place in its own bucket.
 fn winds_elsewhere(
     mut candidates: Vec<Candidate<'_>>,
-    readings: &mut Collected<'_>,
+    readings: &mut ReadingCollector<'_>,
     without_variable: &mut Tally,
 ) {
     let series =

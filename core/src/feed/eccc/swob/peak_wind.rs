@@ -1,7 +1,7 @@
 //! The peak wind of a SWOB document. It blew before the time of the document.
 
 use super::verdict::verdict;
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::eccc::point_observation::PointObservation;
 use crate::feed::summary::{Summary, Tally};
 use crate::observation::Report;
@@ -39,10 +39,10 @@ pub(super) fn peak_wind(
         count(&mut summary.without_variable);
         return None;
     };
-    let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+    let mut readings = ReadingCollector::new(Vocabulary::Swob, &mut summary.kept_as_reported);
     for (variable, element) in [(PeakWindSpeed, speed), (PeakWindDirection, direction)] {
         if let Some((element, value)) = element.and_then(|of| Some((of, of.number()?))) {
-            let measured = Measured::instantaneous(variable, element.unit);
+            let measured = Measurement::instantaneous(variable, element.unit);
             readings.push(measured, value, verdict(element.qa_summary));
         }
     }

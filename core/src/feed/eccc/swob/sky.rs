@@ -1,7 +1,7 @@
 //! The layers of cloud of a SWOB document.
 
 use super::verdict::verdict;
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::eccc::point_observation::PointObservation;
 use crate::feed::summary::Tally;
 use crate::observation::Variable::CloudBaseHeight;
@@ -24,7 +24,7 @@ fn layer_of(name: &str) -> Option<&str> {
 /// to 8.
 pub(super) fn add_layers(
     observation: &PointObservation,
-    readings: &mut Collected<'_>,
+    readings: &mut ReadingCollector<'_>,
     without_variable: &mut Tally,
 ) {
     for base in observation.elements() {
@@ -35,8 +35,9 @@ pub(super) fn add_layers(
             .and_then(|amount| amount.number())
             .filter(|code| (1.0..=8.0).contains(code));
         let index = number.parse::<usize>().map_or(0, |number| number - 1);
-        let measured = Measured::layer(CloudBaseHeight, base.unit, index);
-        let is_new = |of: &Measured<'_>| !readings.so_far().iter().any(|one| of.is_of(&one.series));
+        let measured = Measurement::layer(CloudBaseHeight, base.unit, index);
+        let is_new =
+            |of: &Measurement<'_>| !readings.so_far().iter().any(|one| of.is_of(&one.series));
         match (measured.filter(is_new), base.number(), amount) {
             (Some(measured), Some(value), Some(_)) => {
                 readings.push(measured, value, verdict(base.qa_summary));

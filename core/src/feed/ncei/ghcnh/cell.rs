@@ -1,6 +1,6 @@
 //! The meaning of a value in a row, from its column and the attributes beside it.
 
-use crate::feed::collect::Measured;
+use crate::feed::collect::Measurement;
 use crate::feed::metar::Weather;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Unknown};
 use crate::observation::{
@@ -98,7 +98,7 @@ pub(super) struct GhcnhColumn {
 
 /// The result of reading a value.
 pub(super) enum CellOutcome {
-    Value(Measured<'static>, f64),
+    Value(Measurement<'static>, f64),
     /// The cell says that there is no value.
     Nothing,
     /// The value is left out, for this reason.
@@ -166,11 +166,11 @@ impl GhcnhCell<'_> {
         };
         let measured = match self.column.kind {
             ColumnKind::Value(variable, of, minutes, unit) => {
-                Measured::new(variable, of, minutes, unit)
+                Measurement::new(variable, of, minutes, unit)
             }
             ColumnKind::WindSpeed => {
                 let (of, minutes) = self.wind_interval();
-                Measured::new(WindSpeed, of, minutes, "m/s")
+                Measurement::new(WindSpeed, of, minutes, "m/s")
             }
             ColumnKind::WindDirection => {
                 let speed = columns.iter().find(|one| matches!(one.kind, ColumnKind::WindSpeed));
@@ -179,25 +179,25 @@ impl GhcnhCell<'_> {
                     return CellOutcome::Nothing;
                 }
                 let (of, minutes) = self.wind_interval();
-                Measured::new(WindDirection, of, minutes, "°")
+                Measurement::new(WindDirection, of, minutes, "°")
             }
             ColumnKind::WindGust if matches!(self.fm(), "15" | "16") => {
-                Measured::new(WindGust, Max, 10, "m/s")
+                Measurement::new(WindGust, Max, 10, "m/s")
             }
-            ColumnKind::WindGust => Measured::new(WindGust, Unknown, 0, "m/s"),
+            ColumnKind::WindGust => Measurement::new(WindGust, Unknown, 0, "m/s"),
             ColumnKind::Ceiling if number >= NO_CEILING_M => return CellOutcome::Nothing,
-            ColumnKind::Ceiling => Measured::instantaneous(CeilingHeight, "m"),
+            ColumnKind::Ceiling => Measurement::instantaneous(CeilingHeight, "m"),
             ColumnKind::Precipitation(minutes) => match self.precipitation_minutes(minutes) {
-                Ok(minutes) => Measured::new(Precipitation, Cumulative, minutes, "mm"),
+                Ok(minutes) => Measurement::new(Precipitation, Cumulative, minutes, "mm"),
                 Err(why) => return CellOutcome::Left(why),
             },
             ColumnKind::CloudCover(index) => {
-                let of = Measured::layer(CloudCover, "okta", index);
+                let of = Measurement::layer(CloudCover, "okta", index);
                 let of = of.filter(|_| (0.0..=9.0).contains(&number));
                 return of
                     .map_or(CellOutcome::Nothing, |of| CellOutcome::Value(of, number.min(8.0)));
             }
-            ColumnKind::CloudBase(index) => match Measured::layer(CloudBaseHeight, "m", index) {
+            ColumnKind::CloudBase(index) => match Measurement::layer(CloudBaseHeight, "m", index) {
                 Some(of) => of,
                 None => return CellOutcome::Nothing,
             },

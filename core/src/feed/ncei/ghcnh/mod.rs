@@ -4,7 +4,7 @@ mod cell;
 
 use std::io::BufRead;
 
-use crate::feed::collect::Collected;
+use crate::feed::collect::ReadingCollector;
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
@@ -183,7 +183,7 @@ impl Header {
         }
         let station = self.station(&row)?;
         let (ts_ms, minute) = self.time(&row)?;
-        let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut readings = ReadingCollector::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         let mut weather: [Option<Vec<String>>; 3] = [None, None, None];
         for column in &self.columns {
             let value = row[column.value];

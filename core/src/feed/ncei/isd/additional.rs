@@ -1,7 +1,7 @@
 //! The additional data of a record: sections with an identifier and fields of fixed width.
 
 use super::{ReportType, number, push, push_qualified, tenths, verdict};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::metar::Weather;
 use crate::feed::ncei::synop_weather::{automatic, manned};
 use crate::feed::summary::{RefusalReason, Tally};
@@ -118,7 +118,7 @@ fn length(identifier: [u8; 3]) -> Option<usize> {
 pub(super) struct Sections<'s, 't> {
     kind: ReportType,
     is_hourly: bool,
-    to: &'s mut Collected<'t>,
+    to: &'s mut ReadingCollector<'t>,
     without_variable: &'s mut Tally,
     weather: Weathers,
 }
@@ -127,7 +127,7 @@ impl<'s, 't> Sections<'s, 't> {
     pub(super) fn new(
         kind: ReportType,
         is_hourly: bool,
-        to: &'s mut Collected<'t>,
+        to: &'s mut ReadingCollector<'t>,
         without_variable: &'s mut Tally,
     ) -> Self {
         Self { kind, is_hourly, to, without_variable, weather: Weathers::default() }
@@ -185,7 +185,7 @@ impl<'s, 't> Sections<'s, 't> {
                 let depth = field(0, 4)?.filter(|_| fields[4] != b'1');
                 let is_trace = fields[4] == b'3' && depth == Some(0.0);
                 let qualifier = is_trace.then_some(Qualifier::Trace);
-                let of = Measured::instantaneous(SnowDepth, "cm");
+                let of = Measurement::instantaneous(SnowDepth, "cm");
                 push_qualified(self.to, of, depth, quality(5), qualifier);
             }
             [b'A', b'L'] => {
@@ -202,30 +202,30 @@ impl<'s, 't> Sections<'s, 't> {
                 self.over(AirTemperature, of, minutes, "°C", value, quality(9));
             }
             [b'M', b'A'] => {
-                let of = Measured::instantaneous(AltimeterSetting, "hPa");
+                let of = Measurement::instantaneous(AltimeterSetting, "hPa");
                 push(self.to, of, field(0, 5)?.map(tenths), quality(5));
                 let value = field(6, 11)?.map(tenths);
-                let of = Measured::instantaneous(BarometricPressure, "hPa");
+                let of = Measurement::instantaneous(BarometricPressure, "hPa");
                 push(self.to, of, value, quality(11));
             }
             [b'M', b'D'] => {
                 let character = field(0, 1)?.filter(|&code| code <= 8.0);
-                let of = Measured::new(PressureTendencyCharacter, Unknown, 180, "1");
+                let of = Measurement::new(PressureTendencyCharacter, Unknown, 180, "1");
                 push(self.to, of, character, quality(1));
                 let change = field(2, 5)?.map(tenths).zip(character);
                 let change = change.map(|(change, code)| if code > 4.0 { -change } else { change });
-                let of = Measured::new(PressureTendency, Cumulative, 180, "hPa");
+                let of = Measurement::new(PressureTendency, Cumulative, 180, "hPa");
                 push(self.to, of, change, quality(5));
             }
             [b'G', b'A'] => {
                 let index = usize::from(identifier[2].wrapping_sub(b'1'));
                 let code = field(0, 2)?;
                 let oktas = code.filter(|&code| code <= 9.0).map(|code| code.min(8.0));
-                if let Some(of) = Measured::layer(CloudCover, "okta", index) {
+                if let Some(of) = Measurement::layer(CloudCover, "okta", index) {
                     push(self.to, of, oktas, quality(2));
                 }
                 let base = field(3, 9)?.filter(|_| code != Some(0.0) && code != Some(9.0));
-                if let Some(of) = Measured::layer(CloudBaseHeight, "m", index) {
+                if let Some(of) = Measurement::layer(CloudBaseHeight, "m", index) {
                     push(self.to, of, base, quality(9));
                 }
             }
@@ -256,11 +256,11 @@ impl<'s, 't> Sections<'s, 't> {
                 self.over(RelativeHumidity, of, hours(0, 3)?, "%", field(4, 7)?, quality(8));
             }
             [b'S', b'A'] => {
-                let of = Measured::instantaneous(SeaSurfaceTemperature, "°C");
+                let of = Measurement::instantaneous(SeaSurfaceTemperature, "°C");
                 push(self.to, of, field(0, 4)?.map(tenths), quality(4));
             }
             [b'U', b'A'] => {
-                let of = Measured::instantaneous(WaveHeight, "m");
+                let of = Measurement::instantaneous(WaveHeight, "m");
                 push(self.to, of, field(3, 6)?.map(tenths), quality(6));
             }
             [b'A', b'U'] => self.weather.structured(fields),
@@ -315,12 +315,12 @@ impl<'s, 't> Sections<'s, 't> {
 }
 
 /// What a value for a period measures. Without a period, its interval is Unknown.
-fn over(variable: Variable, of: IntervalType, minutes: Option<f64>, unit: &str) -> Measured<'_> {
+fn over(variable: Variable, of: IntervalType, minutes: Option<f64>, unit: &str) -> Measurement<'_> {
     let (of, minutes) = match minutes {
         Some(minutes) if minutes > 0.0 => (of, minutes as i32),
         _ => (Unknown, 0),
     };
-    Measured::new(variable, of, minutes, unit)
+    Measurement::new(variable, of, minutes, unit)
 }
 
 /// Present weather, for each of the three ways to report it; empty if there is no weather, `None`

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::additional::Sections;
 use super::mandatory::{MANDATORY_BYTES, Mandatory};
 use super::{ReportType, is_missing, station, text};
-use crate::feed::collect::Collected;
+use crate::feed::collect::ReadingCollector;
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
@@ -128,7 +128,7 @@ impl IsdColumns {
             let got = excerpt(&String::from_utf8_lossy(&cells.join(&b' ')));
             RefusalReason::Field { what: "mandatory section: WND, CIG, VIS, TMP, DEW and SLP", got }
         })?;
-        let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut readings = ReadingCollector::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         Mandatory(section).read(kind, &mut readings)?;
         let is_hourly = kind.is_hourly_at(ts_ms);
         let without_variable = &mut summary.without_variable;

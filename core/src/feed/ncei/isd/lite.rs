@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::{push, push_qualified, station, tenths};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
@@ -106,26 +106,26 @@ fn report(
         numbers(line)?;
     let ts_ms = plausible::observed(&format!("{year:04}-{month:02}-{day:02}T{hour:02}:00Z"))?;
     let value = |number: f64| Some(number).filter(|&number| number != MISSING);
-    let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+    let mut readings = ReadingCollector::new(Vocabulary::Plain, &mut summary.kept_as_reported);
     for (variable, number, unit) in [
         (Variable::AirTemperature, air, "°C"),
         (Variable::DewPointTemperature, dew, "°C"),
         (Variable::Mslp, pressure, "hPa"),
     ] {
-        let of = Measured::instantaneous(variable, unit);
+        let of = Measurement::instantaneous(variable, unit);
         push(&mut readings, of, value(number).map(tenths), Quality::UNCHECKED);
     }
     // A direction of 0 means a calm, or is unknown.
     let direction = value(direction).filter(|&degrees| degrees > 0.0);
-    let of = Measured::new(Variable::WindDirection, Unknown, 0, "°");
+    let of = Measurement::new(Variable::WindDirection, Unknown, 0, "°");
     push(&mut readings, of, direction, Quality::UNCHECKED);
-    let of = Measured::new(Variable::WindSpeed, Unknown, 0, "m/s");
+    let of = Measurement::new(Variable::WindSpeed, Unknown, 0, "m/s");
     push(&mut readings, of, value(speed).map(tenths), Quality::UNCHECKED);
     for (number, minutes) in [(one_hour, 60), (six_hours, 360)] {
         let is_trace = number == TRACE;
         let amount = value(number).map(|number| if is_trace { 0.0 } else { tenths(number) });
         let qualifier = is_trace.then_some(Qualifier::Trace);
-        let of = Measured::new(Variable::Precipitation, Cumulative, minutes, "mm");
+        let of = Measurement::new(Variable::Precipitation, Cumulative, minutes, "mm");
         push_qualified(&mut readings, of, amount, Quality::UNCHECKED, qualifier);
     }
     let readings = readings.into_readings();

@@ -1,7 +1,7 @@
 //! The mandatory section of a record: wind, ceiling, visibility, temperatures, pressure.
 
 use super::{ReportType, number, push, push_qualified, tenths, verdict};
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::summary::RefusalReason;
 use crate::observation::IntervalType::{Average, Unknown};
 use crate::observation::{Qualifier, Quality, Variable};
@@ -37,7 +37,7 @@ impl Mandatory<'_> {
     pub(super) fn read(
         &self,
         kind: ReportType,
-        to: &mut Collected<'_>,
+        to: &mut ReadingCollector<'_>,
     ) -> Result<(), RefusalReason> {
         use Variable::{
             AirTemperature, CeilingHeight, DewPointTemperature, Mslp, Visibility, WindDirection,
@@ -54,15 +54,15 @@ impl Mandatory<'_> {
             _ => (Unknown, 0),
         };
         let speed = self.number(66, 69)?.map(tenths);
-        push(to, Measured::new(WindSpeed, of, minutes, "m/s"), speed, self.quality(70));
+        push(to, Measurement::new(WindSpeed, of, minutes, "m/s"), speed, self.quality(70));
         let direction = self
             .number(61, 63)?
             .filter(|&degrees| degrees > 0.0 && !matches!(wind_type, b'C' | b'V'));
-        push(to, Measured::new(WindDirection, of, minutes, "°"), direction, self.quality(64));
+        push(to, Measurement::new(WindDirection, of, minutes, "°"), direction, self.quality(64));
         let ceiling = self.number(71, 75)?.filter(|&ceiling_m| ceiling_m < NO_CEILING_M);
-        push(to, Measured::instantaneous(CeilingHeight, "m"), ceiling, self.quality(76));
+        push(to, Measurement::instantaneous(CeilingHeight, "m"), ceiling, self.quality(76));
         let visibility = self.number(79, 84)?;
-        let of = Measured::instantaneous(Visibility, "m");
+        let of = Measurement::instantaneous(Visibility, "m");
         let is_highest = visibility == Some(HIGHEST_VISIBILITY_M);
         let qualifier = is_highest.then_some(Qualifier::AtLeast);
         push_qualified(to, of, visibility, self.quality(85), qualifier);
@@ -70,7 +70,7 @@ impl Mandatory<'_> {
             [(AirTemperature, 88, "°C"), (DewPointTemperature, 94, "°C"), (Mslp, 100, "hPa")]
         {
             let value = self.number(first, first + 4)?.map(tenths);
-            push(to, Measured::instantaneous(variable, unit), value, self.quality(first + 5));
+            push(to, Measurement::instantaneous(variable, unit), value, self.quality(first + 5));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use crate::feed::collect::{Collected, Measured};
+use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::plausible;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
@@ -164,7 +164,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     let kind = ReportType::of(record.field(42, 46));
     let station = record.station()?;
     let ts_ms = record.time()?;
-    let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+    let mut readings = ReadingCollector::new(Vocabulary::Plain, &mut summary.kept_as_reported);
     record.mandatory.read(kind, &mut readings)?;
     let is_hourly = kind.is_hourly_at(ts_ms);
     let without_variable = &mut summary.without_variable;
@@ -293,14 +293,14 @@ fn verdict(code: u8) -> Quality {
 }
 
 /// Adds a value if there is one and its series has none yet.
-fn push(to: &mut Collected<'_>, of: Measured<'_>, value: Option<f64>, quality: Quality) {
+fn push(to: &mut ReadingCollector<'_>, of: Measurement<'_>, value: Option<f64>, quality: Quality) {
     push_qualified(to, of, value, quality, None);
 }
 
 /// The same, with the qualifier that the record gives.
 fn push_qualified(
-    to: &mut Collected<'_>,
-    of: Measured<'_>,
+    to: &mut ReadingCollector<'_>,
+    of: Measurement<'_>,
     value: Option<f64>,
     quality: Quality,
     qualifier: Option<Qualifier>,

@@ -18,7 +18,7 @@ use super::form::{MOST_TIMES, Presence, Width};
 use super::row::{Chunk, PackedRow};
 use super::scale::scales_text;
 use crate::observation::StationId;
-use crate::store::embedded::mapped::Mapped;
+use crate::store::embedded::mapped::MappedFile;
 use crate::store::embedded::report_texts::{Content, DICTIONARY_NAME};
 use crate::store::embedded::segment_batches::{Batch, Cause, FileSchema};
 
@@ -198,7 +198,7 @@ impl<T: ArrowNativeType> MappedLists<T> {
 /// their columns; the items may be damaged.
 #[derive(Debug)]
 pub(super) struct PackedBatch {
-    mapped: Arc<Mapped>,
+    mapped: Arc<MappedFile>,
     /// The bytes of the batch.
     bytes: Range<usize>,
     /// Whether all of them are intact, which is asked once.
@@ -255,7 +255,7 @@ impl PackedBatch {
     /// Reads a batch, with the station of each row.
     pub(super) fn read(
         batch: &Batch<'_>,
-        mapped: &Arc<Mapped>,
+        mapped: &Arc<MappedFile>,
     ) -> Result<(Self, Vec<StationId>), Cause> {
         let rows = batch.rows;
         let stations = batch.column::<u8>(place::STATION)?;

@@ -8,7 +8,7 @@ use crate::store::embedded::catalogue::RecordCatalogue;
 use crate::store::embedded::testing::{Temporary, seal};
 use crate::store::embedded::tests::{NAMES, batch, report};
 use crate::store::embedded::version_6::{make_version_6, set_file};
-use crate::store::embedded::{EmbeddedOptions, EmbeddedStore, Maintained, Maintenance};
+use crate::store::embedded::{EmbeddedOptions, EmbeddedStore, Maintenance, MaintenanceReport};
 use crate::store::{Reader, Selection, SeriesSlice, Store, no_verdicts};
 use crate::time::ClosedWindow;
 
@@ -186,7 +186,7 @@ fn a_record_of_version_6_is_rewritten_segment_by_segment_and_stays_the_same() {
     // They name the segments that they were made from.
     assert!(store.health().sealed_bytes < packed_bytes + 100);
     let done = store.maintain(&Maintenance::default()).unwrap();
-    assert_eq!(done, Maintained::default());
+    assert_eq!(done, MaintenanceReport::default());
     assert_eq!(store.health().faults, []);
 }
 

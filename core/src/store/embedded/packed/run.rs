@@ -9,7 +9,7 @@ use super::row::{Chunk, PackedRow};
 use crate::observation::{SeriesId, StationId};
 use crate::store::embedded::catalogue::SegmentEntry;
 use crate::store::embedded::fault::Fault;
-use crate::store::embedded::mapped::Mapped;
+use crate::store::embedded::mapped::MappedFile;
 use crate::store::embedded::report_texts::{TEXTS, TEXTS_SLOT};
 use crate::store::embedded::run::{LostPart, LostRows};
 use crate::store::embedded::segment_batches::{Batch, BatchReader, Cause, walk, without_readings};
@@ -27,7 +27,7 @@ pub(in crate::store::embedded) struct PackedRun {
     pub first_ms: i64,
     pub last_ms: i64,
     /// The file, whose blocks are checked when they are first read.
-    pub mapped: Arc<Mapped>,
+    pub mapped: Arc<MappedFile>,
     /// Rows that are missing here because their part of the file is damaged.
     pub lost: Vec<LostRows>,
 }
@@ -37,7 +37,7 @@ pub(in crate::store::embedded) struct PackedRun {
 /// # Errors
 /// No part of the file can be read.
 pub(in crate::store::embedded) fn read_packed(
-    mapped: &Arc<Mapped>,
+    mapped: &Arc<MappedFile>,
     file: &str,
     entry: &SegmentEntry,
     series: Vec<(SeriesId, u32)>,
@@ -72,7 +72,7 @@ pub(in crate::store::embedded) fn read_packed(
 }
 
 struct PackedRows {
-    mapped: Arc<Mapped>,
+    mapped: Arc<MappedFile>,
     stations: Vec<(StationId, u32)>,
     chunks: Vec<Chunk>,
     batches: Vec<PackedBatch>,

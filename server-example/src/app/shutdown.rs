@@ -13,7 +13,7 @@ use crate::state::State;
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Reloads at SIGHUP, until another signal says to stop and the time to leave is over.
-pub async fn until_told_to_stop(
+pub async fn wait_for_shutdown(
     mut signals: Signals,
     state: Arc<State>,
     flags: Flags,
@@ -27,12 +27,12 @@ pub async fn until_told_to_stop(
             tracing::error!("the reload has ended: {error}");
         }
     }
-    state.services.leave();
+    state.services.begin_shutdown();
     let leave_s = state.config().leave_s;
     if leave_s > 0 {
         tracing::info!("leaving: stops in {leave_s} s");
         let again = async { while signals.next().await == SignalAction::Reload {} };
-        // A server that is told twice stops at once.
+        // A server that is stopped twice stops at once.
         let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
     }
     tracing::info!("stopping");

@@ -8,20 +8,20 @@
 
 use std::collections::HashSet;
 
-use super::Touched;
+use super::NewSpan;
 use super::derived::Inputs;
 use super::known::Neighbourhood;
 use super::nearby::Nearby;
 use super::neighbourhood::{Findings, given};
 use super::parts::Parts;
-use super::station::{Change, Judged};
+use super::station::{Change, OwnResults};
 use crate::check::{Checker, OneSeries, OwnVerdict, StationSite, Tally, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
 
 /// The record being judged.
-pub(super) struct Judging<'a> {
+pub(super) struct Assessment<'a> {
     pub checker: &'a Checker,
     pub record: &'a dyn Reader,
     pub directory: &'a Directory,
@@ -64,19 +64,19 @@ fn at_once(spans: &[Span], around_ms: i64) -> usize {
     spans.len()
 }
 
-impl Judging<'_> {
+impl Assessment<'_> {
     /// Returns the verdicts that differ from those in the record, given the readings that came in.
-    pub(super) fn judge(&self, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
+    pub(super) fn judge(&self, touched: &[NewSpan]) -> Result<Vec<Verdicts>, StoreError> {
         let spans: Vec<Span> = touched
             .iter()
             .filter_map(|&(id, first_ms, last_ms)| Some((self.place(id)?, first_ms, last_ms)))
             .collect();
 
-        let mut judged = Judged::default();
+        let mut judged = OwnResults::default();
         self.scan(spans, |(place, first_ms, last_ms), site, slices| {
             judged.judge(self.checker, place, site, (first_ms, last_ms), slices)
         })?;
-        let Judged { mut changes, compared } = judged;
+        let OwnResults { mut changes, compared } = judged;
 
         let Self { checker, record, directory, nearby } = *self;
         let findings = Neighbourhood { checker, record, directory, nearby }.compare(compared)?;
