@@ -120,13 +120,13 @@ enum Command {
     },
     /// List where alerts are sent, or send a test
     Webhooks {
-        #[command(flatten)]
-        flags: commands::webhooks::WebhooksFlags,
+        #[command(subcommand)]
+        command: commands::deliveries::DeliveryCommand,
     },
     /// List the brokers that events are sent to, or send a test
     Mqtt {
-        #[command(flatten)]
-        flags: commands::mqtt::MqttFlags,
+        #[command(subcommand)]
+        command: commands::deliveries::DeliveryCommand,
     },
     /// Print an account token for development; servers accept it on a loopback address only
     Token {
@@ -212,8 +212,8 @@ fn main() -> ExitCode {
         Some(Command::Quality { flags }) => commands::quality::quality(&flags),
         Some(Command::Summary { flags }) => commands::summary::summary(&flags),
         Some(Command::Keys { flags }) => commands::keys::keys(&flags),
-        Some(Command::Webhooks { flags }) => commands::webhooks::webhooks(&flags),
-        Some(Command::Mqtt { flags }) => commands::mqtt::mqtt(&flags),
+        Some(Command::Webhooks { command }) => commands::webhooks::webhooks(&command),
+        Some(Command::Mqtt { command }) => commands::mqtt::mqtt(&command),
         Some(Command::Token { flags }) => commands::token::token(&flags),
         Some(Command::Grib { command: GribCommand::Ls { flags } }) => {
             commands::grib_ls::grib_ls(&flags)

@@ -354,5 +354,5 @@ fn what_cannot_be_followed_is_named() {
     let (_, log) = follower.stop();
     assert!(log.contains(" is damaged: objects/"), "{log}");
     assert!(log.contains("; serving what is there, of"), "{log}");
-    assert!(log.contains("following again, as of"), "{log}");
+    assert!(log.contains("reading the record again, as of"), "{log}");
 }

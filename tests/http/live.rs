@@ -294,11 +294,12 @@ pub fn kill_often(folder: &TempDir, args: &[&str], reports: u32, kills: u32) {
 
 #[test]
 fn a_slow_reader_is_told_to_begin_anew_and_others_do_not_wait() {
-    // Quickly, for a reader who takes nothing for 20 s is disconnected.
+    // A reader who takes nothing for 20 s is disconnected, also on a busy machine. So they are no more than it
+    // takes to fill the socket and the memory.
     const BATCHES: u32 = 14;
-    const REPORTS: u32 = 300;
+    const REPORTS: u32 = 60;
     let folder = TempDir::new().unwrap();
-    let server = start(&folder, &["--live-memory-bytes", "262144"]);
+    let server = start(&folder, &["--live-memory-bytes", "65536"]);
     let query = "?topics=readings";
     let mut fast = Listener::of(server.address(), query, None).unwrap();
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

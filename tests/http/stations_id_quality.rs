@@ -104,7 +104,9 @@ fn the_command_reports_the_same_by_the_name_of_the_network() {
     let (ok, out, _) = output(folder.path(), &["quality", &id("C").to_string()]);
     assert!(ok && out.contains("  2024-08: 24 readings; Doubtful, Disagree 100.00 %\n"), "{out}");
     assert!(out.contains("100.0 % flagged\n    2024-08-02: 11 compared"), "{out}");
+    // Any identifier, as everywhere.
+    assert_eq!(output(folder.path(), &["quality", "test:c"]), (true, out, String::new()));
     let (ok, _, error) = output(folder.path(), &["quality", "nobody"]);
-    let text = "error: no station with readings has the id or the network's id \"nobody\"\n";
+    let text = "error: no station has the id \"nobody\"\n";
     assert_eq!((ok, &*error), (false, text));
 }

@@ -288,7 +288,7 @@ fn the_command_gives_the_same_by_the_name_of_the_network() {
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((ok, &found["periods"][0]["start"]), (true, &"2024-08-03T05:00:00Z".into()));
     let (ok, _, error) = output(folder.path(), &["summary", "nobody"]);
-    let text = "error: no station with readings has the id or the network's id \"nobody\"\n";
+    let text = "error: no station has the id \"nobody\"\n";
     assert_eq!((ok, &*error), (false, text));
     let both = ["summary", "A", "--tz", "America/Toronto", "--utc-offset", "-05:00"];
     let (ok, _, error) = output(folder.path(), &both);

@@ -4,6 +4,7 @@ pub mod archive;
 pub mod backup;
 pub mod backups;
 pub mod copy;
+pub mod deliveries;
 pub mod grib_ls;
 pub mod health;
 pub mod ingest;
@@ -21,10 +22,9 @@ pub mod webhooks;
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use mesonet::StationId;
-use mesonet::store::{Directory, StationRecord};
+use mesonet::store::Directory;
 use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
 use serde::Serialize;
 
@@ -36,20 +36,14 @@ fn load(record: &RecordFlags) -> Result<Config, ConfigError> {
     Config::load(&Flags { record: record.clone(), ..Flags::default() })
 }
 
-/// Finds a station by its id, or by the id that its network gives it.
+/// Finds a station by any of its ids, and the time of its newest reading.
 fn station_with_readings(
     directory: &Directory,
     text: &str,
 ) -> Result<(StationId, i64), Box<dyn Error>> {
-    let id: Option<StationId> = text.parse().ok();
-    let is_meant = |known: &&Arc<StationRecord>| {
-        Some(known.station.id) == id || known.station.native_id == text
-    };
-    let found = directory.stations.iter().find(is_meant);
-    let found = found.and_then(|known| Some((known.station.id, known.update_time_ms?)));
-    found.ok_or_else(|| {
-        format!("no station with readings has the id or the network's id \"{text}\"").into()
-    })
+    let id = directory.named(text)?;
+    let newest_ms = directory.get(id).and_then(|known| known.update_time_ms);
+    Ok((id, newest_ms.ok_or_else(|| format!("no station with readings has the id \"{text}\""))?))
 }
 
 /// Writes the result of a command: as a line of JSON, or as text.

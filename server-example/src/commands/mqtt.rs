@@ -1,65 +1,26 @@
-//! The command `mqtt`: lists where events are sent, and tests one.
+//! The command `mqtt`: lists the brokers that events are sent to, and tests one.
 
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand};
-use mesonet_server::RecordFlags;
-use mesonet_service::mqtt::{MqttBroker, MqttStatus};
+use mesonet_service::mqtt::{MqttBroker, MqttConfig, MqttStatus};
 
-use super::{Outcome, load, print};
-
-/// The flags of `mqtt`.
-#[derive(Clone, Debug, Args)]
-pub struct MqttFlags {
-    #[command(subcommand)]
-    command: MqttCommand,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-enum MqttCommand {
-    /// List the brokers of the configuration file, and what has arrived
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        record: RecordFlags,
-    },
-    /// Send a test to a broker; fails if it does not arrive
-    Test {
-        /// Its name
-        name: String,
-        #[command(flatten)]
-        record: RecordFlags,
-    },
-}
+use super::Outcome;
+use super::deliveries::DeliveryCommand;
 
 /// Lists or tests the brokers of a configuration file.
 ///
 /// # Errors
 /// A flag or a setting is invalid, or a broker is unknown.
-pub fn mqtt(flags: &MqttFlags) -> Outcome {
-    match &flags.command {
-        MqttCommand::List { json, record } => {
-            let config = load(record)?;
+pub fn mqtt(command: &DeliveryCommand) -> Outcome {
+    command.run(
+        "mqtt",
+        |config| {
             let brokers = MqttBroker::open_all(&config.mqtt, Some(&config.data))?;
-            let all: Vec<MqttStatus> = brokers.iter().map(MqttBroker::status).collect();
-            if all.is_empty() {
-                eprintln!("the configuration file has no [[mqtt]]");
-            }
-            print(*json, &all, |out| {
-                all.iter().try_for_each(|broker| writeln!(out, "{}", line(broker)))
-            })?;
-            Ok(true)
-        }
-        MqttCommand::Test { name, record } => {
-            let config = load(record)?;
-            let Some(of) = config.mqtt.iter().find(|broker| broker.name == *name) else {
-                return Err(format!("no broker of [[mqtt]] has the name \"{name}\"").into());
-            };
-            test(&MqttBroker::open(of, None)?)
-        }
-    }
+            Ok(brokers.iter().map(MqttBroker::status).collect())
+        },
+        line,
+        |config, name| config.mqtt.iter().find(|broker| broker.name == name).map(test),
+    )
 }
 
 fn line(broker: &MqttStatus) -> String {
@@ -72,10 +33,11 @@ fn line(broker: &MqttStatus) -> String {
     format!("{name}  {address}: {published} published{last}{left}")
 }
 
-fn test(broker: &MqttBroker) -> Outcome {
+fn test(config: &MqttConfig) -> Outcome {
+    let broker = MqttBroker::open(config, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let test = runtime.block_on(broker.test());
     let answer = test.error.as_deref().unwrap_or("acknowledged");
-    writeln!(io::stdout(), "{}: {answer} after {} ms", broker.config().name, test.took_ms)?;
+    writeln!(io::stdout(), "{}: {answer} after {} ms", config.name, test.took_ms)?;
     Ok(test.is_published)
 }

@@ -1,14 +1,13 @@
 //! The record of another server, as of its newest backup.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
-use crate::record::{UpdatedStations, Upstream, refuse_unfinished_folder};
+use crate::record::{Lookups, UpdatedStations, Upstream, refuse_unfinished_folder};
 
 /// What a follower answers to a caller that tries to write to it.
 const TAKES_NOTHING: &str =
@@ -23,10 +22,8 @@ pub struct Follower {
     mirror: Mutex<Mirror>,
     /// The name of the record that the folder holds.
     record_name: Mutex<String>,
-    as_of_ms: AtomicI64,
     shown: Mutex<ServedBackups>,
-    /// Why the last look at the backups failed.
-    failure: Mutex<Option<String>>,
+    lookups: Lookups,
 }
 
 /// The backups that answers may be made from: both, while one replaces the other.
@@ -65,8 +62,7 @@ impl Follower {
             folder: folder.to_owned(),
             record_name: Mutex::new(mirror.writer().to_owned()),
             mirror: Mutex::new(mirror),
-            as_of_ms: AtomicI64::new(as_of_ms),
-            failure: Mutex::default(),
+            lookups: Lookups::new(as_of_ms),
         };
         follower.show()?;
         Ok(follower)
@@ -121,34 +117,13 @@ impl Upstream for Follower {
             Ok(())
         });
         mirror.writer().clone_into(&mut self.record_name());
-        if let Some(as_of_ms) = mirror.time_ms() {
-            self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
-        }
+        let as_of_ms = mirror.time_ms();
         drop(mirror);
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match updated {
-            Ok(is_new) => {
-                if failure.take().is_some() {
-                    tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
-                }
-                if is_new { UpdatedStations::All } else { UpdatedStations::None }
-            }
-            Err(error) => {
-                let text = error.to_string();
-                if failure.as_ref() != Some(&text) {
-                    tracing::error!(
-                        "{text}; serving what is there, of {}",
-                        Iso8601(self.as_of_ms())
-                    );
-                }
-                *failure = Some(text);
-                UpdatedStations::None
-            }
-        }
+        UpdatedStations::all_if(self.lookups.note(updated, as_of_ms).unwrap_or(false))
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.as_of_ms.load(Ordering::Relaxed)
+        self.lookups.as_of_ms()
     }
 
     fn alerts(&self) -> &Arc<AlertStore> {

@@ -1,7 +1,6 @@
 //! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::lock::FileLock;
@@ -17,8 +16,8 @@ use mesonet_clickhouse::{
 };
 
 use super::{
-    ClickHouseAddress, Marks, RecordPlace, RecordSettings, RecordStore, UpdatedStations, Upstream,
-    lock_folder, refuse_unfinished,
+    ClickHouseAddress, Lookups, Marks, RecordPlace, RecordSettings, RecordStore, UpdatedStations,
+    Upstream, lock_folder, refuse_unfinished,
 };
 use crate::clock::system_ms;
 
@@ -156,9 +155,8 @@ pub fn beside(
     refuse_half(&options, address)?;
     let as_of_ms = system_ms();
     let reader = ClickHouseReader::open(&options)?;
-    let failure = Mutex::default();
-    let as_of_ms = AtomicI64::new(as_of_ms);
-    Ok(Arc::new(BesideWriter { reader, kept: MemoryLog::default(), as_of_ms, failure }))
+    let lookups = Lookups::new(as_of_ms);
+    Ok(Arc::new(BesideWriter { reader, kept: MemoryLog::default(), lookups }))
 }
 
 /// The hour in which an instant lies.
@@ -278,9 +276,7 @@ impl RecordStore for InClickHouse {
 struct BesideWriter {
     reader: ClickHouseReader,
     kept: MemoryLog,
-    as_of_ms: AtomicI64,
-    /// Why the last look at the record failed.
-    failure: Mutex<Option<String>>,
+    lookups: Lookups,
 }
 
 impl Upstream for BesideWriter {
@@ -291,33 +287,16 @@ impl Upstream for BesideWriter {
     fn update(&self) -> UpdatedStations {
         let began_ms = system_ms();
         let updated = self.reader.update();
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match updated {
-            Ok(changed) => {
-                self.as_of_ms.store(began_ms, Ordering::Relaxed);
-                if failure.take().is_some() {
-                    tracing::info!("reading the record in ClickHouse again");
-                }
-                match changed {
-                    Changed::Nothing => UpdatedStations::None,
-                    Changed::Stations(stations) => UpdatedStations::Stations(stations),
-                    Changed::Everything => UpdatedStations::All,
-                }
-            }
-            Err(error) => {
-                let text = error.to_string();
-                if failure.as_ref() != Some(&text) {
-                    let as_of = Iso8601(self.as_of_ms());
-                    tracing::error!("{text}; the record is as of {as_of}");
-                }
-                *failure = Some(text);
-                UpdatedStations::None
-            }
+        let as_of_ms = updated.is_ok().then_some(began_ms);
+        match self.lookups.note(updated, as_of_ms) {
+            None | Some(Changed::Nothing) => UpdatedStations::None,
+            Some(Changed::Stations(stations)) => UpdatedStations::Stations(stations),
+            Some(Changed::Everything) => UpdatedStations::All,
         }
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.as_of_ms.load(Ordering::Relaxed)
+        self.lookups.as_of_ms()
     }
 
     fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
@@ -339,8 +318,7 @@ impl Upstream for BesideWriter {
     }
 
     fn trouble(&self) -> Option<&'static str> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.is_some().then_some(NOT_REACHED)
+        self.lookups.has_failed().then_some(NOT_REACHED)
     }
 
     fn takes_nothing(&self) -> &'static str {

@@ -21,6 +21,7 @@ mod clickhouse;
 #[cfg(not(feature = "clickhouse"))]
 #[path = "no_clickhouse.rs"]
 mod clickhouse;
+mod lookups;
 mod newest;
 mod on_disk;
 mod read_only;
@@ -51,6 +52,7 @@ pub use self::clickhouse::refuse_written;
 #[cfg(not(feature = "clickhouse"))]
 pub use self::clickhouse::without_clickhouse;
 pub use self::clickhouse::{migrate, would_expire};
+pub(crate) use self::lookups::Lookups;
 pub use self::newest::{is_ahead, newest_ms_by};
 pub use self::read_only::is_read_only;
 pub use self::stop::StopGuard;

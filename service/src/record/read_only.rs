@@ -2,13 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use mesonet::Reader;
 use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreError, StoreHealth};
 
-use super::{UpdatedStations, Upstream};
+use super::{Lookups, UpdatedStations, Upstream};
 use crate::clock::system_ms;
 
 /// Whether a folder exists and this process may not write to it.
@@ -27,9 +26,7 @@ struct ReadOnly {
     folder: PathBuf,
     reader: EmbeddedReader,
     alerts: Arc<AlertStore>,
-    as_of_ms: AtomicI64,
-    /// Why the last look at the record failed.
-    failure: Mutex<Option<String>>,
+    lookups: Lookups,
 }
 
 /// Opens a record that this process may only read. Another process may write to it.
@@ -37,10 +34,9 @@ struct ReadOnly {
 /// # Errors
 /// It cannot be read.
 pub fn open(folder: &Path) -> Result<Arc<dyn Upstream>, StoreError> {
-    let as_of_ms = AtomicI64::new(system_ms());
+    let lookups = Lookups::new(system_ms());
     let reader = EmbeddedReader::open(folder)?;
-    let (folder, alerts, failure) = (folder.to_owned(), Arc::default(), Mutex::default());
-    let record = ReadOnly { folder, reader, alerts, as_of_ms, failure };
+    let record = ReadOnly { folder: folder.to_owned(), reader, alerts: Arc::default(), lookups };
     record.read_alerts()?;
     Ok(Arc::new(record))
 }
@@ -65,26 +61,12 @@ impl Upstream for ReadOnly {
     fn update(&self) -> UpdatedStations {
         let began_ms = system_ms();
         let read = self.reader.refresh().and_then(|is_new| self.read_alerts().map(|()| is_new));
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match read {
-            Ok(is_new) => {
-                *failure = None;
-                self.as_of_ms.store(began_ms, Ordering::Relaxed);
-                if is_new { UpdatedStations::All } else { UpdatedStations::None }
-            }
-            Err(error) => {
-                let text = error.to_string();
-                if failure.as_ref() != Some(&text) {
-                    tracing::error!("the record cannot be read: {text}");
-                }
-                *failure = Some(text);
-                UpdatedStations::None
-            }
-        }
+        let as_of_ms = read.is_ok().then_some(began_ms);
+        UpdatedStations::all_if(self.lookups.note(read, as_of_ms).unwrap_or(false))
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.as_of_ms.load(Ordering::Relaxed)
+        self.lookups.as_of_ms()
     }
 
     fn alerts(&self) -> &Arc<AlertStore> {
@@ -100,8 +82,7 @@ impl Upstream for ReadOnly {
     }
 
     fn trouble(&self) -> Option<&'static str> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.is_some().then_some("the record cannot be read")
+        self.lookups.has_failed().then_some("the record cannot be read")
     }
 
     fn takes_nothing(&self) -> &'static str {

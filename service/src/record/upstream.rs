@@ -66,6 +66,13 @@ pub enum UpdatedStations {
     All,
 }
 
+impl UpdatedStations {
+    /// All if the record is another one than before.
+    pub(crate) fn all_if(is_new: bool) -> Self {
+        if is_new { Self::All } else { Self::None }
+    }
+}
+
 /// The store of a server that writes none.
 pub struct ReadOnlyStore(pub Arc<dyn Upstream>);
 
