@@ -263,7 +263,7 @@ function Bulk({ id, name }: { id: string; name: string }) {
     }
   };
   return (
-    <section>
+    <section class="pressed">
       <h3>
         {word("download")} <small>{span((7 * DAY_MS) / 1000, locale.value)}</small>
       </h3>
