@@ -154,7 +154,7 @@ test("the page can be installed: its manifest and its icons are there", async ()
 });
 
 test("robots may read the page and not what is answered to programs", async () => {
-  const text = await readFile(`${DIST}robots.txt`, "utf8");
+  const text = await (await fetch(`${origin()}/robots.txt`)).text();
   assert.match(text, /^User-agent: \*\nAllow: \/\$\nAllow: \/explorer\/\nDisallow: \/$/m);
-  assert.match(await readFile(`${DIST}files.rs`, "utf8"), /\("robots\.txt", include_bytes!\("robots\.txt"\)\)/);
+  assert.match(await readFile(`${DIST}files.rs`, "utf8"), /\("robots\.txt", include_bytes!\("robots\.txt\.br"\)\)/);
 });
