@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
+use mesonet_server::Config;
 
-use crate::support::{Answer, Api, store};
+use crate::support::{Answer, Api, TestStore, store};
 
 fn ask(api: &Api, uri: &str, more: &[(HeaderName, &str)]) -> Answer {
     let headers = [&[(header::ACCEPT, "text/html")], more].concat();
@@ -47,4 +48,19 @@ fn files_are_sent_in_brotli_as_they_were_built_and_in_other_encodings_with_their
         }
         assert_eq!(tags.len(), 4, "{uri}: {tags:?}");
     }
+}
+
+#[test]
+fn only_pages_of_the_sites_that_are_named_may_frame_the_explorer() {
+    let framers = |sites: &[&str], uri: &str| {
+        let frame_origins = sites.iter().map(|&site| site.to_owned()).collect();
+        let config = Config { frame_origins, ..Config::default() };
+        let answer = ask(&Api::with(config, TestStore::default()), uri, &[]);
+        let policy = answer.header(header::CONTENT_SECURITY_POLICY).unwrap().to_owned();
+        policy.split_once("frame-ancestors ").unwrap().1.to_owned()
+    };
+    assert_eq!(framers(&[], "/"), "'none'");
+    let sites = ["https://example.org", "https://*.example.org"];
+    assert_eq!(framers(&sites, "/"), "https://example.org https://*.example.org");
+    assert_eq!(framers(&sites, "/swagger"), "'none'");
 }

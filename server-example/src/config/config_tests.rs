@@ -112,6 +112,11 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
              https://*.example.org",
         ),
         (
+            "--frame-origins https://a.org/map",
+            "frame_origins is \"https://a.org/map\"; it must be an origin such as \
+             https://example.org, or https://*.example.org",
+        ),
+        (
             "--token-keys keys.json",
             "token_issuer is nothing; it must be a text: token_keys needs it",
         ),

@@ -20,12 +20,10 @@ use crate::state::State;
 const FILES: &[(&str, &[u8])] = include!("../../web/dist/files.rs");
 
 /// The page may load and call only what is of this origin. The library is WebAssembly. Workers and
-/// pictures are made from what was loaded.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+/// pictures are made from what was loaded. Whose pages may frame it comes last.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
      img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);
+     base-uri 'none'; form-action 'none'; frame-ancestors ";
 
 /// For files whose names are made from their content.
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
@@ -103,11 +101,13 @@ pub fn is_preferred(headers: &HeaderMap) -> bool {
     html > 0.0 && html >= weight_of("application/json").unwrap_or_default()
 }
 
-/// The page.
-pub fn page(headers: &HeaderMap) -> Result<Response, ApiError> {
+/// The page, which pages of these sites may show in a frame.
+pub fn page(headers: &HeaderMap, sites: &[String]) -> Result<Response, ApiError> {
     let mut response = file_at(0, headers)?;
+    let sites = if sites.is_empty() { "'none'".to_owned() } else { sites.join(" ") };
+    let policy = HeaderValue::try_from(format!("{POLICY}{sites}")).map_err(ApiError::internal)?;
     let of_page = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];
     response.headers_mut().extend(of_page);
