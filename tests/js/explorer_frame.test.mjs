@@ -66,7 +66,7 @@ test("a page of a site that is named shows the map in a frame, another one does 
     await page.frameLocator("iframe").locator("#count").waitFor();
     // The same page by another name of the site.
     await page.goto(`http://localhost:${port}/`);
-    assert.match(page.frames()[1].url(), /^chrome-error:/);
+    await page.frames()[1].waitForURL(/^chrome-error:/);
   } finally {
     await context.close();
     await server.stop();
