@@ -143,6 +143,7 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   Max: ["Maximum", "Maximum"],
   Min: ["Minimum", "Minimum"],
   Cumulative: ["Total", "Total"],
+  altitude: ["Altitude", "Altitude"],
   elevation: ["Sensor height", "Hauteur du capteur"],
   network: ["Network", "Réseau"],
   updated: ["Last report", "Dernier message"],
