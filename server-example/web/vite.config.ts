@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
 
 import { defineConfig, type Plugin } from "vite";
 
@@ -81,10 +83,25 @@ function library(): Plugin {
         for (const name of LIBRARY) this.emitFile({ type: "asset", fileName: `${FOLDER}/${name}`, source: content(name) });
         const names = [...Object.keys(bundle), ...LIBRARY.map((name) => `${FOLDER}/${name}`)];
         const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
-        const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
+        const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}.br")),\n`;
         const source = `&[\n${["index.html", ...files, "robots.txt"].map(entry).join("")}]\n`;
         this.emitFile({ type: "asset", fileName: "files.rs", source });
       },
+    },
+  };
+}
+
+/** Compresses every file as well as Brotli can, once, in place of the server at each request. */
+function packed(): Plugin {
+  return {
+    name: "packed",
+    writeBundle({ dir }, bundle) {
+      for (const name of Object.keys(bundle).filter((one) => one !== "files.rs")) {
+        const file = join(dir!, name);
+        const content = readFileSync(file);
+        writeFileSync(`${file}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }));
+        rmSync(file);
+      }
     },
   };
 }
@@ -160,7 +177,7 @@ function withoutPictures(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [made("outlines", () => ({ far: basemap("far"), near: basemap("near"), ...coastFiles() })), made("towns", () => ({ places: places(), names: names() })), withoutPictures(), libraryAddress(), installable(), library(), early()],
+  plugins: [made("outlines", () => ({ far: basemap("far"), near: basemap("near"), ...coastFiles() })), made("towns", () => ({ places: places(), names: names() })), withoutPictures(), libraryAddress(), installable(), library(), early(), packed()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",

@@ -44,6 +44,7 @@ mod credentials;
 mod damage;
 mod every_answer;
 mod every_request;
+mod explorer;
 mod feeds;
 #[cfg(unix)]
 mod follower;

@@ -43,6 +43,27 @@ fn a_station_is_the_same_object_as_in_the_map_details() {
 }
 
 #[test]
+fn a_station_has_the_members_that_are_named_and_its_altitude_only_then() {
+    let mut high = station("A", 1.5, 2.5);
+    high.stations[0].altitude_m = Some(173.4);
+    let api = Api::new(store([high, station("B", 1.5, 2.5)]));
+    let ask = |of: &str, fields: &str| api.get(&format!("/stations/{}?fields={fields}", id(of)));
+    ask("A", "altitude,name,elevation")
+        .is(r#"{"name":"Station A","elevation":10.0,"altitude":173.4}"#);
+    // It is not known.
+    ask("B", "altitude,name").is(r#"{"name":"Station B"}"#);
+    assert!(!api.get(&format!("/stations/{}", id("A"))).text().contains("altitude"));
+    assert!(!api.get(&format!("/stations/{}?tz=UTC", id("A"))).text().contains("altitude"));
+    assert!(!api.get("/stations/map/details").text().contains("altitude"));
+    let all = format!(r#"{{"{}":{{"altitude":173.4}},"{}":{{}}}}"#, id("A"), id("B"));
+    let [a, b] = [id("A"), id("B")].map(|id| id.to_string());
+    let all = if a < b { all } else { format!(r#"{{"{b}":{{}},"{a}":{{"altitude":173.4}}}}"#) };
+    api.get("/stations/map/details?fields=altitude").is(&all);
+    let names = mesonet::query::DetailFields::NAMES.join(", ");
+    ask("A", "height").refuses(400, &format!("unknown field \"height\"; the fields are {names}"));
+}
+
+#[test]
 fn identifiers_are_listed_by_scheme_and_none_is_lost_when_a_description_lacks_them() {
     let mut described = station("A", 1.5, 2.5);
     described.stations[0].identifiers = Identifiers::default()

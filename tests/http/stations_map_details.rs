@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use mesonet::observation::{IdScheme, Identifiers};
+use mesonet::query::DetailFields;
 use mesonet::store::no_verdicts;
 use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{Quality, Store, Variable};
@@ -283,8 +284,8 @@ fn unknown_fields_are_refused_with_those_that_there_are() {
         api.get(&format!("/stations/map/details?fields={fields}")).refuses(
             400,
             &format!(
-                "unknown field \"{unknown}\"; the fields are {}, typeCount, reportText",
-                FIELDS.replace(',', ", ")
+                "unknown field \"{unknown}\"; the fields are {}",
+                DetailFields::NAMES.join(", ")
             ),
         );
     }

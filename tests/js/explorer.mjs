@@ -65,13 +65,13 @@ export const loaded = (page) => page.evaluate(() => performance.getEntriesByType
 
 /** How many stations the map says have a value. */
 export async function stationCount(page) {
-  const text = await page.locator("#count").textContent();
-  return Number((text.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", ""));
+  const counts = await page.locator("#count").allTextContents();
+  return Number(/[\d,\s]*/.exec(counts[0] ?? "")[0].replaceAll(/\D/g, ""));
 }
 
 /** Waits until so many stations have a value; not for ever. */
 export const waitForStations = (page, least) =>
-  page.waitForFunction((wanted) => Number((document.querySelector("#count")?.textContent.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", "")) >= wanted, least);
+  page.waitForFunction((wanted) => Number(/[\d,\s]*/.exec(document.querySelector("#count")?.textContent ?? "")[0].replaceAll(/\D/g, "")) >= wanted, least);
 
 /** Whether a canvas of the map has anything but one colour in a part of it. */
 export const isPainted = (page, selector) =>

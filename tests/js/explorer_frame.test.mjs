@@ -1,11 +1,13 @@
 // The page in other frames: in another page, on paper, under fingers, magnified, installed; and what robots are told.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { explorer, openView, violations, waitForStations } from "./explorer.mjs";
 import { LOOKS, TORONTO, VIEWS } from "./explorer_views.mjs";
+import { startServer } from "./server.mjs";
 
 const { browser, open, openFresh, origin } = explorer();
 const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta.url));
@@ -47,6 +49,28 @@ test("each layer can stand in another page", async () => {
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(problems, []);
     await page.close();
+  }
+});
+
+test("a page of a site that is named shows the map in a frame, another one does not", async () => {
+  let framed = "";
+  const pages = createServer((_, response) => response.setHeader("content-type", "text/html").end(`<!doctype html><iframe src="${framed}/#embed" width="560" height="380"></iframe>`));
+  await new Promise((listening) => pages.listen(0, "127.0.0.1", listening));
+  const { port } = pages.address();
+  const server = await startServer("--frame-origins", `http://127.0.0.1:${port}`);
+  const context = await browser().newContext();
+  try {
+    framed = server.origin;
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.frameLocator("iframe").locator("#count").waitFor();
+    // The same page by another name of the site.
+    await page.goto(`http://localhost:${port}/`);
+    await page.frames()[1].waitForURL(/^chrome-error:/);
+  } finally {
+    await context.close();
+    await server.stop();
+    pages.close();
   }
 });
 
@@ -154,7 +178,7 @@ test("the page can be installed: its manifest and its icons are there", async ()
 });
 
 test("robots may read the page and not what is answered to programs", async () => {
-  const text = await readFile(`${DIST}robots.txt`, "utf8");
+  const text = await (await fetch(`${origin()}/robots.txt`)).text();
   assert.match(text, /^User-agent: \*\nAllow: \/\$\nAllow: \/explorer\/\nDisallow: \/$/m);
-  assert.match(await readFile(`${DIST}files.rs`, "utf8"), /\("robots\.txt", include_bytes!\("robots\.txt"\)\)/);
+  assert.match(await readFile(`${DIST}files.rs`, "utf8"), /\("robots\.txt", include_bytes!\("robots\.txt\.br"\)\)/);
 });

@@ -70,19 +70,19 @@ test("a METAR is decoded beside its groups, in the units and the language of the
     ["AUTO", "Report made without an observer"],
     ["21014G22KT 180V240", "Wind from 210° at 26 km/h, gusts 41 km/h, turning between 180° and 240°"],
     ["1 1/2SM", "Visibility 2.4 km"],
-    ["R23/2600V4500FT", "Runway visual range 23: between 792 m and 1,372 m"],
+    ["R23/2600V4500FT", "Runway visual range 23: between 792 m and 1372 m"],
     ["-FZRA", "Weather light freezing rain"],
     ["BR", "Weather mist"],
-    ["BKN050CB", "Sky broken clouds at 1,524 m, cumulonimbus, ceiling"],
-    ["OVC110", "Sky overcast at 3,353 m"],
+    ["BKN050CB", "Sky broken clouds at 1524 m, cumulonimbus, ceiling"],
+    ["OVC110", "Sky overcast at 3353 m"],
     ["02/M07", "Temperature 2.2 °C, dew point −6.7 °C"],
-    ["A2973", "Pressure altimeter setting 1,006.8 hPa"],
+    ["A2973", "Pressure altimeter setting 1006.8 hPa"],
     ["RMK", "Remarks"],
     ["AO2", "Report automatic station, can tell rain from snow"],
     ["PK WND 22030/31", "Wind peak of 56 km/h from 220° at 23:31 UTC"],
     ["OCNL LTGICCG DSNT NE", "Weather occasional lightning, in cloud, cloud to ground, distant NE"],
     ["RAB21E40", "Weather rain began at 23:21, rain ended at 23:40"],
-    ["SLP077", "Pressure at sea level 1,007.7 hPa"],
+    ["SLP077", "Pressure at sea level 1007.7 hPa"],
     ["P0003", "Precipitation 0.8 mm since the last hourly report"],
     ["56012", "Pressure fell, then steady: −1.2 hPa in 3 h"],
     ["T00221067", "Temperature in tenths 2.2 °C, dew point −6.7 °C"],
@@ -97,7 +97,7 @@ test("a METAR is decoded beside its groups, in the units and the language of the
   const us = new Map(await shown(page));
   assert.equal(us.get("21014G22KT 180V240"), "Wind from 210° at 16 mph, gusts 25 mph, turning between 180° and 240°");
   assert.equal(us.get("1 1/2SM"), "Visibility 1.5 mi");
-  assert.equal(us.get("BKN050CB"), "Sky broken clouds at 5,000 ft, cumulonimbus, ceiling");
+  assert.equal(us.get("BKN050CB"), "Sky broken clouds at 5000 ft, cumulonimbus, ceiling");
   assert.equal(us.get("02/M07"), "Temperature 36.0 °F, dew point 19.9 °F");
   assert.equal(us.get("A2973"), "Pressure altimeter setting 29.73 inHg");
   assert.equal(us.get("P0003"), "Precipitation 0.03 in since the last hourly report");
@@ -107,7 +107,7 @@ test("a METAR is decoded beside its groups, in the units and the language of the
   const french = new Map(await shown(page));
   assert.equal(french.get("21014G22KT 180V240"), "Vent du 210° à 26 km/h, rafales 41 km/h, variant entre 180° et 240°");
   assert.equal(french.get("-FZRA"), "Temps présent pluie verglaçante d’intensité faible");
-  assert.equal(french.get("BKN050CB"), "Ciel nuages fragmentés à 1 524 m, cumulonimbus, plafond");
+  assert.equal(french.get("BKN050CB"), "Ciel nuages fragmentés à 1524 m, cumulonimbus, plafond");
   assert.equal(french.get("OCNL LTGICCG DSNT NE"), "Temps présent éclairs occasionnels, dans le nuage, du nuage au sol, au loin NE");
   assert.equal(french.get("FROIN"), "pas compris");
   assert.deepEqual(problems, []);
@@ -165,7 +165,7 @@ test("a report that is pasted is decoded at once", async () => {
     ["00000KT", "Vent calme"],
     ["CAVOK", "Visibilité 10 km ou plus, aucun nuage sous 5 000 pi, aucun phénomène"],
     ["30/19", "Température 30,0 °C, point de rosée 19,0 °C"],
-    ["Q1013", "Pression calage altimétrique 1 013,0 hPa"],
+    ["Q1013", "Pression calage altimétrique 1013,0 hPa"],
     ["NOSIG", "Prévision aucun changement important"],
   ]);
   assert.deepEqual(problems, []);

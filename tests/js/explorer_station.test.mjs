@@ -104,6 +104,16 @@ test("a forecast that may not be seen leaves the readings as they are", async ()
   await page.close();
 });
 
+test("a station shows its altitude, in the units of the page", async () => {
+  const { page, problems } = await open(`#layer=stations&station=${TORONTO}`);
+  const about = page.locator(".panel header .quiet").first();
+  await about.filter({ hasText: /^CYYZ · METAR · 43\.679, -79\.629 · Altitude 171.m · Sensor height 10.m$/ }).waitFor();
+  await page.locator("#units").click();
+  await about.filter({ hasText: /Altitude 561.ft/ }).waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
 test("why begins with a sentence that needs no knowledge of checks, in both languages", async () => {
   const { page, problems } = await open("#layer=stations&map=45.5,-78.3,8&time=2024-08-03T21:00Z&station=184e5e8a-0a72-5fba-b84b-989836e5bd68");
   await page.getByRole("button", { name: "Why? Air temperature" }).click();

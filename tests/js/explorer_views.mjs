@@ -10,15 +10,43 @@ export const LOOKS = {
   phone: { ...PHONE, colorScheme: "light" },
   "phone-dark": { ...PHONE, colorScheme: "dark" },
 };
+/** The part of a sheet A4 within its margins, in pixels of CSS. */
+export const PAPER = { width: 680, height: 960 };
 export const TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5";
 /** The newest report of the station in the sample. */
 const REPORT =
   "CYYZ 032100Z 23008KT 210V280 15SM SCT040 BKN240 29/22 A2981 RMK SC3CS4 SLP092 DENSITY ALT 2500FT";
 
 const stations = (page) => waitForStations(page, 1);
+/** Asks why the temperature has its verdict, in either language. */
+const askWhy = async (page) => {
+  await page.getByRole("button", { name: /^(Why|Pourquoi)\? (Air temperature|Température de l’air)/ }).first().click();
+  await page.locator(".around circle").first().waitFor();
+};
 const tiles = (page) => page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 2);
 
 export const VIEWS = {
+  // The alerts come first: the clock goes on, and after eleven minutes the first of them has ended.
+  alerts: ["#layer=alerts", (page) => page.locator(".list h2 span").waitFor()],
+  alert: [
+    "#layer=alerts",
+    async (page) => {
+      const list = page.locator(".list .toggle:visible");
+      const warning = page.locator(".list button", { hasText: /red warning - tornado|alerte rouge - tornade|avertissement rouge - tornade/ }).first();
+      // On a phone the list is opened, once the alerts have come.
+      await list.or(warning).first().waitFor();
+      if (await list.isVisible()) await list.click();
+      await warning.click();
+      await page.locator(".messages li").first().waitFor();
+    },
+  ],
+  area: [
+    "#layer=alerts&area=TXC463&map=29.4,-99,7",
+    async (page) => {
+      await page.locator(".messages li").first().waitFor();
+    },
+  ],
+  over: ["#layer=stations&map=29.4,-99,6&alerts=over", stations],
   map: ["#layer=stations", stations],
   wind: ["#layer=stations&variable=windSpeed10m&map=43.5,-79.5,6", stations],
   close: ["#layer=stations&map=43.7,-79.6,8", stations],
@@ -26,8 +54,7 @@ export const VIEWS = {
     `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
     async (page) => {
       await page.locator(".plot canvas").first().waitFor();
-      await page.getByRole("button", { name: "Why? Air temperature" }).click();
-      await page.locator(".around circle").first().waitFor();
+      await askWhy(page);
     },
   ],
   plots: [
@@ -45,19 +72,6 @@ export const VIEWS = {
       await page.locator("#report").fill(REPORT);
       await page.locator("#report").press("Enter");
       await page.locator(".groups").evaluate((table) => table.scrollIntoView({ block: "center" }));
-    },
-  ],
-  alerts: ["#layer=alerts", (page) => page.getByText(/in force of/).waitFor()],
-  alert: [
-    "#layer=alerts",
-    async (page) => {
-      const list = page.getByRole("button", { name: "List" });
-      const warning = page.getByRole("button", { name: /red warning - tornado/ }).first();
-      // On a phone the list is opened, once the alerts have come.
-      await list.or(warning).first().waitFor();
-      if (await list.isVisible()) await list.click();
-      await warning.click();
-      await page.locator(".messages li").first().waitFor();
     },
   ],
   models: ["#layer=models&model=nam211&product=temperature_2m&map=42,-97,4", tiles],
@@ -78,12 +92,6 @@ export const VIEWS = {
   ],
   coast: ["#layer=stations&map=49,-123.5,8", stations],
   embed: ["#layer=stations&map=45,-75,6&embed", stations],
-  area: [
-    "#layer=alerts&area=TXC463&map=29.4,-99,7",
-    async (page) => {
-      await page.locator(".messages li").first().waitFor();
-    },
-  ],
   radar: ["#layer=products", tiles],
   extremes: [
     `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
@@ -93,7 +101,24 @@ export const VIEWS = {
     },
   ],
   feeds: ["#layer=quality&feeds=open", (page) => page.getByRole("rowheader", { name: "METAR" }).waitFor()],
-  quality: ["#layer=quality", (page) => page.getByRole("heading", { name: "Stations to look at" }).waitFor()],
+  quality: ["#layer=quality", (page) => page.locator(".worst li").first().waitFor()],
+  checks: [
+    "#layer=quality",
+    async (page) => {
+      await page.locator(".panel section button", { hasText: /why|pourquoi/ }).click();
+      await page.locator(".checks tr").first().waitFor();
+      await page.locator(".checks").evaluate((table) => table.scrollIntoView({ block: "center" }));
+    },
+  ],
+  table: ["#layer=stations&map=43.7,-79.6,8&table=open", (page) => page.locator(".panel tbody tr").nth(10).waitFor({ state: "attached" })],
+  help: [
+    "#layer=stations",
+    async (page) => {
+      await stations(page);
+      await page.locator("#help").click();
+      await page.locator("dialog.help").waitFor();
+    },
+  ],
   search: [
     "#layer=stations",
     async (page) => {
@@ -114,8 +139,7 @@ export const README = {
     { ...SMALL, colorScheme: "light" },
     `#layer=stations&map=45.5,-78.3,8&time=2024-08-03T21:00Z&station=${DOUBTFUL}`,
     async (page) => {
-      await page.getByRole("button", { name: "Why? Air temperature" }).click();
-      await page.locator(".around circle").first().waitFor();
+      await askWhy(page);
       await page.locator(".explain").evaluate((part) => part.scrollIntoView());
     },
   ],

@@ -9,6 +9,7 @@ from pathlib import Path
 import mesonet
 import numpy as np
 import pandas as pd
+import pint
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -110,7 +111,7 @@ TYPES = {
         "got objects of the time zones None, UTC, the first of type datetime",
     ),
     "dimensions": (lambda: mesonet.resample([[0]], [1.0], *HOUR), "times must have one dimension; got 2"),
-    "ufunc of objects": (lambda: mesonet.dew_point_c(objects("a"), 50.0), "ufunc 'dew_point_c'"),
+    "ufunc of objects": (lambda: mesonet.dew_point_c(objects("a"), 50.0), "dew_point_c takes numbers and arrays of numbers; got ndarray, float"),
     "tile": (lambda: mesonet.decode_bytes("12", 0.5, 0, -1), "str"),
 }
 
@@ -154,3 +155,68 @@ def test_columns_with_a_time_zone_are_instants():
         mixed, key="k", time="t", value="v", start=window[0], end=window[1], step=30
     )
     assert grid["v"].tolist() == wanted.tolist()
+
+
+LIBRARIES = {
+    "an expression of polars": pl.col("a"),
+    "a lazy frame of polars": pl.LazyFrame({"a": [1.0, 2.0]}),
+    "a quantity of pint": pint.UnitRegistry().Quantity(np.array([1.0, 2.0]), "hPa"),
+}
+WORLD = mesonet.NativeGrid(
+    {
+        "rows": 3, "columns": 3, "first_lon": 0.0, "first_lat": 0.0, "column_step": 1.0, "row_step": 1.0,
+        "grid_relative_winds": False, "projection": "lat_lon",
+    }
+)  # fmt: skip
+VALUES_MUST = "(values|lon|speed_kmh|pressure_hpa|row) must (have values|be numbers); got"
+GROUPS = {
+    "units": (lambda of: mesonet.convert(of, "kt", "km/h"), "of polars only a Series|a quantity of pint knows its unit"),
+    "canonical units": (
+        lambda of: mesonet.to_canonical("windSpeed", of, "kt"),
+        "of polars only a Series|a quantity of pint knows its unit",
+    ),
+    "winds": (lambda of: mesonet.rotate(1.0, 0.0, pl.Series([1.0]), 0.0), "rotate has two results"),
+    "quality": (mesonet.worst, "codes are an array or an iterable; got|an array of quality codes holds integers or names"),
+    "flags": (mesonet.MADIS.flag, "a quality code is an integer or a name; got"),
+    "time grid": (lambda of: mesonet.resample([0, 1], of, *HOUR), VALUES_MUST),
+    "grids": (lambda of: WORLD.locate(of, of), VALUES_MUST),
+    "cells": (lambda of: WORLD.position(of, of), VALUES_MUST),
+    "checks": (
+        lambda of: mesonet.check_station(
+            0.0, 50.0, None, [mesonet.SeriesReadings("airTemperature", "Instantaneous", 0, [0, 1], of)]
+        ),
+        VALUES_MUST,
+    ),
+    "place of checks": (lambda of: mesonet.check_station(of, 50.0, None, []), "lon must be a number; got"),
+    "frames": (mesonet.check_frame, "a frame is of pandas, polars or Arrow; got|a lazy frame is not read"),
+    "tables": (
+        lambda of: mesonet.resample_table(of, key="a", time="b", value="c", start=0, end=1, step=1),
+        "table must have Arrow's __arrow_c_stream__",
+    ),
+    "charts": (lambda of: mesonet.chart.wind_rose(of, [0, 10]), VALUES_MUST),
+    "soundings": (lambda of: mesonet.chart.skew_t(of, [0, 10]), VALUES_MUST),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("group", GROUPS)
+def test_what_other_libraries_have_in_place_of_numbers_is_refused_in_a_sentence(group, library):
+    call, message = GROUPS[group]
+    with pytest.raises(TypeError, match=message) as error:
+        call(LIBRARIES[library])
+    assert "\n" not in str(error.value)
+
+
+def test_a_frame_is_not_one_column():
+    for series in (pd.Series([1.0]), pl.Series([1.0])):
+        with pytest.raises(TypeError, match="a frame is of pandas, polars or Arrow; got a Series"):
+            mesonet.check_frame(series)
+
+
+def test_derived_values_take_expressions_and_quantities():
+    degrees = pint.UnitRegistry().Quantity(68.0, "degF")
+    frame = pl.DataFrame({"air": [20.0]})
+    assert frame.select(mesonet.dew_point_c(pl.col("air"), 50.0)).item() == mesonet.dew_point_c(20.0, 50.0)
+    assert mesonet.dew_point_c(degrees, 50.0).magnitude == pytest.approx(mesonet.dew_point_c(20.0, 50.0))
+    with pytest.raises(TypeError, match="dew_point_c takes numbers and arrays of numbers; got LazyFrame, float"):
+        mesonet.dew_point_c(frame.lazy(), 50.0)

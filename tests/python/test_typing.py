@@ -59,12 +59,16 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
         "grid = mesonet.NativeGrid({'rows': 1, 'projection': 'lat_lon'})\n"
         "row, column = grid.nearest(0.0, np.zeros(2))\n"
         "lat: np.ndarray = grid.positions().lat\n"
+        "speed: np.ndarray = mesonet.convert([7], 'kt', 'km/h')\n"
+        "at: int = grid.nearest(0.0, 1.0).row\n"
+        "reveal_type(mesonet.dew_point_c(20.0, 50.0))\n"
         "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
     )
     cache = ["--cache-dir", str(tmp_path / "cache")]
     result = mypy("mypy", "--strict", *cache, str(source))
     assert result.returncode == 0, result.stdout + result.stderr
     assert 'type is "numpy.ndarray[' in result.stdout
+    assert 'type is "numpy.float64' in result.stdout
 
     source.write_text("import mesonet\nmesonet.decode_bytes('12', 0.5, 0, -1)\nmesonet.worst(3)\n")
     result = mypy("mypy", "--strict", *cache, str(source))

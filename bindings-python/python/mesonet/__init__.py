@@ -52,7 +52,7 @@ whose message says what was given and what is allowed. An array of a wrong type 
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._mesonet import MesonetError, __version__
 
@@ -313,7 +313,7 @@ _MODULES = {
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if module := _MODULE_OF.get(name):
         value = getattr(importlib.import_module(f".{module}", __name__), name)
         globals()[name] = value

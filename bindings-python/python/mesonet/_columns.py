@@ -29,8 +29,27 @@ _MS_DIVISORS = {np.dtype(f"M8[{unit}]"): n for unit, n in (("ms", 1), ("us", 1_0
 _LAST_MS = np.iinfo(np.int64).max // 1000
 
 
+def plain(given: "ArrayLike", what: str) -> "NDArray[Any]":
+    """What was given as an array. What has no values yet is refused, and what would lose its unit."""
+    module, name = type(given).__module__.partition(".")[0], type(given).__name__
+    if module == "polars" and name in ("Expr", "LazyFrame"):
+        raise TypeError(f"{what} must have values; got {name} of polars: collect it first")
+    if hasattr(given, "_REGISTRY"):
+        raise TypeError(f"{what} must be numbers; got a quantity of pint in {getattr(given, 'units')}: pass its magnitude")
+    return np.asarray(given)
+
+
+def floats(given: "ArrayLike", what: str) -> "NDArray[np.float64]":
+    """The numbers that were given as float64; a text is none."""
+    array = plain(given, what)
+    try:
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be numbers; got {array.dtype}") from None
+
+
 def column(given: "ArrayLike", what: str) -> "NDArray[Any]":
-    array = np.asarray(given)
+    array = plain(given, what)
     if array.ndim != 1:
         raise TypeError(f"{what} must have one dimension; got {array.ndim}")
     return array

@@ -13,6 +13,8 @@ from ._optional import need
 from .warning import MesonetWarning
 
 if TYPE_CHECKING:
+    import xarray
+    from xarray import Dataset
     from .grib import GribField
 
 # Kinds of levels (code table 4.5), by the names of ecCodes, and the units of their values.
@@ -30,7 +32,7 @@ _LEVELS = {
 }
 
 
-def dataset(fields: "Sequence[GribField]") -> Any:
+def dataset(fields: "Sequence[GribField]") -> "xarray.Dataset":
     """The fields that share a grid as an ``xarray.Dataset``; see :meth:`mesonet.GribFile.to_xarray`."""
     xarray = need("xarray", "GribFile.to_xarray")
     if not fields:
@@ -69,7 +71,8 @@ def dataset(fields: "Sequence[GribField]") -> Any:
         )
     if not made:
         raise MesonetError(f"none of the fields can be read: {left_out[0]}")
-    return xarray.Dataset(made)
+    fields_together: Dataset = xarray.Dataset(made)
+    return fields_together
 
 
 def _place_of(field: "GribField") -> str:

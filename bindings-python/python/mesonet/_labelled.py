@@ -2,11 +2,38 @@
 quantities of pint.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
 from ._mesonet import MesonetError, conversion, convert_numbered
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import pint
+    import polars
+    import xarray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+Numbers = TypeVar(
+    "Numbers",
+    bound="xarray.DataArray | xarray.Dataset | pandas.Series | pandas.DataFrame | polars.Series | polars.Expr | pint.Quantity[Any]",
+)
+"""Numbers of another library, which are given back as they came."""
+
+
+class UfuncOptions(TypedDict, total=False):
+    """What every function of NumPy over elements takes besides its operands."""
+
+    out: "NDArray[np.floating] | tuple[NDArray[np.floating] | None, ...] | None"
+    where: "ArrayLike"
+    casting: str
+    order: str
+    dtype: "DTypeLike"
+    subok: bool
+    signature: str | tuple[str | None, ...]
+
 
 _PINT = {"°C": "degC", "°F": "degF", "%": "percent", "hPa": "hPa", "m": "m", "km/h": "km/h", "mph": "mph"}
 
@@ -36,9 +63,33 @@ class UnitFunction:
         self.__name__ = self.__qualname__ = ufunc.__name__
         self.__module__, self.__doc__ = "mesonet", ufunc.__doc__
 
+    if TYPE_CHECKING:
+        nin: int
+        nout: int
+        nargs: int
+        types: list[str]
+        outer: Callable[..., NDArray[np.float64]]
+    else:
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return getattr(self._ufunc, name)
+
+    @overload
+    def __call__(self, *args: float, **ufunc: Unpack[UfuncOptions]) -> np.float64: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(
+        self, *args: "NDArray[np.generic] | Sequence[float] | float", **ufunc: Unpack[UfuncOptions]
+    ) -> "NDArray[np.float64]": ...
+    @overload
+    def __call__(self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]) -> Numbers: ...
     def __call__(self, *args: Any, **ufunc: Any) -> Any:
+        return self._called(args, ufunc)
+
+    def _called(self, args: tuple[Any, ...], ufunc: dict[str, Any]) -> Any:
         if not any(map(is_labelled, args)):
-            return self._ufunc(*args, **ufunc)
+            return numbers_only(self.__name__, args, lambda: self._ufunc(*args, **ufunc))
         # Inputs may be in any unit; the result is in the unit of the first.
         own = next((unit_of(of) for of, unit in zip(args, self._takes, strict=False) if unit is None), None)
         gives = self._gives if self._gives is not None else own
@@ -51,11 +102,6 @@ class UnitFunction:
             return tuple(labelled(of, gives, name, registry) for of, name in zip(given, names, strict=True))
         return labelled(given, gives, (*self._standard_names, None)[0], registry)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._ufunc, name)
-
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
@@ -63,13 +109,43 @@ class UnitFunction:
         return self.__name__
 
 
-def is_labelled(of: Any) -> bool:
+class PairFunction(UnitFunction):
+    """The same with two results."""
+
+    @overload  # type: ignore[override]
+    def __call__(  # type: ignore[overload-overlap]
+        self, *args: float, **ufunc: Unpack[UfuncOptions]
+    ) -> tuple[np.float64, np.float64]: ...
+    @overload
+    def __call__(
+        self, *args: "NDArray[np.generic] | Sequence[float] | float", **ufunc: Unpack[UfuncOptions]
+    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]": ...
+    @overload
+    def __call__(self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]) -> tuple[Numbers, Numbers]: ...
+    def __call__(self, *args: Any, **ufunc: Any) -> Any:
+        if any(type(of).__module__.partition(".")[0] == "polars" for of in args):
+            raise TypeError(f"{self.__name__} has two results, which polars cannot take; pass arrays: .to_numpy()")
+        return self._called(args, ufunc)
+
+
+def numbers_only(name: str, args: tuple[object, ...], call: "Callable[[], Any]") -> Any:
+    """What a ufunc gives; operands that it does not know are named."""
+    try:
+        return call()
+    except TypeError as error:
+        if "not supported for the input types" not in str(error):
+            raise
+        got = ", ".join(type(of).__name__ for of in args)
+        raise TypeError(f"{name} takes numbers and arrays of numbers; got {got}") from None
+
+
+def is_labelled(of: object) -> bool:
     """Whether a value may carry its unit."""
     module = type(of).__module__.partition(".")[0]
     return module in ("xarray", "pandas", "pint") and (hasattr(of, "attrs") or hasattr(of, "_REGISTRY"))
 
 
-def _is_pint(of: Any) -> bool:
+def _is_pint(of: object) -> bool:
     return hasattr(of, "_REGISTRY") and type(of).__module__.partition(".")[0] == "pint"
 
 

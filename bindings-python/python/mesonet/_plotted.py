@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._columns import floats
 from ._mesonet import BASE_QUALITY_NAMES, MesonetError
 from .unit import convert
 
@@ -177,7 +178,7 @@ def rose_of(
     speed_kmh: "ArrayLike", direction_deg: "ArrayLike", sectors: int, classes_kmh: Sequence[float]
 ) -> Rose:
     """Counts winds by class and sector."""
-    speed, degrees = np.asarray(speed_kmh, float), np.asarray(direction_deg, float)
+    speed, degrees = floats(speed_kmh, "speed_kmh"), floats(direction_deg, "direction_deg")
     if speed.ndim != 1 or speed.shape != degrees.shape:
         raise MesonetError(f"speeds and directions must be columns of one length; got {speed.shape} and {degrees.shape}")
     if not 4 <= sectors <= 72:

@@ -47,7 +47,7 @@ class ShownRows:
         """The names of the columns, and the number of rows."""
         raise NotImplementedError
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         """Some values of a column."""
         raise NotImplementedError
 

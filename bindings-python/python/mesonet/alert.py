@@ -28,7 +28,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
@@ -36,6 +36,9 @@ from ._shown import ShownFields, ShownRows
 from .features import Features
 from .warning import MesonetWarning
 from .feed import FeedFile, FeedReadings, File, Source, files_of, named, readings_of, summaries
+
+if TYPE_CHECKING:
+    import geopandas  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["AlertState", "Alerts", "read_any", "read_cap", "read_nws_alerts", "zone_bundle"]
 
@@ -87,7 +90,7 @@ class Alerts(ShownRows):
     def _shown(self) -> tuple[list[str], int]:
         return ["sent", "status", "message_type", "id"], len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         values = [getattr(state, name) for state in self.states()[start:stop]]
         return [f"{at:%Y-%m-%d %H:%MZ}" for at in values] if name == "sent" else values
 
@@ -137,9 +140,17 @@ class Alerts(ShownRows):
         collection: dict[str, Any] = json.loads(told)
         return collection
 
-    def to_geopandas(self, at: Instant | None = None, **conditions: Any) -> Any:
+    def to_geopandas(
+        self,
+        at: Instant | None = None,
+        *,
+        active: bool = False,
+        language: str = "en",
+        bbox: tuple[float, float, float, float] | None = None,
+        place: tuple[float, float] | None = None,
+    ) -> "geopandas.GeoDataFrame":
         """The ``geopandas.GeoDataFrame`` of :meth:`to_geojson`: see :meth:`mesonet.Features.to_geopandas`."""
-        return Features(self.to_geojson(at, **conditions)).to_geopandas()
+        return Features(self.to_geojson(at, active=active, language=language, bbox=bbox, place=place)).to_geopandas()
 
 
 def read_cap(source: Source | Iterable[Source], *, zones: Zones | None = None) -> Alerts:
@@ -274,7 +285,7 @@ def _clock(at: Instant | None) -> tuple[int, bool]:
     return instant_ms(at, "at"), True
 
 
-def _numbers(given: Any, count: int, message: str) -> Any:
+def _numbers(given: Iterable[float], count: int, message: str) -> Any:
     try:
         numbers = tuple(float(number) for number in given)
     except (TypeError, ValueError) as error:

@@ -87,7 +87,7 @@ class IngestError(_mesonet.MesonetError):
         """The outcomes of the files before it."""
         super().__init__(f"file {len(outcomes) + 1}: {cause}; {stored(outcomes)}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.cause, self.outcomes)
 
 

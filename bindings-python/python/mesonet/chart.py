@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._columns import floats
 from ._mesonet import MesonetError
 from ._optional import need
 from ._plotted import Panel, degrees_of, panels_of, rose_of, series_of_station
 
 if TYPE_CHECKING:
+    import altair
+    from altair import Chart, LayerChart, VConcatChart
     from numpy.typing import ArrayLike
 
     from .client.summaries import Summaries
@@ -33,7 +36,7 @@ _COLOURS = {
 _WIDTH = 560
 
 
-def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> Any:
+def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> "altair.VConcatChart":
     """The chart of :func:`mesonet.plot.meteogram`; arrows point to where the wind blows.
 
     >>> import mesonet
@@ -80,7 +83,8 @@ def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> 
             mark, options = _MARKS[panel.name]
             parts = [layer(panel, names, mark, **options)]
         charts.append(altair.layer(*parts).properties(width=_WIDTH, height=110))
-    return altair.vconcat(*charts).resolve_scale(x="shared", color="independent").properties(title=title)
+    made: VConcatChart = altair.vconcat(*charts).resolve_scale(x="shared", color="independent").properties(title=title)
+    return made
 
 
 _MARKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -118,7 +122,7 @@ def wind_rose(
     sectors: int = 16,
     classes_kmh: Sequence[float] = (10, 20, 30, 40, 60),
     title: str = "",
-) -> Any:
+) -> "altair.Chart":
     """The chart of :func:`mesonet.plot.wind_rose`; the title says the share of calms.
 
     >>> import mesonet
@@ -141,7 +145,7 @@ def wind_rose(
     radius = altair.Scale(domain=[0, float(inner.max())], range=[26, 170])
     circle = altair.Scale(domain=[0, 2 * np.pi], range=[0, 2 * np.pi])
     said = f"{rose.count} winds, {rose.calm:.0f} % calm"
-    return (
+    made: Chart = (
         altair.Chart(altair.Data(values=rows), title=altair.TitleParams(title, subtitle=said))
         .mark_arc()
         .encode(
@@ -154,6 +158,7 @@ def wind_rose(
         )
         .properties(width=360, height=360)
     )
+    return made
 
 
 def skew_t(
@@ -162,7 +167,7 @@ def skew_t(
     dew_point_c: "ArrayLike | None" = None,
     *,
     title: str = "",
-) -> Any:
+) -> "altair.LayerChart":
     """The chart of :func:`mesonet.plot.skew_t`: temperature, dew point and isotherms, without winds and
     adiabats.
 
@@ -174,11 +179,11 @@ def skew_t(
     from .plot import skewed
 
     altair = need("altair", "skew_t")
-    hpa = np.asarray(pressure_hpa, float)
+    hpa = floats(pressure_hpa, "pressure_hpa")
     columns = {"temperature": temperature_c} | ({} if dew_point_c is None else {"dew point": dew_point_c})
     rows = []
     for name, column in columns.items():
-        values = np.asarray(column, float)
+        values = floats(column, name)
         if hpa.ndim != 1 or values.shape != hpa.shape:
             raise MesonetError(f"{name} must have a value for each of {hpa.size} levels; got {values.size}")
         rows += [
@@ -196,16 +201,17 @@ def skew_t(
     lines = altair.Chart(altair.Data(values=isotherms)).mark_line(clip=True, color="#d7dde3", strokeWidth=1)
     colours = altair.Scale(domain=list(columns), range=[_RED, _GREEN][: len(columns)])
     sounding = altair.Chart(altair.Data(values=rows)).mark_line(clip=True, point=True)
-    return altair.layer(
+    made: LayerChart = altair.layer(
         lines.encode(x=x, y=y, detail="celsius:N"),
         sounding.encode(
             x=x, y=y, color=altair.Color("of:N", title=None, scale=colours), order="hpa:Q",
             tooltip=["of:N", altair.Tooltip("celsius:Q", format=".1f"), "hpa:Q"],
         ),
     ).properties(width=380, height=440, title=title)  # fmt: skip
+    return made
 
 
-def summary(summaries: "Summaries", *, title: str = "") -> Any:
+def summary(summaries: "Summaries", *, title: str = "") -> "altair.VConcatChart":
     """The chart of :func:`mesonet.plot.summary`; the tooltip says how much of a period is known.
 
     >>> import tempfile, mesonet
@@ -247,4 +253,5 @@ def summary(summaries: "Summaries", *, title: str = "") -> Any:
         charts.append(drawn.properties(width=_WIDTH, height=150))
     if not charts:
         raise MesonetError("the summaries have neither temperatures nor precipitation")
-    return altair.vconcat(*charts).resolve_scale(x="shared").properties(title=title)
+    made: VConcatChart = altair.vconcat(*charts).resolve_scale(x="shared").properties(title=title)
+    return made

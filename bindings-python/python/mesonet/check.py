@@ -105,6 +105,7 @@ def check_station(
     mesonet.MesonetError: line 2 of the limits: the lower bound must be below the upper; got [1084, 870]
     """
     columns = [_columns(of) for of in series]
+    lon, lat, altitude_m = _place(lon, lat, altitude_m)
     return [Verdicts(*of) for of in _mesonet.check_station(lon, lat, altitude_m, columns, limits)]
 
 
@@ -176,6 +177,7 @@ def explain(
     ['value', 'range', 'record']
     """
     columns = [_columns(of) for of in series]
+    lon, lat, altitude_m = _place(lon, lat, altitude_m)
     if neighbours is None:
         text = _mesonet.explain(lon, lat, altitude_m, columns, which_series, which_reading, limits)
     else:
@@ -185,7 +187,14 @@ def explain(
 
 
 def _site(of: NetworkStation) -> tuple[float, float, float | None, list[SimpleNamespace]]:
-    return of.lon, of.lat, of.altitude_m, [_columns(one) for one in of.series]
+    return *_place(of.lon, of.lat, of.altitude_m), [_columns(one) for one in of.series]
+
+
+def _place(lon: float, lat: float, altitude_m: float | None) -> tuple[float, float, float | None]:
+    for what, given in (("lon", lon), ("lat", lat), ("altitude_m", altitude_m)):
+        if not isinstance(given, (int, float, np.integer, np.floating)) and (what != "altitude_m" or given is not None):
+            raise TypeError(f"{what} must be a number; got {type(given).__name__}")
+    return lon, lat, altitude_m
 
 
 def _columns(of: SeriesReadings) -> SimpleNamespace:

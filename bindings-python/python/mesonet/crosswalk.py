@@ -2,6 +2,8 @@
 
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from . import _mesonet
 from .quality import BaseQuality, ReasonQuality
 
@@ -56,6 +58,8 @@ class Crosswalk(Generic[_Flag]):
 
     def flag(self, base: BaseQuality | int | str) -> _Flag | None:
         """Returns the flag for a base quality; None if the scheme has no counterpart."""
+        if not isinstance(base, (str, int, np.integer)):
+            raise TypeError(f"a quality code is an integer or a name; got {type(base).__name__}")
         flag: _Flag | None = self._flag(BaseQuality(base))
         return flag
 

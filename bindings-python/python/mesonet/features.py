@@ -3,10 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._optional import need
 from ._shown import ShownRows
+
+if TYPE_CHECKING:
+    import geopandas  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["Features"]
 
@@ -41,7 +44,7 @@ class Features(ShownRows):
         names = dict.fromkeys(name for feature in self for name in feature["properties"])
         return ["id", *names], len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         of: Sequence[Mapping[str, Any]] = self.geojson["features"][start:stop]
         return [one.get("id") if name == "id" else one["properties"].get(name) for one in of]
 
@@ -53,7 +56,7 @@ class Features(ShownRows):
         """The text of the object, for a file ``.geojson``."""
         return json.dumps(self.geojson, ensure_ascii=False)
 
-    def to_geopandas(self) -> Any:
+    def to_geopandas(self) -> "geopandas.GeoDataFrame":
         """The ``geopandas.GeoDataFrame``, in EPSG:4326, with a column for each property.
 
         A feature without a geometry has None for it; ``id`` of the feature is the index.

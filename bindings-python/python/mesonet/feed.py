@@ -106,7 +106,7 @@ class FeedReadings(Table):
         self.files = files
         """How each file was read, in the order given."""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[object, ...]:
         return _readings, (self._table.to_ipc(), self.files)
 
     def _with(self, table: _mesonet.ArrowTable) -> Self:

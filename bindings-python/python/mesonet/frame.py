@@ -281,6 +281,8 @@ def _view(frame: Any) -> Any:
         return _Pandas(frame)
     if type(frame).__name__ == "LazyFrame":
         raise TypeError("a lazy frame is not read; collect it first")
+    if type(frame).__name__ == "Series":
+        raise TypeError("a frame is of pandas, polars or Arrow; got a Series")
     if module == "polars" and hasattr(frame, "get_column"):
         return _Polars(frame)
     if hasattr(frame, "__arrow_c_stream__"):

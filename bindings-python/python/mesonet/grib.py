@@ -8,7 +8,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -23,6 +23,7 @@ from .grid import NativeGrid, _numbers
 from .wind import rotate
 
 if TYPE_CHECKING:
+    import xarray
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["GribField", "GribFile", "GribLevel", "GribRefusal", "read_grib", "true_winds"]
@@ -132,7 +133,7 @@ class GribField:
         values.flags.writeable = False
         return values
 
-    def at(self, lon: "ArrayLike", lat: "ArrayLike") -> Any:
+    def at(self, lon: "ArrayLike", lat: "ArrayLike") -> "np.float32 | NDArray[np.float32]":
         """The values of the cells that contain given places: numbers or arrays, which broadcast.
         NaN beyond the grid.
         """
@@ -142,7 +143,7 @@ class GribField:
         found[within] = self.values[self.grid.nearest(lon[within], lat[within])]
         return found[()]
 
-    def to_xarray(self, *, name: str | None = None) -> Any:
+    def to_xarray(self, *, name: str | None = None) -> "xarray.DataArray":
         """The ``xarray.DataArray``: values, places, times, and attributes of the CF conventions.
 
         On a globe of latitudes and longitudes, the places are the coordinates ``latitude`` and
@@ -190,7 +191,7 @@ class GribFile(Sequence[GribField], ShownRows):
     def _shown(self) -> tuple[list[str], int]:
         return ["name", "level", "second_level", "valid", "statistic", "kind", "units"], len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         fields = self._fields[start:stop]
         if name == "name":
             return [field.called for field in fields]
@@ -198,7 +199,7 @@ class GribFile(Sequence[GribField], ShownRows):
             return [f"{field.valid:%Y-%m-%d %H:%MZ}" for field in fields]
         return [getattr(field, name) for field in fields]
 
-    def to_xarray(self, **members: Any) -> Any:
+    def to_xarray(self, **members: object) -> "xarray.Dataset":
         """The fields as one ``xarray.Dataset``: all, or those that :meth:`select` finds.
 
         Fields of one parameter, kind of level and statistic are a variable, over ``valid_time``, if the
@@ -213,7 +214,7 @@ class GribFile(Sequence[GribField], ShownRows):
         """
         return dataset(self.select(**members) if members else self._fields)
 
-    def select(self, **members: Any) -> list[GribField]:
+    def select(self, **members: object) -> list[GribField]:
         """The fields whose members have these values: ``file.select(eccodes_name="t", level=(103,
         2.0))``.
 
@@ -257,7 +258,7 @@ def read_grib(source: Source) -> GribFile:
     return GribFile(_mesonet.GribFile(content))
 
 
-def true_winds(u: GribField, v: GribField) -> tuple[Any, Any]:
+def true_winds(u: GribField, v: GribField) -> "tuple[xarray.DataArray, xarray.DataArray]":
     """Two components of a wind, towards true east and north, as xarray's ``DataArray``.
 
     ``u`` and ``v`` come from one file or from two. They have the same grid, level, times and kind,
@@ -277,7 +278,7 @@ def true_winds(u: GribField, v: GribField) -> tuple[Any, Any]:
             f"v must be the parameter after u, such as 0.2.3 after 0.2.2; got {u.parameter} and {v.parameter}"
         )
     names = {"x_wind": "eastward_wind", "y_wind": "northward_wind"}
-    turned: tuple[Any, Any] = (u.values, v.values)
+    turned = (u.values, v.values)
     if u.grid.definition["grid_relative_winds"]:
         cos, sin = u.grid.wind_rotations()
         east, north = rotate(cos, sin, u.values.astype(np.float64), v.values.astype(np.float64))
@@ -293,7 +294,9 @@ def _instant(ms: int) -> datetime.datetime:
     return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(milliseconds=ms)
 
 
-def _array(field: GribField, values: Any, name: str | None, attributes: Any) -> Any:
+def _array(
+    field: GribField, values: "NDArray[np.float32]", name: str | None, attributes: Iterable[tuple[str, str]]
+) -> "xarray.DataArray":
     try:
         import xarray
     except ImportError as error:

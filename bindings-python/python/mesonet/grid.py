@@ -17,11 +17,12 @@ Cell(row=595, column=679)
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from . import _mesonet
+from ._columns import plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -29,25 +30,28 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "NativeGrid", "Position", "Rotation"]
 
 
-class Cell(NamedTuple):
-    """Rows and columns, from 0."""
-
-    row: Any
-    column: Any
+Of = TypeVar("Of")
 
 
-class Position(NamedTuple):
-    """Longitudes, from -180 to just below 180, and latitudes in degrees."""
+class Cell(NamedTuple, Generic[Of]):
+    """Rows and columns, from 0: numbers for a place, arrays for several."""
 
-    lon: Any
-    lat: Any
+    row: Of
+    column: Of
 
 
-class Rotation(NamedTuple):
+class Position(NamedTuple, Generic[Of]):
+    """Longitudes, from -180 to just below 180, and latitudes in degrees: numbers or arrays."""
+
+    lon: Of
+    lat: Of
+
+
+class Rotation(NamedTuple, Generic[Of]):
     """Cosine and sine of the rotation of a grid's axes, as :func:`mesonet.rotate` takes them."""
 
-    cos: Any
-    sin: Any
+    cos: Of
+    sin: Of
 
 
 class NativeGrid:
@@ -126,7 +130,11 @@ class NativeGrid:
         """x and y of the cell at row 0, column 0 in the coordinates of :attr:`proj_string`."""
         return self._grid.first_xy()
 
-    def locate(self, lon: "ArrayLike", lat: "ArrayLike") -> Cell:
+    @overload
+    def locate(self, lon: float, lat: float) -> Cell[float]: ...
+    @overload
+    def locate(self, lon: "ArrayLike", lat: "ArrayLike") -> "Cell[NDArray[np.float64]]": ...
+    def locate(self, lon: "ArrayLike", lat: "ArrayLike") -> "Cell[float] | Cell[NDArray[np.float64]]":
         """Returns fractional rows and columns of positions, as float64.
 
         NaN for NaN and for a position beyond the grid, that is, more than half a cell beyond the
@@ -134,7 +142,11 @@ class NativeGrid:
         """
         return Cell(*_each(self._grid.locate, _numbers(lon, "lon"), _numbers(lat, "lat")))
 
-    def nearest(self, lon: "ArrayLike", lat: "ArrayLike") -> Cell:
+    @overload
+    def nearest(self, lon: float, lat: float) -> Cell[int]: ...
+    @overload
+    def nearest(self, lon: "ArrayLike", lat: "ArrayLike") -> "Cell[NDArray[np.int64]]": ...
+    def nearest(self, lon: "ArrayLike", lat: "ArrayLike") -> "Cell[int] | Cell[NDArray[np.int64]]":
         """Returns integer rows and columns of the cells whose centres are nearest along the axes.
 
         They index a field: ``field[grid.nearest(lon, lat)]``. A position beyond the grid raises
@@ -143,7 +155,11 @@ class NativeGrid:
         """
         return Cell(*_each(self._grid.nearest, _numbers(lon, "lon"), _numbers(lat, "lat")))
 
-    def position(self, row: "ArrayLike", column: "ArrayLike") -> Position:
+    @overload
+    def position(self, row: int, column: int) -> Position[float]: ...
+    @overload
+    def position(self, row: "ArrayLike", column: "ArrayLike") -> "Position[NDArray[np.float64]]": ...
+    def position(self, row: "ArrayLike", column: "ArrayLike") -> "Position[float] | Position[NDArray[np.float64]]":
         """Returns the centres of cells. A cell that is not on the grid raises
         :class:`mesonet.MesonetError`.
         """
@@ -151,7 +167,13 @@ class NativeGrid:
             *_each(self._grid.position, _integers(row, "row"), _integers(column, "column"))
         )
 
-    def wind_rotation(self, row: "ArrayLike", column: "ArrayLike") -> Rotation:
+    @overload
+    def wind_rotation(self, row: int, column: int) -> Rotation[float]: ...
+    @overload
+    def wind_rotation(self, row: "ArrayLike", column: "ArrayLike") -> "Rotation[NDArray[np.float64]]": ...
+    def wind_rotation(
+        self, row: "ArrayLike", column: "ArrayLike"
+    ) -> "Rotation[float] | Rotation[NDArray[np.float64]]":
         """Returns the rotation of the winds of cells to true north, for :func:`mesonet.rotate`.
 
         It is 1 and 0 if the winds are already earth-relative. A cell that is not on the grid raises
@@ -161,11 +183,11 @@ class NativeGrid:
             *_each(self._grid.wind_rotation, _integers(row, "row"), _integers(column, "column"))
         )
 
-    def positions(self) -> Position:
+    def positions(self) -> "Position[NDArray[np.float64]]":
         """Returns the centres of all cells: two arrays of rows × columns."""
         return Position(*self._grid.positions())
 
-    def wind_rotations(self) -> Rotation:
+    def wind_rotations(self) -> "Rotation[NDArray[np.float64]]":
         """Returns the rotation of the winds of all cells: two arrays of rows × columns."""
         return Rotation(*self._grid.wind_rotations())
 
@@ -195,14 +217,14 @@ def _each(run: Any, first: "NDArray[Any]", second: "NDArray[Any]") -> tuple[Any,
 
 
 def _numbers(given: "ArrayLike", what: str) -> "NDArray[np.float64]":
-    array = np.asarray(given)
+    array = plain(given, what)
     if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
         raise TypeError(f"{what} must be numbers; got {array.dtype}")
     return array.astype(np.float64, copy=False)
 
 
 def _integers(given: "ArrayLike", what: str) -> "NDArray[np.int64]":
-    array = np.asarray(given)
+    array = plain(given, what)
     if not np.can_cast(array.dtype, np.int64) or array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers; got {array.dtype}")
     return array.astype(np.int64, copy=False)

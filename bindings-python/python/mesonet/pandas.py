@@ -82,7 +82,7 @@ class QualityAccessor:
         categories = pandas.Categorical.from_codes(grouped.to_numpy(np.int8), dtype=_DTYPE)
         return pandas.Series(categories, grouped.index, name=column)
 
-    def at_least(self, quality: BaseQuality | int | str, *, column: str = "quality_base") -> Any:
+    def at_least(self, quality: BaseQuality | int | str, *, column: str = "quality_base") -> "pandas.DataFrame":
         """The rows of this quality or a better one. ``Unknown`` (not checked) counts as the best.
 
         >>> import pandas, mesonet.pandas
@@ -98,7 +98,7 @@ class QualityAccessor:
         *,
         values: str = "value",
         column: str = "quality_base",
-    ) -> Any:
+    ) -> "pandas.Series":
         """The values, with NaN where the quality is worse. No row is lost, which suits a time
         series.
 
@@ -133,7 +133,7 @@ class QualityAccessor:
         by_columns = [keys[name] for name in keys] if isinstance(keys, pandas.DataFrame) else keys
         return marks.groupby(by_columns, observed=True).sum()
 
-    def flags(self, scheme: Crosswalk[Any], *, column: str = "quality_base") -> Any:
+    def flags(self, scheme: Crosswalk[int] | Crosswalk[str], *, column: str = "quality_base") -> "pandas.Series":
         """The codes as flags of another scheme; None where the scheme has no counterpart.
 
         >>> import pandas, mesonet, mesonet.pandas

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._columns import floats
 from ._mesonet import MesonetError
 from ._optional import need
 from ._plotted import Panel, Rose, SeriesOfStation, degrees_of, panels_of, rose_of, series_of_station
@@ -320,7 +321,7 @@ def _moist_lapse(kelvin: float, hpa: float) -> float:
 
 
 def _column(given: "ArrayLike", what: str) -> "NDArray[np.float64]":
-    values = np.asarray(given, float)
+    values = floats(given, what)
     if values.ndim != 1 or not len(values):
         raise MesonetError(f"{what} must be a column of at least one level; got the shape {values.shape}")
     return values

@@ -82,7 +82,7 @@ def worst(codes):
     Traceback (most recent call last):
     TypeError: an array of quality codes holds integers or names; got float64
     """
-    return BaseQuality(_mesonet.worst(codes))
+    return BaseQuality(_mesonet.worst(_several(codes)))
 
 
 def distinct_worst_first(codes):
@@ -94,4 +94,12 @@ def distinct_worst_first(codes):
     >>> [str(code) for code in distinct_worst_first(["Good", "Doubtful", "Good"])]
     ['Doubtful', 'Good']
     """
-    return [BaseQuality(code) for code in _mesonet.distinct_worst_first(codes)]
+    return [BaseQuality(code) for code in _mesonet.distinct_worst_first(_several(codes))]
+
+
+def _several(codes):
+    # A frame of polars that is not collected, and a quantity of pint, look like iterables.
+    is_other = type(codes).__name__ == "LazyFrame" or hasattr(codes, "_REGISTRY")
+    if is_other or not (hasattr(codes, "__iter__") or hasattr(codes, "__array__")):
+        raise TypeError(f"codes are an array or an iterable; got {type(codes).__name__}")
+    return codes

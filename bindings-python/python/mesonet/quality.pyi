@@ -40,7 +40,7 @@ class ReasonQuality(IntEnum):
     AverageInconsistent = 12
     Unknown = 13
 
-_Codes = NDArray[np.integer[Any]] | NDArray[np.str_] | NDArray[np.object_] | Iterable[int | str]
+_Codes = NDArray[np.integer] | NDArray[np.str_] | NDArray[np.object_] | Iterable[int | str]
 
 def worst(codes: _Codes) -> BaseQuality: ...
 def distinct_worst_first(codes: _Codes) -> list[BaseQuality]: ...

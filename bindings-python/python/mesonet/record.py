@@ -90,7 +90,7 @@ class Record:
     ) -> None:
         self.close()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError(f"a Record cannot be pickled or copied: open {self._folder!r} again instead")
 
     def __repr__(self) -> str:

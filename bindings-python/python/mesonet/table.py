@@ -26,6 +26,9 @@ from ._shown import ShownRows
 from .time_grid import Caps, fitted
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import polars
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
     from numpy.typing import NDArray
 
 __all__ = ["Table", "resample_table"]
@@ -36,7 +39,7 @@ _ROWS_AT_ONCE = 4_096
 class ArrowStream(Protocol):
     """Anything that has Arrow's interface of capsules."""
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 class Streamed:
@@ -44,28 +47,28 @@ class Streamed:
 
     _table: ArrowStream
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._table.__arrow_c_stream__(requested_schema)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> "pyarrow.Table":
         """The ``pyarrow.Table``, without a copy."""
         import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
         return pyarrow.table(self)
 
-    def to_batches(self) -> Any:
+    def to_batches(self) -> "pyarrow.RecordBatchReader":
         """A ``pyarrow.RecordBatchReader``, which holds one batch at a time."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> "polars.DataFrame":
         """The ``polars.DataFrame``; texts that repeat are categories."""
         import polars
 
         return polars.DataFrame(self)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pandas.DataFrame":
         """The ``pandas.DataFrame``, by pyarrow; texts that repeat are categories."""
         return self.to_arrow().to_pandas()
 
@@ -137,7 +140,7 @@ class Rows(Streamed, ShownRows):
     def _shown(self) -> tuple[list[str], int]:
         return self.column_names, len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         try:
             return list(self._column(self._held.rows(start, stop - start), name))
         except TypeError:
@@ -184,7 +187,7 @@ class Table(Rows):
     def __repr__(self) -> str:
         return f"<mesonet.Table: {len(self)} rows of {', '.join(self.column_names)}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[object, ...]:
         return _table_of, (self._table.to_ipc(),)
 
     def _with(self, table: _mesonet.ArrowTable) -> Self:
@@ -242,7 +245,7 @@ def resample_table(
     >>> mesonet.resample_table(readings, sort=True, **of).select(["id", "v", "row"]).to_pylist()[:2]
     [{'id': 'a', 'v': 1.0, 'row': 0}, {'id': 'a', 'v': 3.0, 'row': 2}]
     """
-    if not hasattr(table, "__arrow_c_stream__"):
+    if not hasattr(table, "__arrow_c_stream__") or type(table).__name__ == "Series":
         raise TypeError(
             "table must have Arrow's __arrow_c_stream__, as pyarrow, polars and pandas 2.2 have; "
             f"got {type(table).__name__}"

@@ -5,15 +5,16 @@ ambiguous text is refused, never guessed. Conversions are rounded once, so whole
 expected: 7 kt is 12.964 km/h.
 """
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from . import _mesonet
-from ._labelled import is_labelled
+from ._labelled import Numbers, UfuncOptions, is_labelled, numbers_only
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["UnitResolution", "convert", "resolve_unit", "to_canonical"]
 
@@ -49,8 +50,26 @@ def resolve_unit(text: str, vocabulary: str | None = None) -> UnitResolution:
     return UnitResolution(state, tuple(units))
 
 
+@overload
 def convert(
-    values: "ArrayLike", from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
+    values: float, from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Unpack[UfuncOptions]
+) -> np.float64: ...
+@overload
+def convert(
+    values: "NDArray[np.float32]", from_unit: str, to_unit: str, *, liquid_water: bool = False,
+    **ufunc: Unpack[UfuncOptions],
+) -> "NDArray[np.float32]": ...  # fmt: skip
+@overload
+def convert(
+    values: "NDArray[np.generic] | Sequence[float]", from_unit: str, to_unit: str, *, liquid_water: bool = False,
+    **ufunc: Unpack[UfuncOptions],
+) -> "NDArray[np.float64]": ...  # fmt: skip
+@overload
+def convert(
+    values: Numbers, from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Unpack[UfuncOptions]
+) -> Numbers: ...
+def convert(
+    values: Any, from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
 ) -> Any:
     """Converts values to another unit: a scalar gives a scalar, an array or Series gives the same.
 
@@ -58,7 +77,8 @@ def convert(
     ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be
     ``values``. With ``liquid_water``, 1 kg/m² counts as 1 mm. Units of different dimensions, and
     texts that are ambiguous or unknown, raise :class:`mesonet.MesonetError`. Values of another type
-    raise ``TypeError``, and so do quantities of pint, which know their unit. Values of xarray and
+    raise ``TypeError``, and so do quantities of pint, which know their unit, and expressions and frames of
+    polars. Values of xarray and
     pandas whose attribute ``units`` is not ``from_unit`` are refused. The result has its own unit
     and all other attributes, except those that are values in the old unit (``valid_min`` and the
     like).
@@ -76,10 +96,8 @@ def convert(
     mesonet.MesonetError: kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension
     """
     numbers = _mesonet.conversion(from_unit, to_unit, liquid_water)
-    if not is_labelled(values):
+    if not is_labelled(values) or not hasattr(values, "attrs"):
         return _converted(values, numbers, ufunc)
-    if not hasattr(values, "attrs"):
-        raise TypeError(f"a quantity of pint knows its unit; pass its magnitude, or convert it with .to({to_unit!r})")
     return _converted_with_units(values, from_unit, to_unit, numbers, ufunc)
 
 
@@ -109,8 +127,20 @@ def _converted_with_units(
     return made
 
 
+@overload
 def to_canonical(
-    variable: str, values: "ArrayLike", reported_unit: str, vocabulary: str | None = None
+    variable: str, values: float, reported_unit: str, vocabulary: str | None = None
+) -> tuple[float | np.float64, str]: ...
+@overload
+def to_canonical(
+    variable: str, values: "NDArray[np.generic] | Sequence[float]", reported_unit: str, vocabulary: str | None = None
+) -> "tuple[NDArray[np.generic], str]": ...
+@overload
+def to_canonical(
+    variable: str, values: Numbers, reported_unit: str, vocabulary: str | None = None
+) -> tuple[Numbers, str]: ...
+def to_canonical(
+    variable: str, values: Any, reported_unit: str, vocabulary: str | None = None
 ) -> tuple[Any, str]:
     """Returns values of a variable as the service stores them, and their unit.
 
@@ -133,9 +163,14 @@ def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]
     # A Python number has no width of its own: it is a double, whatever the other operands are.
     if isinstance(values, float):
         values = np.float64(values)
+    if hasattr(values, "_REGISTRY"):
+        raise TypeError("a quantity of pint knows its unit; pass its magnitude, or convert it with .to()")
     if type(values).__module__.partition(".")[0] == "polars":
+        if not hasattr(values, "to_numpy") or not hasattr(values, "null_count") or hasattr(values, "columns"):
+            raise TypeError(f"of polars only a Series has values to convert; got {type(values).__name__}")
         return _of_series(values, numbers, ufunc)
-    return _mesonet.convert_numbered(values, *map(np.uint8, numbers), **ufunc)
+    given = map(np.uint8, numbers)
+    return numbers_only("convert", (values,), lambda: _mesonet.convert_numbered(values, *given, **ufunc))
 
 
 def _of_series(series: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]) -> Any:

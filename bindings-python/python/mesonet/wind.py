@@ -12,8 +12,8 @@ only on the cell, so it broadcasts over levels and times.
 """
 
 from . import _mesonet
-from ._labelled import UnitFunction
+from ._labelled import PairFunction
 
-rotate = UnitFunction(_mesonet.rotate, (None, None, "1", "1"), None, "eastward_wind", "northward_wind")
+rotate = PairFunction(_mesonet.rotate, (None, None, "1", "1"), None, "eastward_wind", "northward_wind")
 
 __all__ = ["rotate"]

@@ -107,11 +107,6 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
              with / and does not end with it, for example /api/v1",
         ),
         (
-            "--cors-origins https://a.org,*",
-            "cors_origins is \"*\"; it must be an origin such as https://example.org, or \
-             https://*.example.org",
-        ),
-        (
             "--token-keys keys.json",
             "token_issuer is nothing; it must be a text: token_keys needs it",
         ),
@@ -181,6 +176,18 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         let message = load(line).unwrap_err();
         assert!(message.contains(part), "{message}");
     }
+}
+
+#[test]
+fn sites_are_origins() {
+    let allowed = "it must be an origin such as https://example.org, or https://*.example.org";
+    let refusal = |line: &str| load(line).unwrap_err();
+    assert_eq!(
+        refusal("--cors-origins https://a.org,*"),
+        format!("cors_origins is \"*\"; {allowed}")
+    );
+    let message = format!("frame_origins is \"https://a.org/map\"; {allowed}");
+    assert_eq!(refusal("--frame-origins https://a.org/map"), message);
 }
 
 #[test]

@@ -184,6 +184,10 @@ settings! {
         /// stands for every subdomain of a.org
         #[arg(value_delimiter = ',')]
         cors_origins: Vec<String> = Vec::new(), "MESONET_CORS_ORIGINS", "ORIGINS";
+        /// Sites whose pages may show the explorer in a frame, comma-separated, in the form of
+        /// cors-origins
+        #[arg(value_delimiter = ',')]
+        frame_origins: Vec<String> = Vec::new(), "MESONET_FRAME_ORIGINS", "ORIGINS";
         /// Where the clock starts: an RFC 3339 instant, "sample" for the newest reading of the
         /// sample, "live" for real time
         now: ReplayStart, "MESONET_NOW", "TIME|sample|live",

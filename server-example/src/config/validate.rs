@@ -39,9 +39,13 @@ impl Config {
             return refused("assume_plan", &got, "none unless on a loopback address (127.0.0.1)");
         }
         self.check_paths()?;
-        if let Some(origin) = self.cors_origins.iter().find(|origin| Site::new(origin).is_none()) {
-            let allowed = "an origin such as https://example.org, or https://*.example.org";
-            return refused("cors_origins", &format!("\"{origin}\""), allowed);
+        for (key, origins) in
+            [("cors_origins", &self.cors_origins), ("frame_origins", &self.frame_origins)]
+        {
+            if let Some(origin) = origins.iter().find(|origin| Site::new(origin).is_none()) {
+                let allowed = "an origin such as https://example.org, or https://*.example.org";
+                return refused(key, &format!("\"{origin}\""), allowed);
+            }
         }
         if !["off", "error", "warn", "info", "debug", "trace"].contains(&&*self.log) {
             let allowed = "off, error, warn, info, debug or trace";

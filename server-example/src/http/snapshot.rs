@@ -1,7 +1,7 @@
 //! Bodies that many callers request. They are encoded when they change, and compressed at most once,
 //! not per request.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -99,6 +99,19 @@ impl Snapshot {
             },
             replaced,
         )
+    }
+
+    /// A body that is never replaced, of which there is the Brotli already, compressed thoroughly.
+    ///
+    /// # Errors
+    /// It is no Brotli.
+    pub fn of_brotli(brotli: &'static [u8], cache_control: &'static str) -> io::Result<Self> {
+        let mut body = Vec::new();
+        brotli::Decompressor::new(brotli, 4096).read_to_end(&mut body)?;
+        let snapshot = Self::new(body, cache_control, Effort::Thorough, None)?;
+        let packed = Compressed { body: Bytes::from_static(brotli), effort: Effort::Thorough };
+        snapshot.content.compressed[Encoding::Brotli as usize].get_or_init(|| packed);
+        Ok(snapshot)
     }
 
     /// Compresses the body ahead.

@@ -95,7 +95,8 @@ async fn index(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let mut response = if page::is_preferred(&headers) {
-        state.look_up(move |_: &State| page::page(&headers)).await??
+        let answer = move |state: &State| page::page(&headers, &state.config().frame_origins);
+        state.look_up(answer).await??
     } else {
         json_value(accepted, &listed(&state))?
     };

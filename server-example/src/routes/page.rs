@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::body::Bytes;
 use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 
-use crate::http::encoding::{Effort, preferences, weight};
+use crate::http::encoding::{preferences, weight};
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::Snapshot;
@@ -16,16 +15,15 @@ use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-/// Name and content of each file, written by the build of the page; `index.html` is the first.
+/// Name of each file and its content in Brotli, written by the build of the page; `index.html` is
+/// the first.
 const FILES: &[(&str, &[u8])] = include!("../../web/dist/files.rs");
 
 /// The page may load and call only what is of this origin. The library is WebAssembly. Workers and
-/// pictures are made from what was loaded.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+/// pictures are made from what was loaded. Whose pages may frame it comes last.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
      img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);
+     base-uri 'none'; form-action 'none'; frame-ancestors ";
 
 /// For files whose names are made from their content.
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
@@ -103,11 +101,13 @@ pub fn is_preferred(headers: &HeaderMap) -> bool {
     html > 0.0 && html >= weight_of("application/json").unwrap_or_default()
 }
 
-/// The page.
-pub fn page(headers: &HeaderMap) -> Result<Response, ApiError> {
+/// The page, which pages of these sites may show in a frame.
+pub fn page(headers: &HeaderMap, sites: &[String]) -> Result<Response, ApiError> {
     let mut response = file_at(0, headers)?;
+    let sites = if sites.is_empty() { "'none'".to_owned() } else { sites.join(" ") };
+    let policy = HeaderValue::try_from(format!("{POLICY}{sites}")).map_err(ApiError::internal)?;
     let of_page = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];
     response.headers_mut().extend(of_page);
@@ -128,8 +128,8 @@ async fn file(
 }
 
 fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
-    let (name, content) = FILES[place];
-    let mut response = compressed(place, content)?.answer(headers);
+    let (name, brotli) = FILES[place];
+    let mut response = unpacked(place, brotli)?.answer(headers);
     let headers = response.headers_mut();
     if headers.contains_key(header::CONTENT_TYPE) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(name)));
@@ -137,18 +137,18 @@ fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
     Ok(response)
 }
 
-/// Returns a file, which is compressed when it is first requested.
-fn compressed(place: usize, content: &'static [u8]) -> Result<&'static Snapshot, ApiError> {
-    static COMPRESSED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
-    let cell = &COMPRESSED[place];
+/// Returns a file, which is unpacked when it is first requested: for its tag, and for those who
+/// accept no Brotli.
+fn unpacked(place: usize, brotli: &'static [u8]) -> Result<&'static Snapshot, ApiError> {
+    static UNPACKED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+    let cell = &UNPACKED[place];
     if let Some(snapshot) = cell.get() {
         return Ok(snapshot);
     }
     let name = FILES[place].0;
     let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
     let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
-    let snapshot = Snapshot::new(Bytes::from_static(content), caching, Effort::Fastest, None)
-        .map_err(ApiError::internal)?;
+    let snapshot = Snapshot::of_brotli(brotli, caching).map_err(ApiError::internal)?;
     Ok(cell.get_or_init(|| snapshot))
 }
 

@@ -7,8 +7,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::query::{
-    DetailFieldError, DetailFields, FoundStation, QUALITIES_SPAN_MS, StationDetail, StationMarkers,
-    detail, newest_report_texts,
+    DetailFieldError, DetailFields, QUALITIES_SPAN_MS, StationDetail, StationMarkers, detail,
+    newest_report_texts,
 };
 use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
@@ -29,6 +29,15 @@ use crate::openapi::{About, StationDetails, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
+/// Which members a station has in an answer.
+const FIELDS: Parameter = Parameter::new(
+    "fields",
+    Form::List(FIELD, 1, DetailFields::NAMES.len()),
+    "Only these members of each station, so none but these is required in the answer. \
+     `altitude`, `typeCount`, how many types there are, and `reportText`, the newest report of the \
+     last 12 hours, are there only if they are named.",
+);
+
 /// The parameters of details.
 const DETAILS: [Parameter; 22] = join::<6, 16, 22>(
     [
@@ -44,13 +53,7 @@ const DETAILS: [Parameter; 22] = join::<6, 16, 22>(
             "Only stations in whose name or ids this occurs, ignoring case.",
         )
         .example("Pearson"),
-        Parameter::new(
-            "fields",
-            Form::List(FIELD, 1, DetailFields::NAMES.len()),
-            "Only these members of each station, so none but these is required in the answer. \
-             `typeCount`, how many types there are, and `reportText`, the newest report of the last \
-             12 hours, are there only if they are named.",
-        ),
+        FIELDS,
         FORM[0],
         FORM[1],
         FORM[2],
@@ -88,7 +91,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/{id}",
-        query: &FORM,
+        query: &[FIELDS, FORM[0], FORM[1], FORM[2]],
         body: &[],
         handler: || get(station),
         about: || {
@@ -160,7 +163,8 @@ async fn map_details(
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         };
         let found = filter.select(&*state.services.store.directory()?, &is_in);
-        let texts = if with_texts { newest_texts(state, &found)? } else { Vec::new() };
+        let ids: Vec<StationId> = found.iter().map(|found| found.id).collect();
+        let texts = if with_texts { newest_texts(state, &ids)? } else { Vec::new() };
         let form = form.form(state)?;
         json_tagged(
             &headers,
@@ -171,18 +175,17 @@ async fn map_details(
 }
 
 /// The texts of the newest reports of stations.
-fn newest_texts(state: &State, found: &[FoundStation]) -> Result<Vec<Option<String>>, ApiError> {
-    let ids: Vec<StationId> = found.iter().map(|found| found.id).collect();
+fn newest_texts(state: &State, ids: &[StationId]) -> Result<Vec<Option<String>>, ApiError> {
     let now_ms = state.clock.now_ms();
     let window = ClosedWindow::new(now_ms.saturating_sub(QUALITIES_SPAN_MS), now_ms)?;
     let (texts, _) =
-        state.services.read(|store| newest_report_texts(store, &ids, window)).map_err(no_texts)?;
+        state.services.read(|store| newest_report_texts(store, ids, window)).map_err(no_texts)?;
     Ok(texts)
 }
 
 /// The names of [`DetailFields`].
-const FIELD: &str = "^(network|name|stationType|presentWeather|coordinates|elevation|updateTime|types\
-     |qualities|identifiers|earlierPlaces|typeCount|reportText)$";
+const FIELD: &str = "^(network|name|stationType|presentWeather|coordinates|elevation|altitude|updateTime\
+     |types|qualities|identifiers|earlierPlaces|typeCount|reportText)$";
 
 fn fields(names: &str) -> Result<DetailFields, ApiError> {
     names.parse().map_err(|unknown: DetailFieldError| ApiError::BadRequest(unknown.to_string()))
@@ -210,15 +213,19 @@ async fn station(
     query: Query,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
+    let fields = query.one("fields")?.map(fields).transpose()?;
     let form = RequestedForm::of(&state, &query)?;
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let found = found.ok_or_else(unknown)?;
-    if !form.is_empty() {
-        let form = form.form(&state)?;
-        let body = serde_json::to_vec(&found.with_fields(DetailFields::WHOLE).in_form(&form));
+    if fields.is_some() || !form.is_empty() {
+        let fields = fields.unwrap_or(DetailFields::WHOLE);
+        let texts = if fields.has_report_text() { newest_texts(&state, &[id])? } else { vec![] };
+        let text = texts.first().and_then(Option::as_deref);
+        let chosen = found.with_fields(fields).with_report_text(text).in_form(&form.form(&state)?);
+        let body = serde_json::to_vec(&chosen);
         return Ok(with_header(json_tagged(&headers, body.map_err(ApiError::internal)?), damaged));
     }
     let answer = match state.snapshots.details().station(&found) {

@@ -177,7 +177,7 @@ function decoded(text: string): string {
 function read(hash: string, isOwn = false): void {
   const text = hash.replace(/^#/, "");
   // A name alone is that of a station: #CYYZ.
-  const all = new URLSearchParams(text === "" || text.includes("=") ? text : { station: decoded(text) });
+  const all = new URLSearchParams(text === "" || text === "embed" || text.includes("=") ? text : { station: decoded(text) });
   const count = (key: string) => (/^\d+$/.test(all.get(key) ?? "") ? Number(all.get(key)) : undefined);
   const numbers = (key: string) => (all.get(key) ?? "").split(",").map(Number);
   const named = all.get("layer") as Layer | null;

@@ -68,7 +68,7 @@ class _Calls(Observations, SummaryCalls, Bulk, Models):
         token = "without a token" if self._wire.token is None else "with a token"
         return f"<mesonet.{type(self).__name__} of {self._wire.observations}, {token}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a client holds connections and a token; make one in each process")
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .._mesonet import MesonetError
 from .._optional import need
@@ -15,6 +15,13 @@ from .._shown import ShownFields, ShownRows
 from ._files import flush, written_whole
 from .netcdf import dataset_of, to_netcdf
 from ._wire import Answer
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import polars
+    from polars import DataFrame
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import xarray
 
 __all__ = ["BulkFile", "BulkTable"]
 
@@ -27,7 +34,7 @@ class BulkTable(ShownRows):
     DuckDB.
     """
 
-    table: Any
+    table: "pyarrow.Table"
     """The ``pyarrow.Table``."""
     series_found: bool
     """False if the station has no such series; True with no rows means none in the window."""
@@ -45,22 +52,23 @@ class BulkTable(ShownRows):
     def _shown(self) -> tuple[list[str], int]:
         return list(self.table.column_names), len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         values: list[Any] = self.table[name].slice(start, stop - start).to_pylist()
         return values
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pandas.DataFrame":
         """The ``pandas.DataFrame``; texts are categories."""
         return self.table.to_pandas()
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> "polars.DataFrame":
         """The ``polars.DataFrame``; texts are categories."""
-        return need("polars", "BulkTable.to_polars").DataFrame(self)
+        frame: DataFrame = need("polars", "BulkTable.to_polars").DataFrame(self)
+        return frame
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "xarray.Dataset":
         """The rows as an ``xarray.Dataset`` by the CF conventions, version 1.11: time series of
         stations in a contiguous ragged array (discrete sampling geometries, chapter 9).
 
@@ -106,7 +114,7 @@ class BulkFile(ShownFields):
 class Page:
     """A page of an export."""
 
-    table: Any
+    table: "pyarrow.Table"
     next_cursor: str | None
     series_found: bool
     damaged: int

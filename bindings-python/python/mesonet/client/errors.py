@@ -43,7 +43,7 @@ class ServiceError(MesonetError):
         said = message or (f"the token was rejected: {reason}" if reason else url)
         super().__init__(f"{status} {self.code}: {said}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.status, self.message, self.url, self.reason)
 
 
@@ -63,7 +63,7 @@ class UnreachableError(MesonetError):
         """The address of the request."""
         super().__init__(f"no answer from {url}: {cause}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.cause, self.url)
 
 
@@ -83,7 +83,7 @@ class DamagedError(MesonetError):
         """The address of the request."""
         super().__init__(_missing(blocks, url))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.blocks, self.url)
 
 

@@ -13,6 +13,8 @@ from ..tile import decode_bytes
 from .table import utc
 
 if TYPE_CHECKING:
+    import xarray
+    from xarray import DataArray, Dataset
     from numpy.typing import NDArray
 
 __all__ = ["ModelPoint", "ModelSeries", "Tile"]
@@ -61,7 +63,7 @@ class ModelPoint(ShownFields):
         """The time of the values."""
         return str(self.json["valid_time"])
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "xarray.Dataset":
         """An ``xarray.Dataset``: a variable for each field, over ``level_hpa`` if it has levels; run,
         time and place are coordinates.
         """
@@ -75,7 +77,7 @@ class ModelPoint(ShownFields):
                 one = xarray.DataArray(self[name])
             made[name] = one.assign_attrs(units=of["unit"])
         # Products may have different levels.
-        fields = xarray.merge([one.rename(name) for name, one in made.items()], join="outer")
+        fields: Dataset = xarray.merge([one.rename(name) for name, one in made.items()], join="outer")
         if "level_hpa" in fields.coords:
             fields = fields.sortby("level_hpa", ascending=False)
         return fields.assign_coords(
@@ -110,7 +112,7 @@ class ModelSeries(ShownFields):
         of = _field(self.json["fields"], name)
         return utc([one["valid_time"] for one in of["series"]])
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "xarray.Dataset":
         """An ``xarray.Dataset`` over ``valid_time``, and ``level_hpa`` if a field has levels; NaN where
         a field lacks an hour.
         """
@@ -124,7 +126,8 @@ class ModelSeries(ShownFields):
             dims = ("valid_time", "level_hpa")[: values.ndim]
             one = xarray.DataArray(values, coords, dims, name, attrs={"units": of["unit"]})
             made.append(one)
-        return xarray.merge(made, join="outer").assign_coords(_place(self.json))
+        merged: Dataset = xarray.merge(made, join="outer")
+        return merged.assign_coords(_place(self.json))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +181,13 @@ class Tile:
         y = (0.5 - self._across(self.address[2])) * 2.0 * np.pi
         return np.degrees(np.arctan(np.sinh(y)))
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "xarray.DataArray":
         """An ``xarray.DataArray`` over ``lat`` (from north to south) and ``lon``."""
         xarray = need("xarray", "Tile.to_xarray")
         coords = {"lat": self.lat, "lon": self.lon}
         about = {"units": self.unit, "run": self.run}
-        return xarray.DataArray(self.values, coords, ("lat", "lon"), self.name, attrs=about)
+        made: DataArray = xarray.DataArray(self.values, coords, ("lat", "lon"), self.name, attrs=about)
+        return made
 
     def _across(self, index: int) -> "NDArray[np.float64]":
         return (index + (np.arange(_TILE_PIXELS) + 0.5) / _TILE_PIXELS) / 2.0 ** self.address[0]

@@ -13,6 +13,9 @@ from .._optional import need
 from ._files import flush
 
 if TYPE_CHECKING:
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import xarray
+    from xarray import Dataset
     from numpy.typing import NDArray
 
 _STANDARD_NAMES = {
@@ -102,7 +105,7 @@ _CELL_METHODS = {
 }
 
 
-def dataset_of(table: Any, damaged: int) -> Any:
+def dataset_of(table: "pyarrow.Table", damaged: int) -> "xarray.Dataset":
     """The rows as a dataset; see ``BulkTable.to_xarray``."""
     xarray = need("xarray", "BulkTable.to_xarray")
     if "unit" not in table.column_names:
@@ -119,7 +122,7 @@ def dataset_of(table: Any, damaged: int) -> Any:
     # Of each station the last row: later observations go over earlier ones.
     newest = np.zeros(len(names), np.intp)
     newest[of_obs] = np.append(firsts, len(time))[1:] - 1
-    made = xarray.Dataset(
+    made: Dataset = xarray.Dataset(
         {
             "row_size": (
                 "station",
@@ -186,7 +189,7 @@ def dataset_of(table: Any, damaged: int) -> Any:
     )
 
 
-def to_netcdf(dataset: Any, path: str | os.PathLike[str]) -> None:
+def to_netcdf(dataset: "xarray.Dataset", path: str | os.PathLike[str]) -> None:
     """Writes a dataset into a new file."""
     final = Path(path)
     exists = MesonetError(f"{final} exists already; it was not overwritten")

@@ -3,10 +3,15 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._optional import need
 from ._files import written_whole
+
+if TYPE_CHECKING:
+    import rasterio.io  # type: ignore[import-untyped,unused-ignore]
+    import xarray
+    from xarray import DataArray
 
 __all__ = ["Raster"]
 
@@ -34,13 +39,13 @@ class Raster:
             part.write_bytes(self.content)
         return Path(path)
 
-    def open(self) -> Any:
+    def open(self) -> "rasterio.io.DatasetReader":
         """Opens it with rasterio, as a context manager: ``with raster.open() as dataset``."""
         # It keeps the bytes for as long as the dataset is open.
         memory = need("rasterio", "Raster.open").MemoryFile(self.content)
         return memory.open()
 
-    def to_xarray(self, *, overview: int | None = None) -> Any:
+    def to_xarray(self, *, overview: int | None = None) -> "xarray.DataArray":
         """The values as an ``xarray.DataArray`` over ``y`` and ``x`` (centres of the pixels in the
         file's own coordinates), NaN where there is no value. ``overview`` reads a coarser level; 0
         is the finest of them. Needs rasterio.
@@ -60,4 +65,5 @@ class Raster:
             about = {"crs": file.crs.to_wkt(), **file.tags(), **file.tags(1)}
             if file.units and file.units[0]:
                 about["units"] = file.units[0]
-            return xarray.DataArray(values, coords, ("y", "x"), attrs=about)
+            made: DataArray = xarray.DataArray(values, coords, ("y", "x"), attrs=about)
+            return made

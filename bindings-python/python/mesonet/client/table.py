@@ -11,6 +11,12 @@ from .._optional import need
 from .._shown import ShownRows
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import polars
+    from polars import DataFrame
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import xarray
+    from xarray import Dataset
     from numpy.typing import NDArray
 
 __all__ = ["ServiceTable"]
@@ -65,11 +71,11 @@ class ServiceTable(ShownRows):
     def _shown(self) -> tuple[list[str], int]:
         return list(self.columns), len(self)
 
-    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[Any]:
+    def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
         values = self.columns[name][start:stop]
         return [_CODES[name][code] for code in values] if name in _CODES else list(values)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> "pandas.DataFrame":
         """The ``pandas.DataFrame``. Times have the zone UTC, quality codes are ordered categories,
         and ``attrs`` holds ``damaged`` and ``replay`` where there are any.
         """
@@ -78,14 +84,14 @@ class ServiceTable(ShownRows):
         frame.attrs = self._attributes()
         return frame
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> "pyarrow.Table":
         """The ``pyarrow.Table``; quality codes are dictionaries."""
         pyarrow = need("pyarrow", "ServiceTable.to_arrow")
         columns = {name: self._arrow(pyarrow, name) for name in self.columns}
         said = {f"mesonet.{name}": str(value) for name, value in self._attributes().items()}
         return pyarrow.table(columns).replace_schema_metadata(said or None)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> "polars.DataFrame":
         """The ``polars.DataFrame``; quality codes are of the type ``Enum``, worst first."""
         polars = need("polars", "ServiceTable.to_polars")
         columns: dict[str, Any] = {}
@@ -98,9 +104,10 @@ class ServiceTable(ShownRows):
             else:
                 given = column.tolist() if column.dtype == object else column
                 columns[name] = polars.Series(name, given)
-        return polars.DataFrame(columns)
+        frame: DataFrame = polars.DataFrame(columns)
+        return frame
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "xarray.Dataset":
         """The readings of a grid as an ``xarray.Dataset`` over ``station`` and ``time``.
 
         There is a variable for each name, NaN where a cell is empty, and beside it ``NAME_age_s``
@@ -112,7 +119,7 @@ class ServiceTable(ShownRows):
             raise MesonetError("only readings on a grid can be an xarray.Dataset; ask for a step")
         station, row = np.unique(self["station_id"], return_inverse=True)
         time, column = np.unique(self["position"], return_inverse=True)
-        made = xarray.Dataset(coords={"station": station, "time": time.astype("M8[ns]")})
+        made: Dataset = xarray.Dataset(coords={"station": station, "time": time.astype("M8[ns]")})
         for name in dict.fromkeys(self["observation_name"]):
             of = np.flatnonzero(self["observation_name"] == name)
             cells = (row[of], column[of])
@@ -133,7 +140,7 @@ class ServiceTable(ShownRows):
             )
         return made.assign_attrs(self._attributes())
 
-    def _attributes(self) -> dict[str, Any]:
+    def _attributes(self) -> dict[str, int | str]:
         said = {"damaged": self.damaged or None, "replay": self.replay}
         return {name: value for name, value in said.items() if value is not None}
 

@@ -27,17 +27,19 @@ enum Field {
     EarlierPlaces,
     TypeCount,
     ReportText,
+    Altitude,
 }
 
 impl Field {
     /// In the order in which they are written.
-    const ALL: [(Self, &str); 13] = [
+    const ALL: [(Self, &str); 14] = [
         (Self::Network, "network"),
         (Self::Name, "name"),
         (Self::StationType, "stationType"),
         (Self::PresentWeather, "presentWeather"),
         (Self::Coordinates, "coordinates"),
         (Self::Elevation, "elevation"),
+        (Self::Altitude, "altitude"),
         (Self::UpdateTime, "updateTime"),
         (Self::Types, "types"),
         (Self::Qualities, "qualities"),
@@ -51,8 +53,9 @@ impl Field {
 /// Some of the members of station details, for callers who do not need all of them. A list of names
 /// with commas names them, in any order.
 ///
-/// The names are those of a [`StationDetail`] in JSON, and two more. `typeCount` is how many `types`
-/// the station has. `reportText` is the text of its newest report, if that is
+/// The names are those of a [`StationDetail`] in JSON, and three more. `altitude` is that of the
+/// station above mean sea level in metres, if it is known. `typeCount` is how many `types` the
+/// station has. `reportText` is the text of its newest report, if that is
 /// [given](SelectedDetail::with_report_text).
 ///
 /// ```
@@ -91,7 +94,7 @@ impl DetailFields {
     pub fn has_report_text(self) -> bool {
         self.has(Field::ReportText)
     }
-    /// All fields that details have by default: those without `typeCount`.
+    /// All fields that details have by default: those before `typeCount`.
     pub const WHOLE: Self = Self((1 << Field::TypeCount as u16) - 1);
 
     fn has(self, field: Field) -> bool {
@@ -184,6 +187,7 @@ impl Serialize for SelectedDetail<'_> {
                 }
                 Field::Coordinates => members.serialize_entry(name, &station.coordinates)?,
                 Field::Elevation => members.serialize_entry(name, &station.sensor_height_m)?,
+                Field::Altitude => present(&mut members, name, station.altitude_m)?,
                 Field::UpdateTime => {
                     present(&mut members, name, record.update_time_ms.map(Iso8601))?;
                     let local = clock.zip(record.update_time_ms);

@@ -40,6 +40,10 @@ struct Detail<'a> {
     coordinates: LonLat,
     /// Height of the sensor above ground in metres; 0 where the network gives none.
     elevation: f64,
+    /// Altitude of the station above mean sea level in metres, if it is known; only if `fields`
+    /// names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    altitude: Option<f64>,
     /// When the station last reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     update_time: Option<Iso8601>,
@@ -180,6 +184,7 @@ impl Serialize for StationDetail {
             present_weather: present_weather.as_deref(),
             coordinates: station.coordinates,
             elevation: station.sensor_height_m,
+            altitude: None,
             update_time: update_time_ms.map(Iso8601),
             // A form is written member by member.
             local_update_time: None,

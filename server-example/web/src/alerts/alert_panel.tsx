@@ -143,7 +143,7 @@ function Area({ of }: { of: AlertArea }) {
       {code === undefined ? (
         description
       ) : (
-        <button type="button" class="link" onClick={() => (area.value = code)}>
+        <button type="button" class="link text" onClick={() => (area.value = code)}>
           {description}
         </button>
       )}{" "}

@@ -99,7 +99,7 @@ export function Messages({ messages, chosen, stateOf = statusOf, onPick }: Messa
         const [next, end] = [followerOf(message), end_ms(message)];
         return (
           <li key={message.id} aria-current={message.id === chosen ? "step" : undefined}>
-            <button type="button" onClick={() => onPick(message.id)} style={`--alert:${colourOfAlert(message)}`}>
+            <button type="button" class="text" onClick={() => onPick(message.id)} style={`--alert:${colourOfAlert(message)}`}>
               <b>{eventOf(message)}</b>
               <span class="quiet">
                 {at + 1} · <Time text={message.properties.sent} /> · {word(message.properties.messageType)} {statusWord(stateOf(message))}

@@ -40,7 +40,10 @@ export interface StationDetail {
   readonly stationType: string;
   readonly presentWeather?: readonly string[];
   readonly coordinates: readonly [number, number];
+  /** The height of the sensor above ground. */
   readonly elevation: number;
+  /** Above mean sea level, if it is known; only where it is asked for. */
+  readonly altitude?: number;
   readonly updateTime?: string;
   /** Its zone of the tz database, where local times are asked for. */
   readonly timeZone?: string;

@@ -172,12 +172,12 @@ export function shown(value: number, unit: string, system: System): number {
 
 const PLACES: Readonly<Record<string, number>> = { inHg: 2, in: 2, "in/h": 2, mi: 1, km: 1, ft: 0, m: 0, "°": 0, "%": 0, mph: 0, "km/h": 0, "1/s": 6 };
 
-/** A number with the decimals that its unit deserves; one without a unit, such as a count, has none that it does not need. */
+/** A number with the decimals that its unit deserves, in groups from 10,000 on, as a pressure is written in none; one without a unit, such as a count, has none that it does not need. */
 export function digits(value: number, unit: string, locale: string, isRound = unit === ""): string {
   if (Number.isNaN(value)) return "…";
   const places = PLACES[unit] ?? (Math.abs(value) < 0.1 && value !== 0 ? 3 : 1);
   const least = unit === "inHg" ? 2 : Math.min(places, 1);
-  const text = value.toLocaleString(locale, { minimumFractionDigits: isRound ? 0 : least, maximumFractionDigits: places });
+  const text = value.toLocaleString(locale, { minimumFractionDigits: isRound ? 0 : least, maximumFractionDigits: places, useGrouping: "min2" });
   return text.replace("-", "\u2212");
 }
 

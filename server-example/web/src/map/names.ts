@@ -23,8 +23,8 @@ const ALL_ZOOM = 7;
 /** So many names at most: more would be no map of the weather. */
 const MOST = 70;
 const PATIENCE_MS = 400;
-/** The part of a name that dots may hide. */
-const MOST_DOTS = 0.12;
+/** The part of a name that dots may hide: less of a town, which may be named beside its place. */
+const MOST_DOTS = { region: 0.12, town: 0.05 };
 /** Where a name may stand, from its place: in half widths and in lines. */
 const HERE = [[0, 0]] as const;
 const BESIDE = [[0, 0], [0, -1], [0, 1], [1, 0], [-1, 0]] as const;
@@ -84,7 +84,7 @@ export function drawNames(context: CanvasRenderingContext2D, frame: Frame, taken
     for (let px = firstX(frame, x, wide / 2); px <= width + wide / 2; px += scale) {
       for (const [across, down] of isRegion ? HERE : from < LARGE ? [...BESIDE, ...ASKEW] : BESIDE) {
         const [nx, ny] = [px + across * (wide / 2 + 7), py + down * 14];
-        if (taken.density(nx, ny, wide / 2, 5) > MOST_DOTS || !taken.claim(nx, ny, wide / 2 + 4, 8)) continue;
+        if (taken.density(nx, ny, wide / 2, 5) > (isRegion ? MOST_DOTS.region : MOST_DOTS.town) || !taken.claim(nx, ny, wide / 2 + 4, 8)) continue;
         // What comes later lies below: the letters first, then what lifts them from the map.
         context.fillText(text, nx, ny);
         context.strokeText(text, nx, ny);

@@ -19,13 +19,16 @@ export function Hodograph({ levels }: { levels: readonly Level[] }) {
   const scale = (SIDE / 2 - 14) / rings[2]!;
   const point = ({ u, v }: { u: number; v: number }) => `${(u * scale).toFixed(1)} ${(-v * scale).toFixed(1)}`;
   const part = (hPa: number) => PARTS.findIndex(([down]) => hPa > down);
-  const named = [850, 700, 500, 300, 200];
+  const named = winds.filter(({ hPa }) => [850, 700, 500, 300, 200].includes(hPa));
+  // The rings are named on the side where no height is.
+  const room = (side: number) => Math.min(...named.flatMap(({ u, v }) => rings.map((speed) => Math.hypot(u, v + side * speed))));
+  const side = room(-1) >= room(1) ? -1 : 1;
   return (
     <svg class="hodograph" viewBox={`${-SIDE / 2} ${-SIDE / 2} ${SIDE} ${SIDE}`} role="img" aria-label={word("hodograph")}>
       {rings.map((speed) => (
         <g key={speed}>
           <circle r={speed * scale} class="ring" />
-          <text x={2} y={-speed * scale - 2} class="faint">
+          <text x={2} y={side * speed * scale + (side < 0 ? -2 : 8)} class="faint">
             {digits(shown(speed, "m/s", system.value), "km/h", locale.value)}
             {speed === rings[2] && ` ${shownUnit("m/s", system.value)}`}
           </text>
@@ -35,16 +38,14 @@ export function Hodograph({ levels }: { levels: readonly Level[] }) {
       {winds.slice(1).map((wind, at) => (
         <path key={wind.hPa} class={`part ${PARTS[part(wind.hPa)]![1]}`} d={`M${point(winds[at]!)}L${point(wind)}`} />
       ))}
-      {winds
-        .filter(({ hPa }) => named.includes(hPa))
-        .map((wind) => (
-          <g key={wind.hPa}>
-            <circle cx={wind.u * scale} cy={-wind.v * scale} r={2.2} class="own" />
-            <text x={wind.u * scale + 4} y={-wind.v * scale + 3}>
-              {wind.hPa}
-            </text>
-          </g>
-        ))}
+      {named.map((wind) => (
+        <g key={wind.hPa}>
+          <circle cx={wind.u * scale} cy={-wind.v * scale} r={2.2} class="own" />
+          <text x={wind.u * scale + 4} y={-wind.v * scale + 3}>
+            {wind.hPa}
+          </text>
+        </g>
+      ))}
     </svg>
   );
 }

@@ -202,7 +202,7 @@ function Nearest({ lat, lon }: { lat: number; lon: number }) {
     <section>
       <h3>{word("besides")}</h3>
       <p>
-        <button type="button" class="link" onClick={() => (station.value = near.id)}>
+        <button type="button" class="link text" onClick={() => (station.value = near.id)}>
           {detail.name}
         </button>{" "}
         {withUnit(near.km, "km", system.value, locale.value)}

@@ -85,7 +85,7 @@ export function Sounding({ levels }: { levels: readonly Level[] }) {
             at >= PLOT.left &&
             at <= PLOT.right && (
               <text key={celsius} class="axis" x={at} y={HEIGHT - 8} text-anchor="middle">
-                {Math.round(shown(celsius, "°C", system.value))}°
+                {digits(shown(celsius, "°C", system.value), "°", locale.value)}°
               </text>
             )
           );

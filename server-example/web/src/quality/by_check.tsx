@@ -51,7 +51,7 @@ export function ByCheck({ worst }: { worst: readonly WorstStation[] }) {
   };
   const { done, tallies, trouble, running } = state.value;
   return (
-    <section>
+    <section class={tallies ? "" : "pressed"}>
       <h3>{word("byCheck")}</h3>
       {trouble && <Trouble text={trouble} retry={() => void ask()} />}
       {!tallies && !running && !trouble && (

@@ -65,7 +65,7 @@ export function FeedsLink() {
       <h3>{word("feeds")}</h3>
       <p>
         {lateFeeds.value.length > 0 && <LateMark />}{" "}
-        <button type="button" class="link" onClick={() => (isFeedsOpen.value = true)}>
+        <button type="button" class="link text" onClick={() => (isFeedsOpen.value = true)}>
           {lateText()}
         </button>
       </p>

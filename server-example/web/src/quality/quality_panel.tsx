@@ -98,6 +98,7 @@ function Verdicts({ at }: { readonly at: number }) {
                   <li key={id}>
                     <button
                       type="button"
+                      class="text"
                       onClick={() => {
                         const where = places.value.get(id);
                         if (where) goTo(where.lat, where.lon, 7);

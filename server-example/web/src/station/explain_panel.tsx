@@ -122,6 +122,9 @@ function inputText({ name, value, unit, timestamp }: CheckInput): string {
   return `${termOf(name)} ${said(value, unit, name)}${time}`;
 }
 
+/** What a value on the map of the neighbours takes, in its units. */
+const [TEXT_WIDTH, TEXT_HEIGHT] = [24, 9];
+
 /** The neighbours on a map of their own, north up, and as a list that leads to them. */
 function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; at: readonly [number, number]; own: Explanation }) {
   const farthest = Math.max(...all.map(({ distanceKm }) => distanceKm), 1);
@@ -131,6 +134,17 @@ function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; a
     const east = (place.lon - lon) * Math.cos((lat * Math.PI) / 180) * 111.2;
     return [(east / farthest) * 80, (-(place.lat - lat) * 111.2 * 80) / farthest];
   };
+  // A text that would lie on another stands below its place, or is left to the list.
+  const taken: (readonly [number, number])[] = [[0, 17]];
+  const free = (x: number, ys: readonly number[]): number | undefined => {
+    const y = ys.find((one) => taken.every(([otherX, otherY]) => Math.abs(x - otherX) > TEXT_WIDTH || Math.abs(one - otherY) > TEXT_HEIGHT));
+    if (y !== undefined) taken.push([x, y]);
+    return y;
+  };
+  const spots = all.flatMap((one) => {
+    const place = spot(one.stationId);
+    return place ? [{ ...one, x: place[0], y: place[1], textY: free(place[0], [place[1] - 6, place[1] + 12]) }] : [];
+  });
   return (
     <>
       <h4>{word("neighbours")}</h4>
@@ -138,23 +152,20 @@ function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; a
         {[40, 80].map((radius) => (
           <circle key={radius} r={radius} class="ring" />
         ))}
-        <text y={-83} class="faint">
+        <text y={free(0, [-83, 91]) ?? -83} class="faint">
           {withUnit(Math.round(farthest), "km", system.value, locale.value, true)}
         </text>
-        {all.map(({ stationId, value }) => {
-          const place = spot(stationId);
-          return (
-            place && (
-              <g key={stationId}>
-                <line x2={place[0]} y2={place[1]} />
-                <circle cx={place[0]} cy={place[1]} r={3} />
-                <text x={place[0]} y={place[1] - 6}>
-                  {withUnit(value, own.unit, system.value, locale.value).split("\u202f")[0]}
-                </text>
-              </g>
-            )
-          );
-        })}
+        {spots.map(({ stationId, value, x, y, textY }) => (
+          <g key={stationId}>
+            <line x2={x} y2={y} />
+            <circle cx={x} cy={y} r={3} />
+            {textY !== undefined && (
+              <text x={x} y={textY}>
+                {withUnit(value, own.unit, system.value, locale.value).split("\u202f")[0]}
+              </text>
+            )}
+          </g>
+        ))}
         <circle r={5} class="own" />
         <text y={17} class="own">
           {withUnit(own.value, own.unit, system.value, locale.value)}
@@ -165,13 +176,13 @@ function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; a
           {all.map(({ stationId, name, distanceKm, value, standardizedDifference }) => (
             <tr key={stationId}>
               <th scope="row">
-                <button type="button" class="link" onClick={() => (station.value = stationId)}>
+                <button type="button" class="link text" onClick={() => (station.value = stationId)}>
                   {name}
                 </button>
               </th>
               <td class="number">{withUnit(distanceKm, "km", system.value, locale.value)}</td>
               <td class="number">{withUnit(value, own.unit, system.value, locale.value)}</td>
-              <td class="number quiet">{standardizedDifference === undefined ? "" : `${digits(standardizedDifference, "", locale.value)} σ`}</td>
+              <td class="number quiet">{standardizedDifference === undefined ? "" : `${digits(Math.round(standardizedDifference * 10) / 10, "", locale.value, false)} σ`}</td>
             </tr>
           ))}
         </tbody>

@@ -179,7 +179,7 @@ function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, betwe
     scales: { x: { time: true, range: [range_s[0], range_s[1]] }, y: { range: between ? [between[0], between[1]] : padded } },
     axes: [
       { stroke: ink, font, grid, ticks: { show: false }, size: 22, values: (_, all) => all.map(hours) },
-      { stroke: ink, font, grid, ticks: { show: false }, size: 46, space: 19 },
+      { stroke: ink, font, grid, ticks: { show: false }, size: 46, space: 15, values: (_, all) => all.map(number), ...(between && { incrs: [...QUARTERS] }) },
     ],
     series: [
       {},
@@ -216,6 +216,11 @@ function padded(_: uPlot, low: number | null, high: number | null): [number, num
   const pad = Math.max((high - low) * 0.12, Math.abs(high) * 0.001, 0.2);
   return [low - pad, high + pad];
 }
+
+/** Of a scale that ends where the circle closes. */
+const QUARTERS = [45, 90, 180, 360];
+
+const number = (value: number) => value.toLocaleString(locale.value, { useGrouping: "min2", maximumFractionDigits: 6 }).replace("-", "\u2212");
 
 /** The hour at a place of the axis; the day where one begins. */
 const hours = (time_s: number) => {

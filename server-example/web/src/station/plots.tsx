@@ -87,7 +87,7 @@ export function Plots({ id, detail, onExplain }: PlotsProps) {
           {...(title === "wind" && { winds: windsOf(answer), isSouthern: lat < 0 })}
         />
       ))}
-      <p class="row">
+      <p class="row pressed">
         {word("download")}{" "}
         <button type="button" onClick={() => saveCsv(detail.name, answer.flatMap(({ sequences }) => sequences))}>
           {word("asCsv")}

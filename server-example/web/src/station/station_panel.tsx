@@ -22,6 +22,8 @@ import { end_ms, refreshes, shown_ms } from "./network";
 import { Plots, save } from "./plots";
 
 const DAY_MS = 24 * HOUR_MS;
+/** What the panel shows of a station. */
+const FIELDS = "network,name,presentWeather,coordinates,elevation,altitude,updateTime,types,identifiers";
 
 /** A station by any of its identifiers: finds it, and goes there. */
 export function NamedStation({ name }: { name: string }) {
@@ -44,7 +46,7 @@ export function StationPanel({ id }: { id: string }) {
   const explained = useSignal<{ typeId: number; timestamp: string } | undefined>(undefined);
   const decoded = useSignal<{ readonly text: string } | undefined>(undefined);
   const { answer: detail, trouble, again } = useAsked(
-    (signal) => askJson<StationDetail>(observations(`/stations/${id}?tz=local`), { signal }),
+    (signal) => askJson<StationDetail>(observations(`/stations/${id}?tz=local&fields=${FIELDS}`), { signal }),
     [id, refreshes.value],
   );
   useEffect(() => {
@@ -68,6 +70,7 @@ export function StationPanel({ id }: { id: string }) {
         </div>
         <p class="quiet">
           {[...codes, detail.network].join(" · ")} · {lat.toFixed(3)}, {lon.toFixed(3)}
+          {detail.altitude !== undefined && ` · ${word("altitude")} ${withUnit(Math.round(detail.altitude), "m", system.value, locale.value)}`}
           {detail.elevation > 0 && ` · ${word("elevation")} ${withUnit(detail.elevation, "m", system.value, locale.value)}`}
         </p>
         {detail.updateTime && (
@@ -263,7 +266,7 @@ function Bulk({ id, name }: { id: string; name: string }) {
     }
   };
   return (
-    <section>
+    <section class="pressed">
       <h3>
         {word("download")} <small>{span((7 * DAY_MS) / 1000, locale.value)}</small>
       </h3>

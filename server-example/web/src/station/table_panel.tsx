@@ -51,7 +51,7 @@ export function TablePanel() {
   const rows = [...rowsInView()].sort((a, b) => (isDown ? -1 : 1) * compare[by](a, b) || a.name.localeCompare(b.name));
   const head = (column: Order, text: string) => (
     <th scope="col" aria-sort={by === column ? (isDown ? "descending" : "ascending") : "none"}>
-      <button type="button" class="link" onClick={() => (order.value = { by: column, isDown: by === column ? !isDown : column === "value" })}>
+      <button type="button" class="link text" onClick={() => (order.value = { by: column, isDown: by === column ? !isDown : column === "value" })}>
         {text} {by === column && (isDown ? "↓" : "↑")}
       </button>
     </th>
@@ -80,7 +80,7 @@ export function TablePanel() {
             {rows.slice(0, MOST).map(({ id, name: title, value, quality, age_s }) => (
               <tr key={id}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => (station.value = id)}>
+                  <button type="button" class="link text" onClick={() => (station.value = id)}>
                     {title}
                   </button>
                 </th>

@@ -27,6 +27,8 @@ function differenceText(value: number, unit: string): string {
 export function limitText({ name, min, max, unit }: CheckLimit): string {
   const text = (value: number) => said(value, unit, name, true);
   if (min !== undefined && max !== undefined) return `${text(min)} … ${text(max)}`;
+  // Its name says which end it is.
+  if (name === "notBelow" && min !== undefined) return text(min);
   return min === undefined ? (max === undefined ? "" : `≤ ${text(max)}`) : `≥ ${text(min)}`;
 }
 

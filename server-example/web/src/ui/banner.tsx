@@ -2,14 +2,14 @@
 import { useSignal } from "@preact/signals";
 
 import { about } from "../api/client";
-import { hourOf, zoneName } from "../domain/time";
 import { timeline } from "../timeline";
 import { alertsOver, layer, locale } from "../view";
 import { zone } from "./clock";
 import { word } from "./words";
 
 const day = (ms: number) => new Date(ms).toLocaleDateString(locale.value, { timeZone: zone.value, day: "numeric", month: "long", year: "numeric" });
-const dayAndHour = (ms: number) => `${day(ms)}, ${hourOf(ms, zone.value)} ${zoneName(ms, locale.value, zone.value)}`;
+const hour = (ms: number) => new Date(ms).toLocaleTimeString(locale.value, { timeZone: zone.value, hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
+const dayAndHour = (ms: number) => `${day(ms)}, ${hour(ms)}`;
 
 /** When what the layer shows was recorded, where the server replays. */
 function recorded(): readonly string[] {

@@ -1,15 +1,15 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { isHelpOpen } from "../keys";
-import { word } from "./words";
+import { has, word } from "./words";
 
 const KEYS: readonly [string, string][] = [
   ["/", "keySearch"],
   ["← →", "keyTime"],
   ["␣", "keyPlay"],
   ["1 – 5", "keyLayers"],
-  ["Enter", "keyOpen"],
-  ["Esc", "keyClose"],
+  ["keyEnter", "keyOpen"],
+  ["keyEsc", "keyClose"],
 ];
 
 export function Help() {
@@ -22,7 +22,7 @@ export function Help() {
         {KEYS.map(([key, about]) => (
           <>
             <dt>
-              <kbd>{key}</kbd>
+              <kbd>{has(key) ? word(key) : key}</kbd>
             </dt>
             <dd>{word(about)}</dd>
           </>
