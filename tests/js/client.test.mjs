@@ -175,7 +175,7 @@ const refused = [
   [
     (service) => service.getStation({ id: "x", window: "1d" }),
     MesonetError,
-    'getStation has no parameter "window"; allowed are body, units, unit, tz, id',
+    'getStation has no parameter "window"; allowed are body, fields, units, unit, tz, id',
   ],
   [
     (service) => service.bulkPages({}, { format: "xlsx" }).next(),
