@@ -216,6 +216,23 @@ fn a_thousand_events_and_many_kills_lose_and_double_none() {
     kill_often(&TempDir::new().unwrap(), &[], 1_000, kills);
 }
 
+/// Waits until something is done. Returns false if there is no progress for a long time: how long all of
+/// it takes depends on what else the machine does.
+fn waited_until<P: PartialEq>(is_done: impl Fn() -> bool, progress: impl Fn() -> P) -> bool {
+    let (mut last, mut since) = (progress(), Instant::now());
+    while !is_done() {
+        let now = progress();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        if since.elapsed() > PATIENCE {
+            return false;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    true
+}
+
 /// The server is killed at any moment while reports are pushed; a listener who comes back with the last
 /// id misses none and gets none twice.
 pub fn kill_often(folder: &TempDir, args: &[&str], reports: u32, kills: u32) {
@@ -263,24 +280,19 @@ pub fn kill_often(folder: &TempDir, args: &[&str], reports: u32, kills: u32) {
             *to.lock().unwrap() = Some(server.address());
             let before = acknowledged.load(Ordering::SeqCst);
             let after = before + 1 + u32::try_from(chance(40)).unwrap();
-            let started = Instant::now();
-            while acknowledged.load(Ordering::SeqCst) < after {
-                assert!(started.elapsed() < PATIENCE, "nothing is acknowledged");
-                sleep(Duration::from_millis(1));
-            }
+            let now = || acknowledged.load(Ordering::SeqCst);
+            assert!(waited_until(|| now() >= after, now), "nothing is acknowledged");
             sleep(Duration::from_micros(chance(20_000)));
             server.kill();
         }
         let server = start(folder, args);
         *to.lock().unwrap() = Some(server.address());
-        let started = Instant::now();
         let is_whole = || {
             let acknowledged = acknowledged.load(Ordering::SeqCst);
             acknowledged >= reports && got.lock().unwrap().len() >= acknowledged as usize
         };
-        while !is_whole() && started.elapsed() < PATIENCE {
-            sleep(Duration::from_millis(10));
-        }
+        let progress = || (acknowledged.load(Ordering::SeqCst), got.lock().unwrap().len());
+        waited_until(is_whole, progress);
         is_done.store(true, Ordering::SeqCst);
         server.stop();
     });
