@@ -3,7 +3,8 @@
 use tempfile::TempDir;
 
 use crate::in_clickhouse::{own_database, place, server};
-use crate::live::{Listener, TEMPERATURE, kill_often, numbers, push_report, start};
+use crate::listener::{Listener, numbers, push_report, start};
+use crate::live::{TEMPERATURE, kill_often};
 
 #[test]
 fn servers_tell_what_comes_and_go_on_after_a_restart() {

@@ -165,6 +165,6 @@ fn a_server_that_is_told_to_stop_takes_its_leave() {
     stream.read_to_end(&mut rest).unwrap();
     assert!(rest.len() > 100);
     let (code, log) = server.stop();
-    assert!(code == Some(0) && log.contains("leaving: stops in 3 s"), "{log}");
+    assert!(code == Some(0) && log.contains("shutting down: the server stops in 3 s"), "{log}");
     assert!(told.elapsed() < Duration::from_secs(60));
 }

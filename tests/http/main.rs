@@ -71,6 +71,8 @@ mod ingest_models;
 mod ingest_repair;
 mod instructions;
 #[cfg(unix)]
+mod listener;
+#[cfg(unix)]
 mod live;
 mod lost;
 mod metrics;

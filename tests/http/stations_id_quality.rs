@@ -106,7 +106,8 @@ fn the_command_reports_the_same_by_the_name_of_the_network() {
     assert!(out.contains("100.0 % flagged\n    2024-08-02: 11 compared"), "{out}");
     // Any identifier, as everywhere.
     assert_eq!(output(folder.path(), &["quality", "test:c"]), (true, out, String::new()));
-    let (ok, _, error) = output(folder.path(), &["quality", "nobody"]);
-    let text = "error: no station has the id \"nobody\"\n";
-    assert_eq!((ok, &*error), (false, text));
+    for unknown in ["nobody", "00000000-0000-5000-8000-000000000000"] {
+        let (ok, _, error) = output(folder.path(), &["quality", unknown]);
+        assert_eq!((ok, error), (false, format!("error: no station has the id \"{unknown}\"\n")));
+    }
 }

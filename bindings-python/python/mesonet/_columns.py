@@ -29,18 +29,28 @@ _MS_DIVISORS = {np.dtype(f"M8[{unit}]"): n for unit, n in (("ms", 1), ("us", 1_0
 _LAST_MS = np.iinfo(np.int64).max // 1000
 
 
+def is_pint(given: object) -> bool:
+    """Whether this is a quantity of pint."""
+    return hasattr(given, "_REGISTRY") and type(given).__module__.partition(".")[0] == "pint"
+
+
+def is_lazy(given: object) -> bool:
+    """Whether this is an expression or a frame of polars that has no values yet."""
+    kind = type(given)
+    return kind.__module__.partition(".")[0] == "polars" and kind.__name__ in ("Expr", "LazyFrame")
+
+
 def plain(given: "ArrayLike", what: str) -> "NDArray[Any]":
-    """What was given as an array. What has no values yet is refused, and what would lose its unit."""
-    module, name = type(given).__module__.partition(".")[0], type(given).__name__
-    if module == "polars" and name in ("Expr", "LazyFrame"):
-        raise TypeError(f"{what} must have values; got {name} of polars: collect it first")
-    if hasattr(given, "_REGISTRY"):
+    """Returns the values as an array. Refuses a quantity, which would lose its unit, and polars' lazy values."""
+    if is_lazy(given):
+        raise TypeError(f"{what} must have values; got {type(given).__name__} of polars: collect it first")
+    if is_pint(given):
         raise TypeError(f"{what} must be numbers; got a quantity of pint in {getattr(given, 'units')}: pass its magnitude")
     return np.asarray(given)
 
 
 def floats(given: "ArrayLike", what: str) -> "NDArray[np.float64]":
-    """The numbers that were given as float64; a text is none."""
+    """Returns the numbers as float64. Refuses text."""
     array = plain(given, what)
     try:
         return array.astype(np.float64, copy=False)

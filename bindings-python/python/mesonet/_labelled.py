@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
+from ._columns import is_pint
 from ._mesonet import MesonetError, conversion, convert_numbered
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class UnitFunction:
         # Inputs may be in any unit; the result is in the unit of the first.
         own = next((unit_of(of) for of, unit in zip(args, self._takes, strict=False) if unit is None), None)
         gives = self._gives if self._gives is not None else own
-        registry = next((of._REGISTRY for of in args if _is_pint(of)), None)
+        registry = next((of._REGISTRY for of in args if is_pint(of)), None)
         takes = (own if unit is None else unit for unit in self._takes)
         plain = [in_unit(of, unit, self.__name__) for of, unit in zip(args, takes, strict=False)]
         given = self._ufunc(*plain, **ufunc)
@@ -142,16 +143,12 @@ def numbers_only(name: str, args: tuple[object, ...], call: "Callable[[], Any]")
 def is_labelled(of: object) -> bool:
     """Whether a value may carry its unit."""
     module = type(of).__module__.partition(".")[0]
-    return module in ("xarray", "pandas", "pint") and (hasattr(of, "attrs") or hasattr(of, "_REGISTRY"))
-
-
-def _is_pint(of: object) -> bool:
-    return hasattr(of, "_REGISTRY") and type(of).__module__.partition(".")[0] == "pint"
+    return is_pint(of) or (module in ("xarray", "pandas") and hasattr(of, "attrs"))
 
 
 def unit_of(of: Any) -> Any:
     """The unit that a value carries; None if it carries none."""
-    if _is_pint(of):
+    if is_pint(of):
         return of.units
     return getattr(of, "attrs", {}).get("units") if is_labelled(of) else None
 
@@ -160,7 +157,7 @@ def in_unit(of: Any, unit: Any, what: str) -> Any:
     """The values in a unit, without attributes."""
     if not is_labelled(of) or unit is None:
         return of
-    if _is_pint(of):
+    if is_pint(of):
         return of.to(_PINT.get(unit, unit) if isinstance(unit, str) else unit).magnitude
     if hasattr(of, "data_vars"):
         return of.assign({name: in_unit(of[name], unit, what) for name in of.data_vars})

@@ -9,6 +9,7 @@ from enum import IntEnum
 from keyword import iskeyword
 
 from . import _mesonet
+from ._columns import is_lazy, is_pint
 from ._mesonet import worse
 
 __all__ = ["BaseQuality", "ReasonQuality", "distinct_worst_first", "worse", "worst"]
@@ -98,8 +99,7 @@ def distinct_worst_first(codes):
 
 
 def _several(codes):
-    # A frame of polars that is not collected, and a quantity of pint, look like iterables.
-    is_other = type(codes).__name__ == "LazyFrame" or hasattr(codes, "_REGISTRY")
-    if is_other or not (hasattr(codes, "__iter__") or hasattr(codes, "__array__")):
+    # They look like iterables.
+    if is_lazy(codes) or is_pint(codes) or not (hasattr(codes, "__iter__") or hasattr(codes, "__array__")):
         raise TypeError(f"codes are an array or an iterable; got {type(codes).__name__}")
     return codes

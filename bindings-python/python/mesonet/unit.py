@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from . import _mesonet
+from ._columns import is_pint
 from ._labelled import Numbers, UfuncOptions, is_labelled, numbers_only
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]
     # A Python number has no width of its own: it is a double, whatever the other operands are.
     if isinstance(values, float):
         values = np.float64(values)
-    if hasattr(values, "_REGISTRY"):
+    if is_pint(values):
         raise TypeError("a quantity of pint knows its unit; pass its magnitude, or convert it with .to()")
     if type(values).__module__.partition(".")[0] == "polars":
         if not hasattr(values, "to_numpy") or not hasattr(values, "null_count") or hasattr(values, "columns"):

@@ -1,4 +1,4 @@
-//! How a server stops: it reloads until it is told to stop, and then gives proxies time to notice.
+//! How a server stops: it reloads until a signal asks it to stop, and then gives proxies time to notice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::config::Flags;
 use crate::connections::Certificate;
 use crate::state::State;
 
-/// How long answers in flight may take once the server is told to stop.
+/// How long answers in flight may take once the server stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// Reloads at SIGHUP, until another signal says to stop and the time to leave is over.
+/// Reloads at SIGHUP, until another signal says to stop and the time that proxies have to notice is over.
 pub async fn wait_for_shutdown(
     mut signals: Signals,
     state: Arc<State>,
@@ -30,9 +30,9 @@ pub async fn wait_for_shutdown(
     state.services.begin_shutdown();
     let leave_s = state.config().leave_s;
     if leave_s > 0 {
-        tracing::info!("leaving: stops in {leave_s} s");
+        tracing::info!("shutting down: the server stops in {leave_s} s");
         let again = async { while signals.next().await == SignalAction::Reload {} };
-        // A server that is stopped twice stops at once.
+        // A second signal ends the wait.
         let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
     }
     tracing::info!("stopping");

@@ -1,4 +1,4 @@
-//! What the commands `mqtt` and `webhooks` have in common: they list where events are sent, and test one.
+//! What the commands `mqtt` and `webhooks` share: they list the places that events are sent to, and test one.
 
 use std::io::Write;
 
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::{Outcome, load, print};
 
-/// What to do.
+/// A subcommand of both.
 #[derive(Clone, Debug, Subcommand)]
 pub enum DeliveryCommand {
-    /// List those of the configuration file, and what has arrived
+    /// List the entries of the configuration file, and what has arrived
     List {
         /// Print JSON
         #[arg(long)]
@@ -19,7 +19,7 @@ pub enum DeliveryCommand {
         #[command(flatten)]
         record: RecordFlags,
     },
-    /// Send a test to one; fails if it does not arrive
+    /// Send a test to one of them; fails if it does not arrive
     Test {
         /// Its name
         name: String,
@@ -29,11 +29,11 @@ pub enum DeliveryCommand {
 }
 
 impl DeliveryCommand {
-    /// Lists or tests the tables of a name in the configuration file: `status` gives all, and `line` the line of
-    /// one; `test` returns `None` if the file has none of the name.
+    /// Lists the entries of `[[table]]`, or tests one. `status` returns the status of all entries, `line` the line
+    /// that is printed for one, and `test` tests the entry with a name; `None` means that there is none.
     ///
     /// # Errors
-    /// A flag or a setting is invalid, or no table has the name.
+    /// A flag or a setting is invalid, or no entry has the name.
     pub fn run<S: Serialize>(
         &self,
         table: &str,

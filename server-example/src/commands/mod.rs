@@ -42,8 +42,10 @@ fn station_with_readings(
     text: &str,
 ) -> Result<(StationId, i64), Box<dyn Error>> {
     let id = directory.named(text)?;
-    let newest_ms = directory.get(id).and_then(|known| known.update_time_ms);
-    Ok((id, newest_ms.ok_or_else(|| format!("no station with readings has the id \"{text}\""))?))
+    let known = directory.get(id).ok_or_else(|| format!("no station has the id \"{text}\""))?;
+    let newest_ms =
+        known.update_time_ms.ok_or_else(|| format!("the station \"{text}\" has no readings"))?;
+    Ok((id, newest_ms))
 }
 
 /// Writes the result of a command: as a line of JSON, or as text.

@@ -17,7 +17,7 @@ const DEFAULT_MS: i64 = 7 * DAY_MS;
 /// The flags of `quality`.
 #[derive(Clone, Debug, Args)]
 pub struct QualityFlags {
-    /// The station: its id, or any identifier such as KPRN, wmo:72223 or "buoy 45012"
+    /// The station: its id, or any identifier such as KPRN, METAR:KPRN or "buoy 45012"
     pub station: String,
 
     /// Start of the report; 7 days before its end if not given

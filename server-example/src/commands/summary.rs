@@ -20,7 +20,7 @@ use super::{Outcome, load, print, station_with_readings};
 /// The flags of `summary`.
 #[derive(Clone, Debug, Args)]
 pub struct SummaryFlags {
-    /// The station: its id, or any identifier such as KPRN, wmo:72223 or "buoy 45012"
+    /// The station: its id, or any identifier such as KPRN, METAR:KPRN or "buoy 45012"
     pub station: String,
 
     /// What each summary is of: hour, day or month; of window, the dates as a whole

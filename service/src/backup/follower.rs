@@ -7,7 +7,7 @@ use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
-use crate::record::{Lookups, UpdatedStations, Upstream, refuse_unfinished_folder};
+use crate::record::{ReadStatus, UpdatedStations, Upstream, refuse_unfinished_folder};
 
 /// What a follower answers to a caller that tries to write to it.
 const TAKES_NOTHING: &str =
@@ -23,7 +23,7 @@ pub struct Follower {
     /// The name of the record that the folder holds.
     record_name: Mutex<String>,
     shown: Mutex<ServedBackups>,
-    lookups: Lookups,
+    status: ReadStatus,
 }
 
 /// The backups that answers may be made from: both, while one replaces the other.
@@ -62,7 +62,7 @@ impl Follower {
             folder: folder.to_owned(),
             record_name: Mutex::new(mirror.writer().to_owned()),
             mirror: Mutex::new(mirror),
-            lookups: Lookups::new(as_of_ms),
+            status: ReadStatus::new(as_of_ms),
         };
         follower.show()?;
         Ok(follower)
@@ -119,11 +119,11 @@ impl Upstream for Follower {
         mirror.writer().clone_into(&mut self.record_name());
         let as_of_ms = mirror.time_ms();
         drop(mirror);
-        UpdatedStations::all_if(self.lookups.note(updated, as_of_ms).unwrap_or(false))
+        UpdatedStations::all_if(self.status.note(updated, as_of_ms).unwrap_or(false))
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.lookups.as_of_ms()
+        self.status.as_of_ms()
     }
 
     fn alerts(&self) -> &Arc<AlertStore> {

@@ -16,8 +16,8 @@ use mesonet_clickhouse::{
 };
 
 use super::{
-    ClickHouseAddress, Lookups, Marks, RecordPlace, RecordSettings, RecordStore, UpdatedStations,
-    Upstream, lock_folder, refuse_unfinished,
+    ClickHouseAddress, Marks, ReadStatus, RecordPlace, RecordSettings, RecordStore,
+    UpdatedStations, Upstream, lock_folder, refuse_unfinished,
 };
 use crate::clock::system_ms;
 
@@ -155,8 +155,8 @@ pub fn beside(
     refuse_half(&options, address)?;
     let as_of_ms = system_ms();
     let reader = ClickHouseReader::open(&options)?;
-    let lookups = Lookups::new(as_of_ms);
-    Ok(Arc::new(BesideWriter { reader, kept: MemoryLog::default(), lookups }))
+    let status = ReadStatus::new(as_of_ms);
+    Ok(Arc::new(BesideWriter { reader, kept: MemoryLog::default(), status }))
 }
 
 /// The hour in which an instant lies.
@@ -276,7 +276,7 @@ impl RecordStore for InClickHouse {
 struct BesideWriter {
     reader: ClickHouseReader,
     kept: MemoryLog,
-    lookups: Lookups,
+    status: ReadStatus,
 }
 
 impl Upstream for BesideWriter {
@@ -288,7 +288,7 @@ impl Upstream for BesideWriter {
         let began_ms = system_ms();
         let updated = self.reader.update();
         let as_of_ms = updated.is_ok().then_some(began_ms);
-        match self.lookups.note(updated, as_of_ms) {
+        match self.status.note(updated, as_of_ms) {
             None | Some(Changed::Nothing) => UpdatedStations::None,
             Some(Changed::Stations(stations)) => UpdatedStations::Stations(stations),
             Some(Changed::Everything) => UpdatedStations::All,
@@ -296,7 +296,7 @@ impl Upstream for BesideWriter {
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.lookups.as_of_ms()
+        self.status.as_of_ms()
     }
 
     fn keep_recent(&self, span_ms: Range<i64>, most_bytes: usize) -> Result<(), StoreError> {
@@ -318,7 +318,7 @@ impl Upstream for BesideWriter {
     }
 
     fn trouble(&self) -> Option<&'static str> {
-        self.lookups.has_failed().then_some(NOT_REACHED)
+        self.status.has_failed().then_some(NOT_REACHED)
     }
 
     fn takes_nothing(&self) -> &'static str {

@@ -7,7 +7,7 @@
 //! | The store in ClickHouse, behind the feature `clickhouse` | `clickhouse.rs` |
 //! | What replaces this store without the feature | `no_clickhouse.rs` |
 //! | A folder that cannot be written | `read_only.rs` |
-//! | The record of another server | `upstream.rs` |
+//! | The record of another server | `upstream.rs`, `read_status.rs` |
 //! | The name of a record in its places | `writer.rs` |
 //! | A copy that is not finished | `unfinished.rs` |
 //! | Which stations new data may have changed | `changed.rs` |
@@ -21,10 +21,10 @@ mod clickhouse;
 #[cfg(not(feature = "clickhouse"))]
 #[path = "no_clickhouse.rs"]
 mod clickhouse;
-mod lookups;
 mod newest;
 mod on_disk;
 mod read_only;
+mod read_status;
 mod stop;
 mod unfinished;
 mod upstream;
@@ -52,9 +52,9 @@ pub use self::clickhouse::refuse_written;
 #[cfg(not(feature = "clickhouse"))]
 pub use self::clickhouse::without_clickhouse;
 pub use self::clickhouse::{migrate, would_expire};
-pub(crate) use self::lookups::Lookups;
 pub use self::newest::{is_ahead, newest_ms_by};
 pub use self::read_only::is_read_only;
+pub(crate) use self::read_status::ReadStatus;
 pub use self::stop::StopGuard;
 pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
 pub use self::upstream::{ReadOnlyStore, UpdatedStations, Upstream};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mesonet::Reader;
 use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreError, StoreHealth};
 
-use super::{Lookups, UpdatedStations, Upstream};
+use super::{ReadStatus, UpdatedStations, Upstream};
 use crate::clock::system_ms;
 
 /// Whether a folder exists and this process may not write to it.
@@ -26,7 +26,7 @@ struct ReadOnly {
     folder: PathBuf,
     reader: EmbeddedReader,
     alerts: Arc<AlertStore>,
-    lookups: Lookups,
+    status: ReadStatus,
 }
 
 /// Opens a record that this process may only read. Another process may write to it.
@@ -34,9 +34,9 @@ struct ReadOnly {
 /// # Errors
 /// It cannot be read.
 pub fn open(folder: &Path) -> Result<Arc<dyn Upstream>, StoreError> {
-    let lookups = Lookups::new(system_ms());
+    let status = ReadStatus::new(system_ms());
     let reader = EmbeddedReader::open(folder)?;
-    let record = ReadOnly { folder: folder.to_owned(), reader, alerts: Arc::default(), lookups };
+    let record = ReadOnly { folder: folder.to_owned(), reader, alerts: Arc::default(), status };
     record.read_alerts()?;
     Ok(Arc::new(record))
 }
@@ -62,11 +62,11 @@ impl Upstream for ReadOnly {
         let began_ms = system_ms();
         let read = self.reader.refresh().and_then(|is_new| self.read_alerts().map(|()| is_new));
         let as_of_ms = read.is_ok().then_some(began_ms);
-        UpdatedStations::all_if(self.lookups.note(read, as_of_ms).unwrap_or(false))
+        UpdatedStations::all_if(self.status.note(read, as_of_ms).unwrap_or(false))
     }
 
     fn as_of_ms(&self) -> i64 {
-        self.lookups.as_of_ms()
+        self.status.as_of_ms()
     }
 
     fn alerts(&self) -> &Arc<AlertStore> {
@@ -82,7 +82,7 @@ impl Upstream for ReadOnly {
     }
 
     fn trouble(&self) -> Option<&'static str> {
-        self.lookups.has_failed().then_some("the record cannot be read")
+        self.status.has_failed().then_some("the record cannot be read")
     }
 
     fn takes_nothing(&self) -> &'static str {

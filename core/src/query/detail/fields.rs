@@ -94,7 +94,7 @@ impl DetailFields {
     pub fn has_report_text(self) -> bool {
         self.has(Field::ReportText)
     }
-    /// All fields that details have by default: those before `typeCount`.
+    /// The members that details have by default: all but `altitude`, `typeCount` and `reportText`.
     pub const WHOLE: Self = Self((1 << Field::TypeCount as u16) - 1);
 
     fn has(self, field: Field) -> bool {

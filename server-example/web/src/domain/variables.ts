@@ -172,7 +172,7 @@ export function shown(value: number, unit: string, system: System): number {
 
 const PLACES: Readonly<Record<string, number>> = { inHg: 2, in: 2, "in/h": 2, mi: 1, km: 1, ft: 0, m: 0, "°": 0, "%": 0, mph: 0, "km/h": 0, "1/s": 6 };
 
-/** A number with the decimals that its unit deserves, in groups from 10,000 on, as a pressure is written in none; one without a unit, such as a count, has none that it does not need. */
+/** A number with as many decimals as suit its unit; a number without a unit, such as a count, has only those it needs. Digits are grouped from 10,000 on, so that a pressure stays 1009.2. */
 export function digits(value: number, unit: string, locale: string, isRound = unit === ""): string {
   if (Number.isNaN(value)) return "…";
   const places = PLACES[unit] ?? (Math.abs(value) < 0.1 && value !== 0 ? 3 : 1);

@@ -1,4 +1,4 @@
-//! How the looks at the record of another server went.
+//! Whether the record of another server can be read, and as of when.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 
 use mesonet::Iso8601;
 
-/// The time of the last look that succeeded, and why the last one failed. A failure is logged when it begins and
-/// when it ends, not at each look.
+/// The time that the record was last read as of, and why the last read failed. A failure is logged when it begins
+/// and when it ends, not at each read.
 #[derive(Debug)]
-pub(crate) struct Lookups {
+pub(crate) struct ReadStatus {
     as_of_ms: AtomicI64,
     failure: Mutex<Option<String>>,
 }
 
-impl Lookups {
+impl ReadStatus {
     pub(crate) fn new(as_of_ms: i64) -> Self {
         Self { as_of_ms: AtomicI64::new(as_of_ms), failure: Mutex::default() }
     }
@@ -24,13 +24,13 @@ impl Lookups {
         self.as_of_ms.load(Ordering::Relaxed)
     }
 
-    /// Whether the last look failed.
+    /// Whether the last read failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Notes how a look went, and the time of the record that is there now. Returns what was found; `None` if
-    /// the look failed.
+    /// Notes the result of a read, and the time that the record is as of now. Returns what was read; `None` if the
+    /// read failed.
     pub(crate) fn note<T>(
         &self,
         found: Result<T, impl fmt::Display>,
