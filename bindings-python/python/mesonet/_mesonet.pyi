@@ -179,7 +179,7 @@ class MetarReport:
 
 @final
 class NativeGrid:
-    def __new__(cls, definition: dict[str, Any], /) -> NativeGrid: ...
+    def __new__(cls, definition: dict[str, object], /) -> NativeGrid: ...
     def definition(self) -> str: ...
     def rows(self) -> int: ...
     def columns(self) -> int: ...
@@ -311,12 +311,12 @@ class ArrowStream:
 class Record:
     def __new__(cls, folder: str, writes: bool, zones: bytes | None, /) -> Record: ...
     def close(self) -> None: ...
-    def ingest(self, file: tuple[Any, ...], /) -> dict[str, Any]: ...
+    def ingest(self, file: tuple[object, ...], /) -> dict[str, Any]: ...
     def seal(self) -> None: ...
     def health(self) -> tuple[int, int, int, int, int | None, list[str]]: ...
     def stations(self) -> ArrowTable: ...
     def readings(
-        self, asked: tuple[Any, ...], /
+        self, asked: tuple[object, ...], /
     ) -> tuple[ArrowTable, int, int | None, str | None]: ...
     def series(
         self, station: str, filter: str, window: tuple[int, int], /
@@ -340,12 +340,12 @@ def record_bulk_parquet(
     /,
 ) -> int: ...
 def record_alerts(
-    record: Record, at_ms: int, replay: bool, asked: tuple[Any, ...], language: str, /
+    record: Record, at_ms: int, replay: bool, asked: tuple[object, ...], language: str, /
 ) -> str: ...
 def record_summary(
     record: Record,
     station: str | None,
-    periods: tuple[Any, ...],
+    periods: tuple[object, ...],
     names: list[str] | None,
     degree_day_base_c: float | None,
     /,
@@ -357,14 +357,14 @@ def record_model_point(
     hour: int | None,
     valid_ms: int | None,
     place: tuple[int, int] | tuple[float, float],
-    which: tuple[Any, ...],
+    which: tuple[object, ...],
     /,
 ) -> str: ...
 def record_model_series(
     record: Record,
     named: tuple[str, str | None, list[str]],
     place: tuple[int, int] | tuple[float, float],
-    which: tuple[Any, ...],
-    span_ms: tuple[Any, ...],
+    which: tuple[object, ...],
+    span_ms: tuple[object, ...],
     /,
 ) -> str: ...

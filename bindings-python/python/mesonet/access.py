@@ -6,9 +6,8 @@
 
 import datetime
 import json
-from typing import Any
 
-from . import _mesonet
+from . import _mesonet, answers
 from ._columns import Instant, instant_ms
 
 __all__ = ["capabilities", "check_lookback"]
@@ -32,7 +31,7 @@ def check_lookback(start: Instant, end: Instant, plan: str = "none", *, now: Ins
     )
 
 
-def capabilities(plan: str = "none", *, staff: bool = False) -> dict[str, Any]:
+def capabilities(plan: str = "none", *, staff: bool = False) -> answers.Capabilities:
     """What a caller on a plan may use in the observation service, as ``/capabilities`` answers.
 
     >>> from mesonet import capabilities
@@ -42,5 +41,5 @@ def capabilities(plan: str = "none", *, staff: bool = False) -> dict[str, Any]:
     >>> view["products"]["historical.bulk"]
     {'allowed': False, 'requires': 'commercial', 'requiresStanding': 'none'}
     """
-    view: dict[str, Any] = json.loads(_mesonet.capabilities(plan, staff))
+    view: answers.Capabilities = json.loads(_mesonet.capabilities(plan, staff))
     return view

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _mesonet
+from . import _mesonet, answers
 from ._columns import Instant, instant_ms
 from ._shown import ShownFields, ShownRows
 from .features import Features
@@ -95,7 +95,7 @@ class Alerts(ShownRows):
         return [f"{at:%Y-%m-%d %H:%MZ}" for at in values] if name == "sent" else values
 
     @property
-    def __geo_interface__(self) -> dict[str, Any]:
+    def __geo_interface__(self) -> answers.Alerts:
         return self.to_geojson()
 
     def states(self, at: Instant | None = None) -> list[AlertState]:
@@ -121,7 +121,7 @@ class Alerts(ShownRows):
         language: str = "en",
         bbox: tuple[float, float, float, float] | None = None,
         place: tuple[float, float] | None = None,
-    ) -> dict[str, Any]:
+    ) -> answers.Alerts:
         """A GeoJSON ``FeatureCollection`` as the service sends it, the latest message first.
 
         ``active`` keeps only alerts in force at ``at``; ``bbox`` (west, south, east, north) and
@@ -137,7 +137,7 @@ class Alerts(ShownRows):
         if not isinstance(language, str):
             raise TypeError(f"language must be a text; got {type(language).__name__}")
         told = self._messages.geojson(*_clock(at), bool(active), language, sides, point)
-        collection: dict[str, Any] = json.loads(told)
+        collection: answers.Alerts = json.loads(told)
         return collection
 
     def to_geopandas(

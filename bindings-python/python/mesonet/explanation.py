@@ -12,14 +12,15 @@ spike            not run: the value is missing or impossible
 ...
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal, overload
 
+from . import answers
 from ._shown import table_html
 
 __all__ = ["Explanation"]
 
 
-class Explanation(dict[str, Any]):
+class Explanation(dict[str, object]):
     """The object that the service sends. It shows as a table when printed, and in a notebook.
 
     Its keys are ``variable``, ``unit``, ``timestamp``, ``value``, ``source``, ``checks``, ``verdict``
@@ -31,6 +32,29 @@ class Explanation(dict[str, Any]):
     >>> explanation["verdict"]["baseQuality"], len(explanation["checks"])
     ('Good', 12)
     """
+
+    # A typed dict has no methods of its own, so the types of its members are said here.
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: Literal["variable", "unit", "timestamp", "stationId"], /) -> str: ...
+        @overload
+        def __getitem__(self, key: Literal["value"], /) -> float | None: ...
+        @overload
+        def __getitem__(self, key: Literal["source", "verdict"], /) -> answers.Quality: ...
+        @overload
+        def __getitem__(self, key: Literal["checks"], /) -> list[answers.CheckReport]: ...
+        @overload
+        def __getitem__(self, key: Literal["decidedBy"], /) -> answers.Check: ...
+        @overload
+        def __getitem__(self, key: Literal["calculatedFrom"], /) -> list[answers.InputVerdict]: ...
+        @overload
+        def __getitem__(self, key: Literal["qualifier"], /) -> answers.Qualifier: ...
+        @overload
+        def __getitem__(self, key: Literal["typeId"], /) -> int: ...
+        @overload
+        def __getitem__(self, key: str, /) -> object: ...
+        def __getitem__(self, key: str, /) -> object: ...
 
     def __str__(self) -> str:
         lines = [self._head()]
@@ -71,12 +95,12 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def _verdict(of: dict[str, str]) -> str:
+def _verdict(of: answers.Quality) -> str:
     base, reason = of["baseQuality"], of["reasonQuality"]
     return base if reason == "None" else f"{base} ({reason})"
 
 
-def _limit(of: dict[str, Any]) -> str:
+def _limit(of: answers.CheckLimit) -> str:
     low, high = of.get("min"), of.get("max")
     if low is None:
         span = f"up to {_number(high)}"
@@ -87,13 +111,13 @@ def _limit(of: dict[str, Any]) -> str:
     return f"{of['name']} {span} {of['unit']}".rstrip()
 
 
-def _check_row(of: dict[str, Any]) -> list[str]:
+def _check_row(of: answers.CheckReport) -> list[str]:
     outcome = _verdict(of["outcome"]) if "outcome" in of else f"not run: {of.get('notRunBecause', '')}"
     inputs = ", ".join(f"{one['name']} {_number(one['value'])} {one['unit']}".rstrip() for one in of["inputs"])
     return [of["check"], outcome, inputs, ", ".join(map(_limit, of["limits"]))]
 
 
-def _neighbour_row(of: dict[str, Any]) -> list[str]:
+def _neighbour_row(of: answers.Neighbour) -> list[str]:
     numbers = (of["distanceKm"], of["riseM"], of["value"], of["weight"], of.get("standardizedDifference"))
     return [str(of.get("name", "")), *map(_number, numbers)]
 

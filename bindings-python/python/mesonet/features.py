@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 from ._optional import need
 from ._shown import ShownRows
@@ -11,12 +11,31 @@ from ._shown import ShownRows
 if TYPE_CHECKING:
     import geopandas  # type: ignore[import-untyped,unused-ignore]
 
-__all__ = ["Features"]
+__all__ = ["Feature", "FeatureCollection", "Features"]
+
+Of = TypeVar("Of", bound=Mapping[str, object])
+
+
+class Feature(TypedDict):
+    """A feature of GeoJSON with any properties. Those of alerts and zones are
+    :class:`mesonet.answers.AlertFeature` and :class:`mesonet.answers.ZoneFeature`."""
+
+    type: Literal["Feature"]
+    id: NotRequired[str]
+    geometry: Mapping[str, object] | None
+    properties: Mapping[str, object]
+
+
+class FeatureCollection(TypedDict, Generic[Of]):
+    """Features of GeoJSON."""
+
+    type: Literal["FeatureCollection"]
+    features: list[Of]
 
 
 @dataclass(frozen=True, eq=False)
-class Features(ShownRows):
-    """A GeoJSON FeatureCollection.
+class Features(ShownRows, Generic[Of]):
+    """A GeoJSON FeatureCollection. Its type says of what: ``Features[answers.AlertFeature]``.
 
     >>> from mesonet import Features
     >>> place = {"type": "Point", "coordinates": [-79.63, 43.68]}
@@ -26,7 +45,7 @@ class Features(ShownRows):
     (<mesonet.Features: 1 feature>, ['fog'])
     """
 
-    geojson: Mapping[str, Any]
+    geojson: FeatureCollection[Of]
     """The object, as the service sends it."""
     replay: str | None = None
     """The time on the clock of a service that replays old data; None for a live one."""
@@ -34,22 +53,25 @@ class Features(ShownRows):
     def __len__(self) -> int:
         return len(self.geojson["features"])
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Of]:
         return iter(self.geojson["features"])
 
     def __repr__(self) -> str:
         return f"<mesonet.Features: {len(self)} feature{'' if len(self) == 1 else 's'}>"
 
     def _shown(self) -> tuple[list[str], int]:
-        names = dict.fromkeys(name for feature in self for name in feature["properties"])
+        names = dict.fromkeys(name for feature in self._plain() for name in feature["properties"])
         return ["id", *names], len(self)
 
     def _shown_column(self, name: str, start: int, stop: int) -> Sequence[object]:
-        of: Sequence[Mapping[str, Any]] = self.geojson["features"][start:stop]
+        of = self._plain()[start:stop]
         return [one.get("id") if name == "id" else one["properties"].get(name) for one in of]
 
+    def _plain(self) -> Sequence[Any]:
+        return self.geojson["features"]
+
     @property
-    def __geo_interface__(self) -> Mapping[str, Any]:
+    def __geo_interface__(self) -> FeatureCollection[Of]:
         return self.geojson
 
     def to_json(self) -> str:
@@ -63,7 +85,7 @@ class Features(ShownRows):
         """
         geopandas = need("geopandas", "Features.to_geopandas")
         shape = need("shapely.geometry", "Features.to_geopandas").shape
-        features: Sequence[Mapping[str, Any]] = self.geojson["features"]
+        features = self._plain()
         shapes = [shape(of["geometry"]) if of["geometry"] else None for of in features]
         names = dict.fromkeys(name for of in features for name in of["properties"])
         columns = {name: [of["properties"].get(name) for of in features] for name in names}

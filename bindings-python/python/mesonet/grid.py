@@ -17,7 +17,7 @@ Cell(row=595, column=679)
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, overload
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ._columns import plain
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Cell", "NativeGrid", "Position", "Rotation"]
+__all__ = ["Cell", "GridDefinition", "NativeGrid", "Position", "Rotation"]
 
 
 Of = TypeVar("Of")
@@ -52,6 +52,30 @@ class Rotation(NamedTuple, Generic[Of]):
 
     cos: Of
     sin: Of
+
+
+class GridDefinition(TypedDict):
+    """The definition of a grid; which members there are besides depends on ``projection``."""
+
+    rows: int
+    columns: int
+    projection: Literal[
+        "lambert_conformal", "polar_stereographic", "mercator", "lat_lon", "gaussian", "rotated_lat_lon"
+    ]
+    first_lon: float
+    first_lat: float
+    column_step: float
+    row_step: float
+    grid_relative_winds: bool
+    radius_m: NotRequired[float]
+    flattening: NotRequired[float]
+    origin_lat: NotRequired[float]
+    central_lon: NotRequired[float]
+    true_lat: NotRequired[float]
+    south: NotRequired[bool]
+    parallels: NotRequired[list[float] | int]
+    south_pole_lat: NotRequired[float]
+    south_pole_lon: NotRequired[float]
 
 
 class NativeGrid:
@@ -95,7 +119,7 @@ class NativeGrid:
 
     __slots__ = ("_grid",)
 
-    def __init__(self, definition: Mapping[str, Any]) -> None:
+    def __init__(self, definition: Mapping[str, object]) -> None:
         if not isinstance(definition, Mapping):
             raise TypeError(f"a definition must be a mapping; got {type(definition).__name__}")
         self._grid = _mesonet.NativeGrid(dict(definition))
@@ -111,9 +135,9 @@ class NativeGrid:
         return self._grid.columns()
 
     @property
-    def definition(self) -> dict[str, Any]:
+    def definition(self) -> GridDefinition:
         """The definition of the grid, without ignored members."""
-        definition: dict[str, Any] = json.loads(self._grid.definition())
+        definition: GridDefinition = json.loads(self._grid.definition())
         return definition
 
     @property
@@ -203,7 +227,7 @@ class NativeGrid:
     def __hash__(self) -> int:
         return hash(self._grid.definition())
 
-    def __reduce__(self) -> tuple[type["NativeGrid"], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> tuple[type["NativeGrid"], tuple[GridDefinition]]:
         return NativeGrid, (self.definition,)
 
 

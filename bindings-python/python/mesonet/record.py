@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
-from . import _mesonet
+from . import _mesonet, answers
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, one_series, station_id
 from .alert import Zones, bundle_of
@@ -254,7 +254,7 @@ class Record:
         end: Instant,
         *,
         names: Iterable[str] | None = None,
-        requests: Iterable[Mapping[str, Any]] | None = None,
+        requests: Iterable[answers.BulkEntry] | None = None,
         qualifiers: bool = False,
         parquet: str | os.PathLike[str] | None = None,
     ) -> RecordTable | None:
@@ -349,13 +349,19 @@ class Record:
             for ts_ms, revision, header, text in told
         ]
 
-    def details(self, station: StationRef | None = None, *, at: Instant) -> dict[str, Any]:
+    @overload
+    def details(self, station: StationRef, *, at: Instant) -> answers.StationDetail: ...
+    @overload
+    def details(self, station: None = None, *, at: Instant) -> answers.StationDetails: ...
+    def details(
+        self, station: StationRef | None = None, *, at: Instant
+    ) -> answers.StationDetail | answers.StationDetails:
         """What the service tells about a station (``/stations/{id}``), or about all stations by
         their ids (``/stations/map/details``). ``at`` is the time of ``qualities``."""
         which = None if station is None else station_id(station)
         text, damaged = self._record.details(which, instant_ms(at, "at"))
         _said(damaged)
-        details: dict[str, Any] = json.loads(text)
+        details: answers.StationDetail | answers.StationDetails = json.loads(text)
         return details
 
     def explain(self, station: StationRef, type_id: int, time: Instant) -> Explanation:
@@ -380,7 +386,7 @@ class Record:
         active: bool = False,
         lang: Literal["en", "fr"] = "en",
         replay: bool = False,
-    ) -> Features:
+    ) -> Features[answers.AlertFeature]:
         """The alerts on record with their state at a time, the latest sent first.
 
         The filters are those of ``/alerts``; ``place`` is longitude and latitude. With ``replay``,
@@ -415,7 +421,7 @@ class Record:
         level_hpa: float | None = None,
         member: int | None = None,
         winds: Literal["grid", "earth"] = "earth",
-    ) -> dict[str, Any]:
+    ) -> answers.ModelPoint:
         """Values of one cell of a model at one hour, as ``/models/{model}/point`` answers.
 
         The run is the latest by default. The hour is given by its index, 0 by default, or by its
@@ -428,7 +434,8 @@ class Record:
         which = (level, level_hpa, member, _turned(winds))
         place = _place(lon, lat, row, column)
         told = _mesonet.record_model_point(self._record, named, hour, valid_ms, place, which)
-        return dict(json.loads(told))
+        point: answers.ModelPoint = json.loads(told)
+        return point
 
     def model_series(
         self,
@@ -446,7 +453,7 @@ class Record:
         level_hpa: float | None = None,
         member: int | None = None,
         winds: Literal["grid", "earth"] = "earth",
-    ) -> dict[str, Any]:
+    ) -> answers.ModelSeries:
         """Values of one cell of a model over the hours of a run, as ``/models/{model}/series``
         answers. The arguments are those of :meth:`model_point`, but valid times choose the hours,
         both included."""
@@ -455,7 +462,8 @@ class Record:
         which = (level, level_hpa, member, _turned(winds))
         place = _place(lon, lat, row, column)
         told = _mesonet.record_model_series(self._record, named, place, which, span)
-        return dict(json.loads(told))
+        series: answers.ModelSeries = json.loads(told)
+        return series
 
 
 def _said(damaged: int) -> int:

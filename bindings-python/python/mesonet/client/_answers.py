@@ -1,36 +1,32 @@
 """The answers of the observation service as objects and tables."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .. import answers
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
-from ._wire import Answer, Program, Request
-from .table import ServiceTable, texts, utc
+from ._wire import Answer
+from .table import About, ServiceTable, texts, utc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_Reading: TypeAlias = answers.Reading | answers.SeriesReading
 _BASE = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
 _REASON = {name: code for code, name in enumerate(REASON_QUALITY_NAMES)}
 
 
-def said(request: Request) -> Program[dict[str, Any]]:
-    """The object that answers a request."""
-    found: dict[str, Any] = (yield request).json()
-    return found
-
-
 def readings_table(
-    answers: Sequence[Answer], has_units: bool = False, has_local: bool = False
+    given: Sequence[Answer], has_units: bool = False, has_local: bool = False
 ) -> ServiceTable:
-    parts = [answer.json() for answer in answers]
+    parts: list[answers.Readings] = [answer.json() for answer in given]
     steps = {of.get("step") for of in parts}
     if len(steps) > 1:
-        given = ", ".join(map(str, sorted(steps)))
+        several = ", ".join(map(str, sorted(step or 0 for step in steps)))
         raise MesonetError(
-            f"the service coarsened parts of the request to different steps ({given} minutes); "
+            f"the service coarsened parts of the request to different steps ({several} minutes); "
             "ask for a coarser step or fewer names"
         )
     rows = [
@@ -50,18 +46,21 @@ def readings_table(
         "qualifier": texts([one.get("qualifier") for one in of]),
         **form_columns(of, has_units, has_local),
     }
-    about = {}
+    about = About()
     if steps != {None}:
         age = np.array([one["age"] for one in of], np.int64)
         columns["age_s"] = age
         columns["position"] = columns["timestamp"] + age.astype("m8[s]")
-        about = {name: parts[0][name] for name in ("step", "coarsening") if name in parts[0]}
-    damaged = sum(answer.damaged for answer in answers)
-    return ServiceTable(columns, about, damaged, answers[0].replay)
+        if "step" in parts[0]:
+            about["step"] = parts[0]["step"]
+        if "coarsening" in parts[0]:
+            about["coarsening"] = parts[0]["coarsening"]
+    damaged = sum(answer.damaged for answer in given)
+    return ServiceTable(columns, about, damaged, given[0].replay)
 
 
 def form_columns(
-    of: Sequence[Mapping[str, Any]], has_units: bool, has_local: bool
+    of: Sequence[_Reading], has_units: bool, has_local: bool
 ) -> "dict[str, NDArray[Any]]":
     """The columns that the form of an answer adds."""
     units = {"unit": texts([one["unit"] for one in of])} if has_units else {}
@@ -69,7 +68,7 @@ def form_columns(
     return units if local is None else {**units, "local_timestamp": texts(local)}
 
 
-def quality_columns(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]":
+def quality_columns(of: Sequence[_Reading]) -> "dict[str, NDArray[Any]]":
     return {
         "quality_base": np.array([_BASE[one["quality"]["baseQuality"]] for one in of], np.uint8),
         "quality_reason": np.array(
@@ -79,6 +78,6 @@ def quality_columns(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]
 
 
 def table(
-    answer: Answer, columns: "dict[str, NDArray[Any]]", about: Mapping[str, Any] | None = None
+    answer: Answer, columns: "dict[str, NDArray[Any]]", about: About | None = None
 ) -> ServiceTable:
-    return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
+    return ServiceTable(columns, about or About(), answer.damaged, answer.replay)

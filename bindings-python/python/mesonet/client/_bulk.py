@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 
+from .. import answers
 from .._columns import Instant
 from .._mesonet import MesonetError
 from .._optional import need
@@ -16,7 +17,7 @@ from .bulk import BulkFile, BulkTable, Download, Page, Progress, progress_of
 ARROW = "application/vnd.apache.arrow.stream"
 _MOST_ROWS = 200_000
 
-Requests: TypeAlias = Sequence[Mapping[str, Any]]
+Requests: TypeAlias = Sequence[answers.BulkEntry]
 """Selects series, and rows of each series: entries of the bulk export as the service takes them,
 with ``name``, ``intervalType``, ``intervalMinutes``, ``calculated``, ``reportedUnit``,
 ``groupBucketName``, ``lowerValueBound``, ``upperValueBound`` and ``qualityRange``."""

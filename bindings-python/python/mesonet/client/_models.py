@@ -1,8 +1,9 @@
 """The calls of the model service."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
+from .. import answers
 from .._columns import Instant
 from .._mesonet import MesonetError
 from ..grid import NativeGrid
@@ -22,29 +23,29 @@ class Models:
     """
 
     @call
-    def models(self) -> Program[dict[str, Any]]:
+    def models(self) -> Program[dict[str, answers.ModelCoverage]]:
         """The models that this caller may use and that have a run, by name: grid, box, latest run
         and its forecast hours.
 
         >>> client.models()["safrica"]["latest_run"]
         '20100308T120000Z'
         """
-        found: dict[str, Any] = (yield Request("/models/coverage", model=True)).json()["models"]
-        return found
+        found: answers.Coverage = (yield Request("/models/coverage", model=True)).json()
+        return found["models"]
 
     @call
-    def runs(self, model: str) -> Program[list[dict[str, Any]]]:
+    def runs(self, model: str) -> Program[list[answers.RunDetail]]:
         """The runs of a model, latest run first, with their published hours.
 
         >>> [run["run"] for run in client.runs("nam211")]
         ['20180917T000000Z']
         """
         answer = yield Request(f"/models/{segment(model)}/runs", model=True)
-        found: list[dict[str, Any]] = answer.json()["details"]
-        return found
+        found: answers.ModelRuns = answer.json()
+        return found["details"]
 
     @call
-    def model_products(self, model: str, *, run: str = "latest") -> Program[dict[str, Any]]:
+    def model_products(self, model: str, *, run: str = "latest") -> Program[dict[str, answers.ModelProduct]]:
         """The products of a run by name: unit, levels, packing, members.
 
         >>> client.model_products("nam211")["temperature_2m"]["unit"]
@@ -127,7 +128,7 @@ class Models:
         267.49
         """
         run, products = yield from _products(model, run)
-        fields = [name for name in SOUNDING_FIELDS if products.get(name, {}).get("levels_hpa")]
+        fields = [name for name in SOUNDING_FIELDS if name in products and products[name].get("levels_hpa")]
         if not fields:
             raise MesonetError(f"model {model} has no product on levels of pressure")
         query = parameters(run=run, hour=str(hour), fields=_fields(fields), winds="earth")
@@ -212,10 +213,10 @@ class Models:
         return Tile.decoded(answer.content, name, products[name], (z, x, y), run)
 
 
-def _products(model: str, run: str) -> Program[tuple[str, dict[str, Any]]]:
+def _products(model: str, run: str) -> Program[tuple[str, dict[str, answers.ModelProduct]]]:
     """The run that a text stands for, and its products by name."""
     answer = yield Request(f"/models/{segment(model)}/products", parameters(run=run), model=True)
-    said = answer.json()
+    said: answers.ModelProducts = answer.json()
     return said["run"], {of["name"]: of for of in said["products"]}
 
 

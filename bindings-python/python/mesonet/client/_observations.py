@@ -1,21 +1,22 @@
 """The calls of the observation service."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack, cast
 
 import numpy as np
 
+from .. import answers
 from .._columns import Duration, Instant
 from .._mesonet import MesonetError
 from .._station import one_series
-from ..features import Features
-from ._answers import form_columns, quality_columns, readings_table, said, table
+from ..features import Feature, Features
+from ._answers import form_columns, quality_columns, readings_table, table
 from ._filter import BBox, StationFilter, box, filter_query, parameters, sides
 from ._parameters import Span, Units, form, instant_text, span_text, step_count
 from ._twin import call
 from ._wire import Program, Request, segment
 from .raster import Raster
-from .table import ServiceTable, texts, utc
+from .table import About, ServiceTable, texts, utc
 
 _MOST_STATION_IDS = 5_000
 _MOST_REPORTS = 10_000
@@ -26,13 +27,14 @@ class Observations:
     """
 
     @call
-    def capabilities(self) -> Program[dict[str, Any]]:
+    def capabilities(self) -> Program[answers.Capabilities]:
         """What this caller may use: ``products`` by id, and ``limits``, where None is unlimited.
 
         >>> client.capabilities()["products"]["alerts"]["allowed"]
         True
         """
-        return (yield from said(Request("/capabilities")))
+        found: answers.Capabilities = (yield Request("/capabilities")).json()
+        return found
 
     @call
     def units(self) -> Program[dict[str, str]]:
@@ -41,7 +43,8 @@ class Observations:
         >>> client.units()["windSpeed10m"]
         'km/h'
         """
-        return (yield from said(Request("/observations/units")))
+        found: dict[str, str] = (yield Request("/observations/units")).json()
+        return found
 
     @call
     def feeds(self) -> Program[ServiceTable]:
@@ -54,7 +57,8 @@ class Observations:
         []
         """
         answer = yield Request("/feeds")
-        feeds = answer.json()["feeds"]
+        found: answers.Feeds = answer.json()
+        feeds = found["feeds"]
         late_after = [feed.get("lateAfterMinutes", "NaT") for feed in feeds]
         return table(
             answer,
@@ -98,7 +102,7 @@ class Observations:
         """
         query = parameters(search=search, window=None if window is None else span_text(window, "window"))
         answer = yield Request("/stations/map/details", query + box(bbox) + filter_query(filter))
-        details: dict[str, dict[str, Any]] = answer.json()
+        details: answers.StationDetails = answer.json()
         ids = list(details) if "near" in filter else sorted(details)
         of = [details[station] for station in ids]
         columns = {
@@ -125,7 +129,7 @@ class Observations:
         units: Units | None = None,
         unit_of: Mapping[str, str] | None = None,
         tz: str | None = None,
-    ) -> Program[dict[str, Any]]:
+    ) -> Program[answers.StationDetail]:
         """One station with its series (``types``) and identifiers, as the service describes it. As
         everywhere, ``station_id`` is the id or any of the identifiers: ``CYYZ``, ``wmo:71624``,
         ``buoy 45012``. ``units``, ``unit_of`` and ``tz`` are those of :meth:`readings`.
@@ -135,7 +139,9 @@ class Observations:
         ('Toronto Pearson International Airport', ['CYYZ'])
         """
         query = form(units, unit_of, tz)
-        return (yield from said(Request(f"/stations/{segment(station_id)}", query)))
+        answer = yield Request(f"/stations/{segment(station_id)}", query)
+        found: answers.StationDetail = answer.json()
+        return found
 
     @call
     def readings(
@@ -217,7 +223,7 @@ class Observations:
         unit_of: Mapping[str, str] | None = None,
         tz: str | None = None,
         **filter: Unpack[StationFilter],
-    ) -> Program[Features]:
+    ) -> Program[Features[Feature]]:
         """The latest values of stations as features for a map, with flat properties: ``name``,
         ``network``, ``time``, ``quality`` (the worst), and for each variable its value and its unit,
         ``airTemperature`` and ``airTemperatureUnit``. The parameters are those of :meth:`readings`.
@@ -278,8 +284,9 @@ class Observations:
             **one_series(interval_type, interval_minutes, calculated, reported_unit, bucket),
         }
         answer = yield Request("/observations/series", query, body)
-        about: dict[str, Any] = answer.json()
-        of: list[dict[str, Any]] = about.pop("readings")
+        found: answers.ObservationSeries = answer.json()
+        of = found["readings"]
+        about = cast(About, {name: value for name, value in found.items() if name != "readings"})
         columns = {
             "timestamp": utc([one["timestamp"] for one in of]),
             "value": np.array([one["value"] for one in of], np.float64),
@@ -292,7 +299,7 @@ class Observations:
         return table(answer, columns, about)
 
     @call
-    def explain(self, station_id: str, series_id: int, timestamp: Instant) -> Program[dict[str, Any]]:
+    def explain(self, station_id: str, series_id: int, timestamp: Instant) -> Program[answers.Explanation]:
         """What each check found out about one reading: its inputs, limits with their sources, and
         outcome; then the verdict and the check that decided. ``series_id`` is that of
         :meth:`readings`.
@@ -306,7 +313,8 @@ class Observations:
             typeId=str(series_id),
             timestamp=instant_text(timestamp, "timestamp"),
         )
-        return (yield from said(Request("/observations/explain", query)))
+        found: answers.Explanation = (yield Request("/observations/explain", query)).json()
+        return found
 
     @call
     def weather(self, station_id: str, start: Instant, end: Instant) -> Program[ServiceTable]:
@@ -322,7 +330,8 @@ class Observations:
             stationId=station_id, start=instant_text(start, "start"), end=instant_text(end, "end")
         )
         answer = yield Request("/observations/weather", query)
-        of = answer.json()["reports"]
+        weather: answers.StationWeather = answer.json()
+        of = weather["reports"]
         columns = {
             "timestamp": utc([one["timestamp"] for one in of]),
             "present_weather": texts([one["presentWeather"] for one in of]),
@@ -348,13 +357,13 @@ class Observations:
         if most is not None and most < 1:
             raise ValueError(f"limit must be at least 1; got {limit}")
         begin: str | None = instant_text(start, "start")
-        of: list[dict[str, Any]] = []
+        of: list[answers.ReportOfStation] = []
         answer = None
         while begin is not None and (most is None or len(of) < most):
             wanted = _MOST_REPORTS if most is None else min(_MOST_REPORTS, most - len(of))
             query = parameters(start=begin, end=instant_text(end, "end"), limit=str(wanted))
             answer = yield Request(f"/stations/{segment(station_id)}/reports", query)
-            page = answer.json()
+            page: answers.StationReports = answer.json()
             of.extend(page["reports"])
             begin = page.get("next")
         assert answer is not None
@@ -369,7 +378,7 @@ class Observations:
     @call
     def quality(
         self, station_id: str, start: Instant | None = None, end: Instant | None = None
-    ) -> Program[dict[str, Any]]:
+    ) -> Program[answers.StationQuality]:
         """What is known of the quality of a station: for each variable the rate of each verdict by
         month, and the differences from its neighbours. The default is the last seven days.
 
@@ -381,7 +390,9 @@ class Observations:
             start=None if start is None else instant_text(start, "start"),
             end=None if end is None else instant_text(end, "end"),
         )
-        return (yield from said(Request(f"/stations/{segment(station_id)}/quality", query)))
+        answer = yield Request(f"/stations/{segment(station_id)}/quality", query)
+        found: answers.StationQuality = answer.json()
+        return found
 
     @call
     def alerts(
@@ -395,7 +406,7 @@ class Observations:
         lat: float | None = None,
         codes: Sequence[str] | None = None,
         lang: Literal["en", "fr"] | None = None,
-    ) -> Program[Features]:
+    ) -> Program[Features[answers.AlertFeature]]:
         """Official alerts, the latest sent first, with their state at the time of the request.
 
         ``start`` and ``end`` keep alerts whose interval overlaps, ``active`` keeps alerts in force,
@@ -424,7 +435,7 @@ class Observations:
     @call
     def zones(
         self, codes: Sequence[str], *, kind: str | None = None, version: str | None = None
-    ) -> Program[Features]:
+    ) -> Program[Features[answers.ZoneFeature]]:
         """Outlines of the zones of alerts, in the order of their codes. A code whose outline is not
         known is left out. ``kind`` (``public``, ``fire``, ``marine``, ``county``, ``base``) tells
         zones of one code apart.
@@ -439,14 +450,14 @@ class Observations:
         return Features(answer.json(), answer.replay)
 
     @call
-    def products(self) -> Program[dict[str, Any]]:
+    def products(self) -> Program[dict[str, answers.ListedProduct]]:
         """The raster products by type: title, unit, packing, durations and their times.
 
         >>> client.products()["reflectivity"]["unit"]
         'dBZ'
         """
-        found: dict[str, Any] = (yield Request("/products")).json()["products"]
-        return found
+        found: answers.ProductList = (yield Request("/products")).json()
+        return found["products"]
 
     @call
     def product(

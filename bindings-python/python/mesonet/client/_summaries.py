@@ -2,8 +2,9 @@
 
 import datetime
 from collections.abc import Iterable, Sequence
-from typing import Any, Unpack
+from typing import Unpack, cast
 
+from .. import answers
 from .._columns import Instant
 from .._mesonet import MesonetError
 from ._filter import BBox, Query, StationFilter, box, filter_query, parameters
@@ -52,9 +53,9 @@ class SummaryCalls:
         )
         query += _common(names, tz, utc_offset, degree_day_base_c)
         answer = yield Request(f"/stations/{segment(station_id)}/summary", query)
-        of: dict[str, Any] = answer.json()
+        of: answers.StationSummaries = answer.json()
         periods = [(of["stationId"], one) for one in of["periods"]]
-        return Summaries(of["period"], of["utcOffset"], periods, answer.damaged)
+        return Summaries(cast(Period, of["period"]), of["utcOffset"], periods, answer.damaged)
 
     @call
     def summaries(
@@ -91,8 +92,8 @@ class SummaryCalls:
                 raise TypeError("station_ids must be a list of texts; got one text")
             query += (("stationIds", ",".join(station_ids)),)
         answer = yield Request("/stations/summary", query)
-        of: dict[str, Any] = answer.json()
-        return Summaries(of["period"], of["utcOffset"], list(of["stations"].items()), answer.damaged)
+        of: answers.AreaSummaries = answer.json()
+        return Summaries(cast(Period, of["period"]), of["utcOffset"], list(of["stations"].items()), answer.damaged)
 
 
 def _common(

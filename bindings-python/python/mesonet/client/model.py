@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import answers
 from .._mesonet import MesonetError
 from .._optional import need
 from .._shown import ShownFields
@@ -48,7 +49,7 @@ class ModelPoint(ShownFields):
     297.5
     """
 
-    json: Mapping[str, Any]
+    json: answers.ModelPoint
     """The object as the service sent it."""
 
     def __getitem__(self, name: str) -> "float | NDArray[np.float64]":
@@ -99,7 +100,7 @@ class ModelSeries(ShownFields):
     array([17.73])
     """
 
-    json: Mapping[str, Any]
+    json: answers.ModelSeries
     """The object as the service sent it."""
 
     def __getitem__(self, name: str) -> "NDArray[np.float64]":
@@ -157,7 +158,7 @@ class Tile:
 
     @staticmethod
     def decoded(
-        content: bytes, name: str, product: Mapping[str, Any], address: tuple[int, int, int], run: str
+        content: bytes, name: str, product: answers.ModelProduct, address: tuple[int, int, int], run: str
     ) -> "Tile":
         """Decodes the bytes of a tile by the packing of its product."""
         if len(content) != 2 * _TILE_PIXELS**2:

@@ -16,12 +16,13 @@
 
 import datetime
 import zoneinfo
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .. import answers
 from .._mesonet import BASE_QUALITY_NAMES, MesonetError
 from .table import ServiceTable, texts, utc
 
@@ -41,7 +42,7 @@ class Summaries:
     """What each is of."""
     utc_offset: str
     """The offset of the days from UTC, the same the whole year."""
-    periods: Sequence[tuple[str, dict[str, Any]]]
+    periods: Sequence[tuple[str, answers.PeriodSummary]]
     """The id of the station and the summary, as the service gives it: with the reports that made each
     value, its quality and its coverage."""
     damaged: int = 0
@@ -70,7 +71,8 @@ class Summaries:
             for station, of in self.periods
             for name, variable in of["variables"].items()
         ]
-        variables = [variable for *_, variable in rows]
+        # Their statistics are taken by name.
+        variables: list[Any] = [variable for *_, variable in rows]
         columns = self._keys([(station, of) for station, of, *_ in rows])
         columns["variable"] = texts([name for _, _, name, _ in rows])
         columns["unit"] = texts([of["unit"] for of in variables])
@@ -130,7 +132,7 @@ class Summaries:
         columns["coverage_percent"] = _numbers(found, "coveragePercent")
         return ServiceTable(columns, damaged=self.damaged)
 
-    def _keys(self, rows: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    def _keys(self, rows: Sequence[tuple[str, answers.PeriodSummary]]) -> dict[str, Any]:
         return {
             "station_id": texts([station for station, _ in rows]),
             "period": texts([of["name"] for _, of in rows]),
@@ -143,11 +145,11 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _numbers(of: Sequence[dict[str, Any]], member: str) -> Any:
+def _numbers(of: Sequence[Mapping[str, object]], member: str) -> Any:
     return np.array([one.get(member, np.nan) for one in of], np.float64)
 
 
-def _qualities(of: Sequence[dict[str, Any]]) -> Any:
+def _qualities(of: Sequence[Any]) -> Any:
     codes = [_BASE[one["quality"]["baseQuality"]] if "quality" in one else 0 for one in of]
     return np.array(codes, np.uint8)
 

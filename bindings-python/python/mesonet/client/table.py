@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from .. import answers
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
 from .._optional import need
 from .._shown import ShownRows
@@ -19,9 +20,27 @@ if TYPE_CHECKING:
     from xarray import Dataset
     from numpy.typing import NDArray
 
-__all__ = ["ServiceTable"]
+__all__ = ["About", "ServiceTable"]
 
 _CODES = {"quality_base": BASE_QUALITY_NAMES, "quality_reason": REASON_QUALITY_NAMES}
+
+
+class About(TypedDict, total=False):
+    """What is said once of all rows of a :class:`ServiceTable`: of a series all that the service says
+    except its readings, of a grid ``step`` and ``coarsening``."""
+
+    bucketMetadata: dict[str, answers.Bucket]
+    firstAppearance: str
+    intervalMinutes: int
+    intervalType: answers.IntervalType
+    name: str
+    prettyName: str
+    reportedUnit: str
+    stationId: str
+    timeZone: str
+    unit: str
+    step: int
+    coarsening: answers.Coarsening
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +65,7 @@ class ServiceTable(ShownRows):
 
     columns: "Mapping[str, NDArray[Any]]"
     """The columns, by name."""
-    about: Mapping[str, Any] | None = None
+    about: About | None = None
     """Properties of all rows: for a series its unit and interval, for a grid its ``step`` and
     ``coarsening``."""
     damaged: int = 0
