@@ -12,6 +12,7 @@ MODULES = [
     mesonet.access,
     mesonet.alert,
     mesonet.answer,
+    mesonet.answers,
     mesonet.check,
     mesonet.frame,
     mesonet.explanation,

@@ -62,6 +62,15 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
         "speed: np.ndarray = mesonet.convert([7], 'kt', 'km/h')\n"
         "at: int = grid.nearest(0.0, 1.0).row\n"
         "reveal_type(mesonet.dew_point_c(20.0, 50.0))\n"
+        "access: bool = mesonet.capabilities('pro')['products']['alerts']['allowed']\n"
+        "client = mesonet.Client('http://localhost')\n"
+        "codes_of: dict[str, list[str]] = client.station('CYYZ')['identifiers']\n"
+        "headlines: list[str] = [one['properties']['alertHeadline'] for one in client.alerts()]\n"
+        "unit: str = client.model_products('nam211')['temperature_2m']['unit']\n"
+        "record = mesonet.Record('record')\n"
+        "name: str = record.details('CYYZ', at='2024-08-03T20:00Z')['name']\n"
+        "why: str = record.explain('CYYZ', 1, '2024-08-03T20:00Z')['verdict']['baseQuality']\n"
+        "record.bulk('CYYZ', '2024-08-03', '2024-08-04', requests=[{'name': 'airTemperature'}])\n"
         "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
     )
     cache = ["--cache-dir", str(tmp_path / "cache")]
@@ -69,6 +78,10 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     assert 'type is "numpy.ndarray[' in result.stdout
     assert 'type is "numpy.float64' in result.stdout
+
+    source.write_text("import mesonet\nmesonet.capabilities()['product']\n")
+    result = mypy("mypy", "--strict", *cache, str(source))
+    assert "[typeddict-item]" in result.stdout, result.stdout
 
     source.write_text("import mesonet\nmesonet.decode_bytes('12', 0.5, 0, -1)\nmesonet.worst(3)\n")
     result = mypy("mypy", "--strict", *cache, str(source))

@@ -85,8 +85,11 @@ class UnitFunction:
     ) -> "NDArray[np.float64]": ...
     @overload
     def __call__(self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]) -> Numbers: ...
-    def __call__(self, *args: Any, **ufunc: Any) -> Any:
-        return self._called(args, ufunc)
+    def __call__(
+        self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]
+    ) -> "Numbers | NDArray[np.float64] | np.float64":
+        made: Numbers | NDArray[np.float64] | np.float64 = self._called(args, dict(ufunc))
+        return made
 
     def _called(self, args: tuple[Any, ...], ufunc: dict[str, Any]) -> Any:
         if not any(map(is_labelled, args)):
@@ -123,10 +126,13 @@ class PairFunction(UnitFunction):
     ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]": ...
     @overload
     def __call__(self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]) -> tuple[Numbers, Numbers]: ...
-    def __call__(self, *args: Any, **ufunc: Any) -> Any:
+    def __call__(
+        self, *args: "Numbers | ArrayLike", **ufunc: Unpack[UfuncOptions]
+    ) -> "tuple[Numbers, Numbers] | tuple[NDArray[np.float64], NDArray[np.float64]] | tuple[np.float64, np.float64]":
         if any(type(of).__module__.partition(".")[0] == "polars" for of in args):
             raise TypeError(f"{self.__name__} has two results, which polars cannot take; pass arrays: .to_numpy()")
-        return self._called(args, ufunc)
+        made: tuple[Numbers, Numbers] = self._called(args, dict(ufunc))
+        return made
 
 
 def numbers_only(name: str, args: tuple[object, ...], call: "Callable[[], Any]") -> Any:

@@ -16,10 +16,16 @@ from ._plotted import Panel, degrees_of, panels_of, rose_of, series_of_station
 
 if TYPE_CHECKING:
     import altair
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import polars
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
     from altair import Chart, LayerChart, VConcatChart
     from numpy.typing import ArrayLike
 
+    from .client.bulk import BulkTable
     from .client.summaries import Summaries
+    from .client.table import ServiceTable
+    from .table import Rows
 
 __all__ = ["meteogram", "skew_t", "summary", "wind_rose"]
 
@@ -36,7 +42,12 @@ _COLOURS = {
 _WIDTH = 560
 
 
-def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> "altair.VConcatChart":
+def meteogram(
+    readings: "Rows | ServiceTable | BulkTable | pandas.DataFrame | polars.DataFrame | pyarrow.Table",
+    *,
+    title: str = "",
+    at_least: str = "Doubtful",
+) -> "altair.VConcatChart":
     """The chart of :func:`mesonet.plot.meteogram`; arrows point to where the wind blows.
 
     >>> import mesonet

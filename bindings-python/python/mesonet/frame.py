@@ -14,7 +14,7 @@ c  -11.5         Good           None
 """
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 from warnings import warn
 
 import numpy as np
@@ -23,8 +23,12 @@ from numpy.typing import NDArray
 from . import _mesonet
 from ._columns import milliseconds, numbers, without_zone
 from .quality import BaseQuality, ReasonQuality
+from .table import ArrowStream, Frame, Rows
 from .unit import resolve_unit
 from .warning import MesonetWarning
+
+if TYPE_CHECKING:
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["check_frame"]
 
@@ -36,7 +40,15 @@ _PLACE = ("lon", "lat", "altitude_m")
 _NEEDED = ["station", "lon", "lat", *_KEY, "timestamp", "value"]
 
 
-def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = None) -> Any:
+@overload
+def check_frame(frame: Rows, *, neighbours: bool = True, limits: str | None = None) -> "pyarrow.Table": ...
+@overload
+def check_frame(frame: Frame, *, neighbours: bool = True, limits: str | None = None) -> Frame: ...
+@overload
+def check_frame(frame: ArrowStream, *, neighbours: bool = True, limits: str | None = None) -> "pyarrow.Table": ...
+def check_frame(
+    frame: "Frame | ArrowStream", *, neighbours: bool = True, limits: str | None = None
+) -> "Frame | pyarrow.Table":
     """Checks the readings of a frame, and returns the frame with their verdicts.
 
     ``frame`` is a frame of pandas, polars or pyarrow, or anything else with Arrow's stream, such as

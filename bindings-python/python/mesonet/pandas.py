@@ -16,7 +16,7 @@ numbers, as :func:`mesonet.check_station` gives them. By default the column is `
 [20.1, 19.5]
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas  # type: ignore[import-untyped,unused-ignore]
@@ -67,7 +67,11 @@ class QualityAccessor:
         codes: NDArray[np.uint8] = np.array([BaseQuality(_plain(of)) for of in names], np.uint8)[index]
         return codes
 
-    def worst(self, by: Any = None, *, column: str = "quality_base") -> Any:
+    @overload
+    def worst(self, by: None = None, *, column: str = "quality_base") -> BaseQuality: ...
+    @overload
+    def worst(self, by: object, *, column: str = "quality_base") -> "pandas.Series": ...
+    def worst(self, by: object = None, *, column: str = "quality_base") -> "BaseQuality | pandas.Series":
         """The worst quality of the frame, or a Series with the worst of each group of ``by``
         (anything that ``DataFrame.groupby`` takes), as ordered categories. ``Unknown`` for no rows.
 
@@ -109,7 +113,11 @@ class QualityAccessor:
         """
         return self._frame[values].where(self.codes(column) >= BaseQuality(quality))
 
-    def counts(self, by: Any = None, *, column: str = "quality_base") -> Any:
+    @overload
+    def counts(self, by: None = None, *, column: str = "quality_base") -> "pandas.Series": ...
+    @overload
+    def counts(self, by: object, *, column: str = "quality_base") -> "pandas.DataFrame": ...
+    def counts(self, by: object = None, *, column: str = "quality_base") -> "pandas.Series | pandas.DataFrame":
         """How many rows have each quality, worst first: a Series, or with ``by`` a frame with a row
         for each group. Qualities that do not occur are left out.
 

@@ -16,11 +16,17 @@ from ._plotted import Panel, Rose, SeriesOfStation, degrees_of, panels_of, rose_
 from .unit import convert
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import polars
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
+    from .client.bulk import BulkTable
     from .client.summaries import Summaries
+    from .client.table import ServiceTable
+    from .table import Rows
 
 __all__ = ["meteogram", "skew_t", "summary", "wind_rose"]
 
@@ -46,7 +52,12 @@ _KAPPA = 287.05 / 1004.6
 """Gas constant of dry air over its heat capacity."""
 
 
-def meteogram(readings: Any, *, title: str = "", at_least: str = "Doubtful") -> "Figure":
+def meteogram(
+    readings: "Rows | ServiceTable | BulkTable | pandas.DataFrame | polars.DataFrame | pyarrow.Table",
+    *,
+    title: str = "",
+    at_least: str = "Doubtful",
+) -> "Figure":
     """Temperature, humidity, wind, pressure and precipitation of one station over time.
 
     ``readings`` is what the package returns of one station: :meth:`mesonet.Client.readings`,

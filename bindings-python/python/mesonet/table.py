@@ -16,7 +16,7 @@
 import datetime
 import operator
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["Table", "resample_table"]
 
 _ROWS_AT_ONCE = 4_096
+
+Frame = TypeVar("Frame", bound="pandas.DataFrame | polars.DataFrame | pyarrow.Table")
+"""A frame of another library; the result is one of the same kind."""
 
 
 class ArrowStream(Protocol):
@@ -198,6 +201,35 @@ def _table_of(ipc: bytes) -> Table:
     return Table(_mesonet.ArrowTable.from_ipc(ipc))
 
 
+@overload
+def resample_table(
+    table: Rows,
+    *,
+    key: str | Sequence[str],
+    time: str,
+    value: str,
+    start: Instant,
+    end: Instant,
+    step: int | Duration,
+    max_age: Duration | None = None,
+    caps: Caps | None = None,
+    sort: bool = False,
+) -> Table: ...
+@overload
+def resample_table(
+    table: Frame,
+    *,
+    key: str | Sequence[str],
+    time: str,
+    value: str,
+    start: Instant,
+    end: Instant,
+    step: int | Duration,
+    max_age: Duration | None = None,
+    caps: Caps | None = None,
+    sort: bool = False,
+) -> Frame: ...
+@overload
 def resample_table(
     table: ArrowStream,
     *,
@@ -210,7 +242,20 @@ def resample_table(
     max_age: Duration | None = None,
     caps: Caps | None = None,
     sort: bool = False,
-) -> Any:
+) -> "Table | pyarrow.Table": ...
+def resample_table(
+    table: "Frame | ArrowStream",
+    *,
+    key: str | Sequence[str],
+    time: str,
+    value: str,
+    start: Instant,
+    end: Instant,
+    step: int | Duration,
+    max_age: Duration | None = None,
+    caps: Caps | None = None,
+    sort: bool = False,
+) -> "Frame | Table | pyarrow.Table":
     """Puts the series of a table on a time grid: for each series, the latest reading at or before
     each position.
 

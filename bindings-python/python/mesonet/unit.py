@@ -70,8 +70,9 @@ def convert(
     values: Numbers, from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Unpack[UfuncOptions]
 ) -> Numbers: ...
 def convert(
-    values: Any, from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
-) -> Any:
+    values: "Numbers | ArrayLike", from_unit: str, to_unit: str, *, liquid_water: bool = False,
+    **ufunc: Unpack[UfuncOptions],
+) -> "Numbers | NDArray[np.floating] | np.float64":  # fmt: skip
     """Converts values to another unit: a scalar gives a scalar, an array or Series gives the same.
 
     float64 and float32 keep their type, integers become float64, NaN stays NaN. ``out=``,
@@ -97,9 +98,13 @@ def convert(
     mesonet.MesonetError: kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension
     """
     numbers = _mesonet.conversion(from_unit, to_unit, liquid_water)
+    options = dict(ufunc)
+    made: Numbers | NDArray[np.floating] | np.float64
     if not is_labelled(values) or not hasattr(values, "attrs"):
-        return _converted(values, numbers, ufunc)
-    return _converted_with_units(values, from_unit, to_unit, numbers, ufunc)
+        made = _converted(values, numbers, options)
+    else:
+        made = _converted_with_units(values, from_unit, to_unit, numbers, options)
+    return made
 
 
 # Attributes that are values in the unit, or that describe packed values.
@@ -141,8 +146,8 @@ def to_canonical(
     variable: str, values: Numbers, reported_unit: str, vocabulary: str | None = None
 ) -> tuple[Numbers, str]: ...
 def to_canonical(
-    variable: str, values: Any, reported_unit: str, vocabulary: str | None = None
-) -> tuple[Any, str]:
+    variable: str, values: "Numbers | ArrayLike", reported_unit: str, vocabulary: str | None = None
+) -> "tuple[Numbers | ArrayLike, str]":
     """Returns values of a variable as the service stores them, and their unit.
 
     The result is in the canonical unit of the variable if the reported unit is certain. If the text
