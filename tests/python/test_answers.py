@@ -2,6 +2,7 @@
 
 import ast
 import re
+import types
 import typing
 from pathlib import Path
 
@@ -49,6 +50,58 @@ def test_a_definition_has_members_of_the_grid_of_a_model():
     del hints["projection"]
     own = {name: hint for name, hint in typing.get_type_hints(told).items() if name in hints}
     assert own == {name: hints[name] for name in own}
+
+
+def test_answers_in_process_are_of_their_types(tmp_path):
+    report = b"SACN31 CWAO 032000\nMETAR CYYZ 032000Z 24012G20KT 29/17 A2991=\n"
+    at = "2024-08-03T20:01Z"
+    with mesonet.Record(tmp_path, write=True) as record:
+        record.ingest(report, received=at)
+        station = record.details("CYYZ", at=at)
+        assert faults(station, answers.StationDetail) == []
+        assert faults(record.details(at=at), answers.StationDetails) == []
+        [air] = [of["id"] for of in station["types"] if of["name"] == "airTemperature"]
+        assert faults(dict(record.explain("CYYZ", air, "2024-08-03T20:00Z")), answers.Explanation) == []
+        days = record.summary("CYYZ", "2024-08-03", "2024-08-03").periods
+        assert [faults(of, answers.PeriodSummary) for _, of in days] == [[]]
+    assert faults(mesonet.capabilities("pro"), answers.Capabilities) == []
+    grid = {"rows": 2, "columns": 3, "first_lon": 0, "first_lat": 50, "column_step": 2500, "row_step": 2500}
+    cone = {"projection": "lambert_conformal", "origin_lat": 40, "central_lon": 0, "parallels": [40, 50]}
+    grid |= cone | {"radius_m": 6371229, "flattening": 0.003, "grid_relative_winds": False}
+    assert faults(mesonet.NativeGrid(grid).definition, GridDefinition) == []
+    assert faults({"rows": 2.5}, GridDefinition) != []
+
+
+def faults(value, hint, where="it"):
+    """Where a value is not of its type."""
+    of, given = typing.get_origin(hint), typing.get_args(hint)
+    if typing.is_typeddict(hint):
+        hints = typing.get_type_hints(hint)
+        wrong = [f"{where} lacks {name}" for name in hint.__required_keys__ - value.keys()]
+        wrong += [f"{where} has {name}" for name in value.keys() - hints.keys()]
+        return wrong + [
+            fault
+            for name in value.keys() & hints.keys()
+            for fault in faults(value[name], hints[name], f"{where}.{name}")
+        ]
+    if of in (types.UnionType, typing.Union):
+        tried = [faults(value, one, where) for one in given if isinstance(value, plain(one))]
+        return min(tried, key=len, default=[f"{where} is {value!r}"])
+    if of is typing.Literal:
+        return [] if value in given else [f"{where} is {value!r}"]
+    if not isinstance(value, plain(hint)):
+        return [f"{where} is {value!r}"]
+    if of is list:
+        return [fault for one in value for fault in faults(one, given[0], f"{where}[]")]
+    if of is dict:
+        return [fault for name, one in value.items() for fault in faults(one, given[1], f"{where}[{name}]")]
+    return []
+
+
+def plain(hint):
+    """What `isinstance` takes for a type."""
+    of = dict if typing.is_typeddict(hint) else typing.get_origin(hint) or hint
+    return (int, float) if of is float else str if of is typing.Literal else of
 
 
 # Where a public signature has Any, and why.

@@ -32,7 +32,8 @@ class LiveEvent(ShownFields):
     topic: str
     """The topic, or ``resync``: what was shown must be fetched anew."""
     data: Any
-    """What the endpoint of the topic would answer; of ``resync`` its ``reason``."""
+    """What the endpoint of the topic would answer; of ``resync`` its ``reason``. A checker cannot know
+    which: of readings it is :class:`mesonet.answers.Readings`, of alerts :class:`mesonet.answers.Alerts`."""
     id: str
     """Where the stream goes on after this event: the ``last_event_id`` of another call."""
 
