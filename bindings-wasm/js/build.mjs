@@ -1,9 +1,8 @@
 // Builds the package into dist/: the Rust crate to WebAssembly, once for each of the modules, their
-// glue by wasm-bindgen, what is generated from the result, and the TypeScript facade.
+// glue by wasm-bindgen (../bindgen), what is generated from the result, and the TypeScript facade.
 //
-// Needs the target once: `rustup target add wasm32-unknown-unknown`, and wasm-bindgen of the version
-// pinned in Cargo.toml: `cargo install wasm-bindgen-cli --version 0.2.130`. CARGO_TARGET_DIR is
-// respected; MESONET_CARGO_FLAGS adds flags for toolchains that have no such target installed.
+// Needs the target once: `rustup target add wasm32-unknown-unknown`. CARGO_TARGET_DIR is respected;
+// MESONET_CARGO_FLAGS adds flags for toolchains that have no such target installed.
 //
 // wasm-opt is left out: it takes 1.5 % off the compressed size and is 100 MB to install.
 import { execFileSync } from "node:child_process";
@@ -69,11 +68,10 @@ async function build({ name, features, optLevel }) {
       },
     },
   );
-  run("wasm-bindgen", [
-    ...["--target", "web", "--omit-default-module-path"],
-    ...["--remove-name-section", "--remove-producers-section"],
-    ...["--out-name", name, "--out-dir", generated],
-    join(target, "wasm32-unknown-unknown/release/mesonet_wasm.wasm"),
+  run("cargo", [
+    ...["run", "--quiet", "--locked", "--manifest-path", join(workspace, "bindings-wasm/bindgen/Cargo.toml")],
+    ...["--target-dir", join(target, "bindgen"), "--"],
+    ...[join(target, "wasm32-unknown-unknown/release/mesonet_wasm.wasm"), name, generated],
   ]);
   // The compilers of users need not know of Symbol.dispose.
   const types = join(generated, `${name}.d.ts`);
