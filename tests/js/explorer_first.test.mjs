@@ -117,7 +117,7 @@ test("while the page is on its way there is its frame, and a panel is in outline
   await page.goto(`${origin()}/#layer=stations&station=700f7e18-e84e-51b2-90bd-f054766d1ec5&map=43.7,-79.6,7`, { waitUntil: "commit" });
   await page.locator(".outline .head").waitFor();
   assert.deepEqual(await violations(page), []);
-  // Dark for whoever wants it so, before the program can say it.
+  // Dark for those who want it so, before the program can say it.
   await page.waitForFunction(() => getComputedStyle(document.querySelector(".head")).backgroundColor === "rgb(30, 34, 38)");
   await page.locator(".panel .skeleton").first().waitFor();
   assert.deepEqual(await violations(page), []);

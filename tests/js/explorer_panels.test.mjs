@@ -107,7 +107,7 @@ test("a town is found without its accents, over the map, and the map goes there"
     await page.locator("#search").fill(typed);
     await page.getByRole("option", { name: found }).waitFor();
   }
-  // Whoever searches again at once keeps the list: it closed 150 ms after the focus had gone.
+  // A second search at once keeps the list: it closed 150 ms after the focus had gone.
   await page.keyboard.press("Enter");
   await page.locator("#search").fill("springfield, il");
   await page.waitForTimeout(300);

@@ -96,7 +96,7 @@ test("without beginning again it stops at the end, and plays from the start when
   await page.close();
 });
 
-test("whoever wants little motion gets it slowly and once", async () => {
+test("a viewer who wants little motion gets the times slowly and once", async () => {
   const { page, problems } = await open(SAFRICA, { viewport: { width: 1440, height: 900 }, locale: "en-CA", reducedMotion: "reduce" });
   await isTiled(page);
   assert.equal(await page.locator("#speed").inputValue(), "1");

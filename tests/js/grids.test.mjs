@@ -137,7 +137,7 @@ const refusedByCodec = [
   ["other numbers", () => Blocks.fromConfig({}, { ...chunk, dataType: "float32" }), "mesonet.blocks takes arrays of int16; got float32"],
   ["one axis", () => Blocks.fromConfig({}, { ...chunk, shape: [16] }), "mesonet.blocks takes arrays of two or more axes; got 1"],
   [
-    "rows that are no multiple of 16",
+    "a number of rows that is not a multiple of 16",
     () => Blocks.fromConfig({}, { ...chunk, shape: [2, 10, 16] }).decode(new Uint8Array(9)),
     "invalid chunk of 2 × 10 × 16: rows and columns must be multiples of 16, with 1 to 256 planes and at most 67108864 values",
   ],

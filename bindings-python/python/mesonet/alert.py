@@ -219,7 +219,7 @@ def zone_bundle(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     The files are those that the weather services publish: shapefiles (``.shp``, with ``.dbf`` and
     ``.prj`` beside it) of longitudes and latitudes, and GeoJSON. Later files override earlier ones.
     Each outline is simplified by itself, by 111 m at most. Write the bytes to a file to use them
-    again. Rows that are no zones are left out; they are named in a :class:`mesonet.MesonetWarning`.
+    again. Rows that are not zones are left out; they are named in a :class:`mesonet.MesonetWarning`.
 
     A file without a zone, and a list without a file, raise :class:`mesonet.MesonetError`.
 

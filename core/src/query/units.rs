@@ -308,7 +308,7 @@ pub enum AnswerUnitError {
         systems = UnitSystem::ALL.map(UnitSystem::name).join(", ")
     )]
     System(String),
-    /// A text that is no unit, or may stand for several.
+    /// A text that is not a unit, or may stand for several.
     #[error("invalid unit \"{got}\" of {variable}; allowed are {}", allowed(*variable))]
     Text {
         /// The variable.

@@ -7,7 +7,7 @@ use chrono::{Datelike, Months, NaiveDate};
 
 use crate::time::{DAY_MS, HOUR_MS, HalfOpenWindow, Iso8601, MINUTE_MS};
 
-/// The error for columns that are no series, or for a date, an offset or a period that is none.
+/// The error for columns that do not form a series, or for an invalid date, offset or period.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryError {
     /// Columns of different lengths.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{InstantWriter, MINUTE_MS, two_digits};
 
-/// The offsets of a time zone from UTC over time. The crate has no time zones: whoever has some
+/// The offsets of a time zone from UTC over time. The crate has no time zones: the caller
 /// gives the changes.
 ///
 /// ```

@@ -42,7 +42,7 @@ pub fn upgrade(state: &State, remaining: &mut RunQueue) -> Result<Duration, RunS
                 );
                 return Ok(BETWEEN);
             }
-            // Whoever writes it gives it the present layout first.
+            // Its writer gives it the present layout first.
             Err(error @ (RunStoreError::Busy(_) | RunStoreError::Damaged { .. })) => {
                 tracing::warn!("run {run} of model {model} keeps its older layout: {error}");
             }

@@ -21,8 +21,8 @@ pub struct Deliveries {
     tasks: JoinSet<()>,
 }
 
-/// Starts the tasks. A server that replays earlier data sends tests only: whoever gets a reading must
-/// not take it for one of today.
+/// Starts the tasks. A server that replays earlier data sends tests only, because subscribers
+/// would take its readings for those of today.
 ///
 /// # Errors
 /// The filter of a broker is invalid.

@@ -16,7 +16,7 @@ use crate::state::State;
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// Starts the threads, which end with the stream of events. A server that replays earlier data sends
-/// tests only: whoever gets an alert must not take it for one of today.
+/// tests only, because receivers would take its alerts for those of today.
 ///
 /// # Errors
 /// A thread cannot be started.

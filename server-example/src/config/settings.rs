@@ -170,7 +170,7 @@ settings! {
         tls_cert: PathBuf, "MESONET_TLS_CERT", "FILE", by default "none: no TLS";
         /// Private key of that certificate (PEM)
         tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none";
-        /// Address and port of /metrics, for a monitoring system: whoever reaches it may read it
+        /// Address and port of /metrics, for a monitoring system. Everyone who reaches it may read it
         metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none";
         /// Address of an OpenTelemetry collector for traces of requests (OTLP over HTTP, as JSON), for
         /// example http://127.0.0.1:4318

@@ -302,7 +302,7 @@ impl<'a> Connection<'a> {
                     self.set(kind, Some(Instant::now() + Duration::from_millis(duration_ms)));
                 }
                 Event::RequestTimerCancel(kind) => self.set(kind, None),
-                // A message needs no packet id any more, and whoever is told to close is told why.
+                // A message needs no packet id any more; the event that closes the connection has the reason.
                 Event::NotifyPacketIdReleased(_)
                 | Event::RequestClose
                 | Event::NotifyPacketReceived(_) => {}

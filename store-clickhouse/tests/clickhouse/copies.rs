@@ -115,7 +115,7 @@ pub fn a_copy_that_was_interrupted_goes_on(url: &str) {
     sql(&options, "OPTIMIZE TABLE readings FINAL");
     let rows = || sql(&options, "SELECT count() FROM readings");
     let before = rows();
-    // Whoever opens it goes on, and the one before is refused.
+    // The next writer goes on, and the one before is refused.
     let next = open(&options);
     assert_eq!(unfinished(&next.mark(NOTE).unwrap().unwrap()), Some("the original"));
     let refused =

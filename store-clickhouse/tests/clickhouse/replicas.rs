@@ -154,7 +154,7 @@ fn write_in_turns(options: &Options, number: i64, written: &AtomicUsize) -> BTre
         if is_enough && two_have_written() || begin.elapsed() > Duration::from_secs(120) {
             break;
         }
-        // Whoever was overtaken before its first batch leaves the others more time.
+        // A writer that was overtaken before its first batch leaves the others more time.
         if acknowledged.len() == before {
             pause *= 2;
         }

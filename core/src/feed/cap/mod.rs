@@ -4,7 +4,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | Elements of a document as texts | `document.rs` |
-//! | From texts to an alert, whoever issues it | `message.rs` |
+//! | From texts to an alert, from any issuer | `message.rs` |
 //! | Polygons, circles, zones | `area.rs` |
 //! | Severity, urgency, certainty, codes, the web link | `scale.rs` |
 //! | Kind of an alert by the name of its event | `event.rs` |

@@ -8,7 +8,7 @@
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
 //! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of an ensemble one for
 //!                                     each hour and member, c/<hour>/<member>/…
-//! <model>/.<run>.lock                 held by whoever writes the run
+//! <model>/.<run>.lock                 held by the writer of the run
 //! ```
 //!
 //! A shard (`sharding_indexed`) is made of chunks of all levels × 32 × 32 cells, or 64 × 64 where a

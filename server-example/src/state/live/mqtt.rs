@@ -109,7 +109,7 @@ impl State {
         if !publication.broker.config().retain {
             return vec![own];
         }
-        // Whoever subscribes later does not get the alert any more.
+        // Later subscribers do not get the alert any more.
         let id = format!("{}-end", own.id);
         let none =
             MqttMessage { id, topic, payload: Vec::new(), is_retained: true, expiry_s: None };
