@@ -40,8 +40,9 @@ pub enum Form {
     Number(f64, f64),
     /// One of some words.
     OneOf(&'static [&'static str]),
-    /// A minimum to a maximum number of texts of a pattern, comma-separated.
-    List(&'static str, usize, usize),
+    /// A minimum to a maximum number of texts of a pattern, comma-separated. Without a maximum where
+    /// repeated texts count once: no length is too long then.
+    List(&'static str, usize, Option<usize>),
     /// Names of variables, repeated or comma-separated.
     Variables,
     /// A unit for each variable that is named: one parameter each, [`UNIT_PREFIX`] and its name.
@@ -133,8 +134,7 @@ impl Parameter {
             Form::List(pattern, least, most) => {
                 let item = text().min_length(Some(1)).pattern(Some(pattern));
                 let list = ArrayBuilder::new().items(item).min_items(Some(least));
-                // Where repeated texts count once, no length is too long.
-                return list.max_items(Some(most).filter(|&most| most < usize::MAX)).into();
+                return list.max_items(most).into();
             }
             Form::Variables => {
                 let names = Variable::ALL.iter().map(|variable| variable.name());

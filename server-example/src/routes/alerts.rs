@@ -32,7 +32,7 @@ const NUMBER: &str = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$";
 /// A box, in the form that others use.
 pub const BBOX: Parameter = Parameter::new(
     "bbox",
-    Form::List(NUMBER, 4, 4),
+    Form::List(NUMBER, 4, Some(4)),
     "West, south, east, north, in place of the four sides.",
 );
 
@@ -43,8 +43,11 @@ pub const PLACE: [Parameter; 2] = [
 ];
 
 /// Zones of alerts.
-pub const CODES: Parameter =
-    Parameter::new("codes", Form::List(ZONE_CODE, 1, MAX_CODES), "Only alerts for these zones.");
+pub const CODES: Parameter = Parameter::new(
+    "codes",
+    Form::List(ZONE_CODE, 1, Some(MAX_CODES)),
+    "Only alerts for these zones.",
+);
 
 /// The language of alerts.
 pub const LANG: Parameter =

@@ -51,26 +51,26 @@ pub const FILTER: [Parameter; 16] = [
     .example("3"),
     Parameter::new(
         "state",
-        Form::List(REGION, 1, MAX_NAMES),
+        Form::List(REGION, 1, Some(MAX_NAMES)),
         "Only stations in these states of the United States, by postal code.",
     )
     .example("NY"),
     Parameter::new(
         "province",
-        Form::List(REGION, 1, MAX_NAMES),
+        Form::List(REGION, 1, Some(MAX_NAMES)),
         "Only stations in these provinces of Canada, by postal code; with `state`, in any of both.",
     )
     .example("ON"),
     Parameter::new("country", Form::OneOf(&["CA", "US"]), "Only stations in this country."),
     Parameter::new(
         "network",
-        Form::List("^.{1,100}$", 1, MAX_NAMES),
+        Form::List("^.{1,100}$", 1, Some(MAX_NAMES)),
         "Only stations of these networks.",
     )
     .example("METAR"),
     Parameter::new(
         "stationType",
-        Form::List("^(OpenCountry|Suburban|OpenWater)$", 1, STATION_TYPES.len()),
+        Form::List("^(OpenCountry|Suburban|OpenWater)$", 1, Some(STATION_TYPES.len())),
         "Only stations of these exposure classes.",
     ),
     Parameter::new(
@@ -105,7 +105,7 @@ const REGION: &str = "^[A-Za-z]{2}$";
 /// The stations by name, in place of the other parameters.
 pub const STATION_IDS: Parameter = Parameter::new(
     "stationIds",
-    Form::List("^[^,]{1,200}$", 1, usize::MAX),
+    Form::List("^[^,]{1,200}$", 1, None),
     "Only these stations, at most 5,000 different ones, by any of their ids, comma-separated; in place of \
      what else chooses stations.",
 );

@@ -56,7 +56,7 @@ const OF_STATIONS: [Parameter; 8] = match FILTER.last_chunk() {
 const OWN: [Parameter; 15] = [
     Parameter::new(
         "topics",
-        Form::List(WORD, 1, Events::ALL.len()),
+        Form::List(WORD, 1, Some(Events::ALL.len())),
         "Which events: readings, verdicts, alerts, runs, products, feeds, comma-separated; by default \
          all.",
     ),
@@ -73,7 +73,7 @@ const OWN: [Parameter; 15] = [
     CODES,
     Parameter::new(
         "severity",
-        Form::List("^[A-Z][a-z]+$", 1, SEVERITIES.len()),
+        Form::List("^[A-Z][a-z]+$", 1, Some(SEVERITIES.len())),
         "Only alerts of these severities in CAP's words: Extreme, Severe, Moderate, Minor, Unknown.",
     ),
     LANG,

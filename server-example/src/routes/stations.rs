@@ -32,7 +32,7 @@ use crate::state::State;
 /// Which members a station has in an answer.
 const FIELDS: Parameter = Parameter::new(
     "fields",
-    Form::List(FIELD, 1, DetailFields::NAMES.len()),
+    Form::List(FIELD, 1, Some(DetailFields::NAMES.len())),
     "Only these members of each station, so none but these is required in the answer. \
      `altitude`, `typeCount`, how many types there are, and `reportText`, the newest report of the \
      last 12 hours, are there only if they are named.",

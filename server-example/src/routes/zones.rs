@@ -41,7 +41,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         // A malformed code is an unknown zone.
         Parameter::new(
             "codes",
-            Form::List("^[^,]+$", 1, usize::MAX),
+            Form::List("^[^,]+$", 1, None),
             "Codes of the zones, at most 2,000 different ones.",
         )
         .required()

@@ -37,7 +37,7 @@ pub const LON: Parameter =
 
 pub const FIELDS: Parameter = Parameter::new(
     "fields",
-    Form::List("^[^,]+$", 1, usize::MAX),
+    Form::List("^[^,]+$", 1, None),
     "Names of products, comma-separated, at most 1,024 different ones.",
 )
 .required()
