@@ -152,7 +152,9 @@ fn module(path: &Path, src: &Path) -> Vec<String> {
     names
 }
 
-/// Which files import which, without what a module and its children take from one another.
+/// Which files and folders import which: a file imports for the folders that it is in, and is
+/// imported for those that it is in, up to the one that holds both. Without what a module and its
+/// children take from one another.
 fn files(src: &Path) -> Graph {
     let mut files = Vec::new();
     rust_files(src, &mut files);
@@ -173,12 +175,17 @@ fn files(src: &Path) -> Graph {
                 .find(|&path| modules.contains(path))
         });
         let apart = |to: &&[String]| !own.starts_with(to) && !to.starts_with(&own);
-        graph.insert(own.join("::"), imported.filter(apart).map(|to| to.join("::")).collect());
+        graph.entry(own.join("::")).or_default();
+        for to in imported.filter(apart) {
+            let level = own.iter().zip(to).take_while(|(own, to)| own == to).count();
+            let (from, to) = (own[..=level].join("::"), to[..=level].join("::"));
+            graph.entry(from).or_default().insert(to);
+        }
     }
     graph
 }
 
-/// A way from a file back to itself.
+/// A way from a file or folder back to itself.
 fn circle(graph: &Graph) -> Option<Vec<String>> {
     fn walk(graph: &Graph, way: &mut Vec<String>, done: &mut BTreeSet<String>) -> bool {
         let last = way.last().unwrap().clone();
@@ -206,7 +213,7 @@ fn circle(graph: &Graph) -> Option<Vec<String>> {
 }
 
 #[test]
-fn the_files_of_each_crate_import_one_another_in_one_direction() {
+fn the_files_and_folders_of_each_crate_import_one_another_in_one_direction() {
     for (of, least) in CRATES {
         let graph = files(&root().join(of).join("src"));
         assert!(graph.len() >= least, "{of}: {} files", graph.len());

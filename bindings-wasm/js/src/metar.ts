@@ -8,7 +8,8 @@
 import init, * as raw from "./generated/metar.js";
 import { type Source, once } from "./load.js";
 import { type MetarReadingsFunctions, metarReadingsFunctions } from "./metar_readings.js";
-import { type MetarReportFunctions, metarReportFunctions } from "./metar_report.js";
+import { metarReportFunctions } from "./metar_read.js";
+import type { MetarReportFunctions } from "./metar_report.js";
 
 export { MesonetError } from "./error.js";
 export type { IntervalTypeName, VariableName } from "./generated/names.js";

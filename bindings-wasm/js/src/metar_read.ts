@@ -1,5 +1,7 @@
 // Makes the objects of a report, each member in the order of the structures of the core.
-import type { FlatReader } from "./flat.js";
+import { milliseconds, object, text } from "./check.js";
+import { refusing } from "./error.js";
+import { FlatReader } from "./flat.js";
 import type {
   ClockTime,
   CloudAmount,
@@ -24,9 +26,11 @@ import type {
   MetarCloud,
   MetarGroups,
   MetarReport,
+  MetarReportFunctions,
   MetarVisibility,
   MetarWeather,
   MetarWind,
+  Raw,
   RunwayVisualRange,
 } from "./metar_report.js";
 
@@ -207,10 +211,23 @@ export const metarGroups = (of: FlatReader): MetarGroups => ({
 });
 
 /** A report with its time and its line, which stand behind the groups. */
-export function metarReport(of: FlatReader): MetarReport {
+function metarReport(of: FlatReader): MetarReport {
   // The groups themselves: a copy of so many members takes longer than making them.
   const report = metarGroups(of) as { -readonly [K in keyof MetarReport]: MetarReport[K] };
   report.tsMs = of.numberOrNull();
   report.summary = of.text();
   return report;
+}
+
+export function metarReportFunctions(raw: Raw): MetarReportFunctions {
+  const [reader, flat] = [new raw.MetarReader(), new FlatReader(raw)];
+  return {
+    parseMetar(report, options = {}) {
+      const given = text(report, "text");
+      const { receivedMs } = object(options, "options");
+      const received = receivedMs === undefined ? NaN : milliseconds(receivedMs, "receivedMs");
+      flat.start(refusing(() => reader.read(given, received)));
+      return metarReport(flat);
+    },
+  };
 }

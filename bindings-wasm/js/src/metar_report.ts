@@ -1,7 +1,3 @@
-import { milliseconds, object, text } from "./check.js";
-import { refusing } from "./error.js";
-import { FlatReader } from "./flat.js";
-import { metarReport } from "./metar_read.js";
 import type { MetarRemarks } from "./metar_remarks.js";
 
 /** The flat module with the reports. */
@@ -203,17 +199,4 @@ export interface MetarReportFunctions {
    * 4,096 bytes, or if it goes on after the `=`.
    */
   parseMetar(text: string, options?: MetarOptions): MetarReport;
-}
-
-export function metarReportFunctions(raw: Raw): MetarReportFunctions {
-  const [reader, flat] = [new raw.MetarReader(), new FlatReader(raw)];
-  return {
-    parseMetar(report, options = {}) {
-      const given = text(report, "text");
-      const { receivedMs } = object(options, "options");
-      const received = receivedMs === undefined ? NaN : milliseconds(receivedMs, "receivedMs");
-      flat.start(refusing(() => reader.read(given, received)));
-      return metarReport(flat);
-    },
-  };
 }

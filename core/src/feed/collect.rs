@@ -2,12 +2,21 @@
 
 use std::borrow::Cow;
 
-use super::metar::sky::layer_label;
 use super::summary::Tally;
 use crate::observation::{
     Canonical, IntervalType, Qualifier, Quality, Reading, SeriesKey, Variable,
 };
 use crate::unit::Vocabulary;
+
+/// Labels of the series of the layers of cloud of a report, in the order of the report: usually lowest
+/// first.
+const LAYER_LABELS: [&str; 8] =
+    ["layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8"];
+
+/// The label of the series of the layer at an index; `None` beyond the eighth.
+pub(super) fn layer_label(index: usize) -> Option<&'static str> {
+    LAYER_LABELS.get(index).copied()
+}
 
 /// What a value in a feed measures.
 #[derive(Clone, Copy, Debug, PartialEq)]

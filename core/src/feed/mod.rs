@@ -56,6 +56,7 @@ mod item;
 mod kind;
 mod known;
 pub mod metar;
+mod metar_error;
 mod ncei;
 mod ndbc;
 mod nws;
@@ -81,6 +82,7 @@ pub use self::metar::awc_json::read_awc_json;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
 pub use self::metar::iem_asos::{IEM_NETWORK, read_iem_asos};
+pub use self::metar::metar_item::MetarItem;
 pub use self::metar::series::{
     METAR_NETWORK, metar_feed_report, metar_peak_wind, metar_report, metar_station,
 };
@@ -92,8 +94,8 @@ pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_n
 pub use self::nws::alerts::read_nws_alerts;
 pub use self::nws::observation::{NWS_NETWORK, read_nws_observations};
 pub use self::summary::{
-    FeedError, FilePlace, MAX_REFUSALS, MAX_REFUSED_BYTES, MAX_TALLY_NAMES, MetarItem,
-    RefusalReason, ReportRefusal, Summary, Tally,
+    FeedError, FilePlace, MAX_REFUSALS, MAX_REFUSED_BYTES, MAX_TALLY_NAMES, RefusalReason,
+    ReportRefusal, Summary, Tally,
 };
 #[cfg(feature = "arrow")]
 pub use self::table::FeedTable;

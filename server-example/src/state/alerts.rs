@@ -14,7 +14,6 @@ use mesonet::store::{AlertRecord, AlertStore};
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::state::alert_clocks::AlertClocks;
-use crate::state::live::AlertEvent;
 use crate::state::zones::ZoneSet;
 
 /// A language in which alerts can be requested.
@@ -34,6 +33,23 @@ impl Language {
             Self::English => "en",
             Self::French => "fr",
         }
+    }
+}
+
+/// An alert in its state at a time.
+#[derive(Debug)]
+pub struct AlertInState {
+    pub message: Arc<alert::Message>,
+    pub state: alert::AlertState,
+    pub geometry: Option<Arc<MultiPolygon>>,
+    pub zones: Arc<ZoneSet>,
+}
+
+impl AlertInState {
+    /// The alert as `/alerts` gives it.
+    pub fn feature(&self, language: Language) -> Feature<'_> {
+        let (geometry, zones) = (self.geometry.as_deref(), self.zones.zones());
+        Feature::drawn(&self.message, &self.state, geometry, zones, language.name())
     }
 }
 
@@ -122,10 +138,10 @@ impl AlertView {
     }
 
     /// Every alert in its state.
-    pub fn all(&self) -> impl Iterator<Item = AlertEvent> {
+    pub fn all(&self) -> impl Iterator<Item = AlertInState> {
         let states = self.states.iter().zip(&self.geometries);
         let with_states = self.record.messages.iter().zip(states);
-        with_states.map(|(message, (state, geometry))| AlertEvent {
+        with_states.map(|(message, (state, geometry))| AlertInState {
             message: Arc::clone(message),
             state: state.clone(),
             geometry: geometry.clone(),

@@ -3,11 +3,12 @@
 use std::io::BufRead;
 
 use super::Metar;
+use super::metar_item::MetarItem;
 use super::series::metar_feed_report;
 use crate::feed::item::{FeedReport, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
 

@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 
 use super::Metar;
 use super::awc_csv::awc_altitude_m;
+use super::metar_item::MetarItem;
 use super::series::metar_feed_report;
 use crate::feed::item::{FeedReport, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
 use crate::feed::text::features::each_element;
 
 /// Maximum size of one report; a real one has less than 1 KB.

@@ -6,11 +6,12 @@ use quick_xml::events::Event;
 
 use super::Metar;
 use super::awc_csv::awc_altitude_m;
+use super::metar_item::MetarItem;
 use super::series::metar_feed_report;
 use crate::feed::item::{FeedReport, FileContext};
 use crate::feed::plausible;
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
 use crate::feed::text::xml::{MAX_EVENT_BYTES, XmlEvents};
 
 /// Reads the reports of an XML document and visits each.

@@ -2,11 +2,12 @@
 
 use std::io::BufRead;
 
+use super::metar_item::MetarItem;
 use super::series::metar_feed_report;
 use super::wind::is_wind;
 use super::{MAX_REPORT_BYTES, Metar, MetarKind};
 use crate::feed::item::{FeedReport, FileContext};
-use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary};
 use crate::feed::text::lines::{Line, Lines};
 use crate::time::parse_instant;
 

@@ -4,13 +4,14 @@ use std::io::BufRead;
 
 use super::iem_field::{instant, is_missing, qualified, text};
 use super::iem_groups::{PeakColumns, SkyColumns};
+use super::metar_item::MetarItem;
 use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
 use crate::feed::collect::{Measurement, ReadingCollector};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::plausible;
-use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};

@@ -23,25 +23,27 @@ mod iem_field;
 mod iem_groups;
 mod list;
 mod mend;
+pub(super) mod metar_item;
 mod observed;
 mod period;
 mod remarks;
 mod runway;
 pub(super) mod series;
-pub(super) mod sky;
+mod sky;
 mod visibility;
 mod weather;
 mod wind;
 
 use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 
+pub use super::metar_error::{MAX_REPORT_BYTES, MetarError};
 pub use altimeter::Altimeter;
 use body::BodyGroup;
 pub use decoded::{
     BeginEnd, Ceiling, ClockTime, Cloud, CloudAmount, CloudLayer, CloudTypes, Decoded,
     DecodedAltimeter, DecodedPeakWind, DecodedPressureTendency, DecodedRemarks, DecodedWeather,
-    DirectionalVisibility, Lightning, MAX_REPORT_BYTES, Obscuration, Phenomenon, Range,
-    RunwayVisualRange, SectorVisibility, VariableSky, Visibility, WeatherTime, Wind, WindShift,
+    DirectionalVisibility, Lightning, Obscuration, Phenomenon, Range, RunwayVisualRange,
+    SectorVisibility, VariableSky, Visibility, WeatherTime, Wind, WindShift,
 };
 use group::{Groups, small_number};
 pub use icao::Icao;
@@ -75,43 +77,6 @@ impl MetarKind {
             (kind, _) => kind,
         }
     }
-}
-
-/// A text that is not a METAR.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetarError {
-    /// The station is missing or invalid.
-    #[error(
-        "\"{got}\" is not a station; a report starts with METAR or SPECI, which may be left out, \
-         then an indicator of four letters or digits, a letter first, for example CYYZ"
-    )]
-    Station {
-        /// The start of the text found instead.
-        got: String,
-    },
-    /// The time is missing or invalid.
-    #[error(
-        "\"{got}\" is not the time of a report; after the station come day, hour and minute, for \
-         example 231118Z"
-    )]
-    Time {
-        /// The start of the text found instead.
-        got: String,
-    },
-    /// The text is too long to be a report.
-    #[error("the text has {got} bytes; a report has {MAX_REPORT_BYTES} at most")]
-    TooLong {
-        /// Its length in bytes.
-        got: usize,
-    },
-    /// There is something behind the end of the report.
-    #[error(
-        "the text goes on after the = that ends a report: \"{got}\"; give one report at a time"
-    )]
-    More {
-        /// The start of what follows.
-        got: String,
-    },
 }
 
 /// One decoded report, in the units it was reported in.

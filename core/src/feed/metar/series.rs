@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::sky::layer_label;
+use super::metar_item::MetarItem;
 use super::{
     Altimeter, Bound, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, WindFrom,
 };
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
+use crate::feed::collect::layer_label;
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
-use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{

@@ -74,16 +74,6 @@ impl SkyCover {
 /// Most layers of a report.
 pub(super) const MAX_LAYERS: usize = 8;
 
-/// Labels of the series of the layers of a report, in the order of the report: usually lowest
-/// first.
-const LAYER_LABELS: [&str; MAX_LAYERS] =
-    ["layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8"];
-
-/// The label of the series of the layer at an index; `None` beyond the eighth.
-pub(in crate::feed) fn layer_label(index: usize) -> Option<&'static str> {
-    LAYER_LABELS.get(index).copied()
-}
-
 /// Towering cloud that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the clouds")]

@@ -14,7 +14,7 @@ use super::report_texts::Content;
 use super::run::SortedRun;
 use super::segment::Segment;
 use super::segment_file::{LostSpan, NewSegment, WrittenSegment, write_segment};
-use super::segment_note::StoreState;
+use super::store_state::StoreState;
 use super::walk::RunRef;
 use super::write::WriterState;
 use super::{EmbeddedStore, Maintenance, MaintenanceReport};

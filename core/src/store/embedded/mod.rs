@@ -50,6 +50,7 @@ mod segment_rows;
 mod series_table;
 mod station_codec;
 mod stations;
+mod store_state;
 mod survey;
 mod sweep;
 mod unwritten;

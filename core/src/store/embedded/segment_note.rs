@@ -22,6 +22,7 @@ use super::report_texts::Content;
 use super::segment_batches::FileSchema;
 use super::series_table::SeriesList;
 use super::stations::StationState;
+use super::store_state::StoreState;
 use super::weather_table::Words;
 use crate::geo::LonLat;
 use crate::observation::{
@@ -41,19 +42,6 @@ const WEATHER: &str = "mesonet.weather";
 const MOST_COMPRESSED: u64 = 1032;
 /// CRC-32 of these texts, before they are compressed.
 const CHECKSUM: &str = "mesonet.checksum";
-
-/// The state of a store when a segment is written.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StoreState {
-    /// The segments that it was merged from.
-    pub made_from: Vec<i64>,
-    /// The last journal batch that is in a segment.
-    pub sealed_to: i64,
-    pub generation: u64,
-    pub places_generation: u64,
-    pub retain_from_ms: i64,
-    pub stations: Vec<StationState>,
-}
 
 /// A segment's description of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]

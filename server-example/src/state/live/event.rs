@@ -5,8 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use mesonet::alert::Feature;
-use mesonet::geo::MultiPolygon;
 use mesonet::query::json::ReadingsWriter;
 use mesonet::query::{ChangedReadings, Readings};
 use mesonet::store::{ChangedBatch, ChangedReading, Directory};
@@ -14,8 +12,7 @@ use mesonet::{StationId, alert};
 use serde::Serialize;
 
 use super::filter::{Events, ListenerFilter};
-use crate::state::alerts::{AlertView, Language};
-use crate::state::zones::ZoneSet;
+use crate::state::alerts::{AlertInState, AlertView};
 
 /// How many stations of a batch are in one event. The parts of a batch must be the same when it is
 /// sent again, so this number must not change.
@@ -27,7 +24,7 @@ pub enum Content {
     /// A part of what a batch has changed.
     Part(BatchPart),
     /// An alert in its present state.
-    Alert(Arc<AlertEvent>),
+    Alert(Arc<AlertInState>),
     /// A model run, a raster product or a feed, as it is sent. A run is for those who may use the model.
     Item { events: Events, model: Option<String>, data: Bytes },
     /// What is before this moment cannot be sent.
@@ -40,15 +37,6 @@ pub struct BatchPart {
     batch: Arc<ChangedBatch>,
     stations: Range<usize>,
     are_revised: bool,
-}
-
-/// An alert in a state.
-#[derive(Debug)]
-pub struct AlertEvent {
-    pub message: Arc<alert::Message>,
-    pub state: alert::AlertState,
-    pub geometry: Option<Arc<MultiPolygon>>,
-    pub zones: Arc<ZoneSet>,
 }
 
 /// The alerts that were looked at last.
@@ -131,7 +119,7 @@ impl Content {
                 let zones = alert.zones.zones();
                 let is_met = filter.topics.has(Events::Alerts)
                     && filter.alerts.is_met(&alert.message, &alert.state, zones);
-                is_met.then(|| alert.text(filter))?
+                is_met.then(|| alert_text(alert, filter))?
             }
             Self::Item { events, model, data } => {
                 let may_have = |model: &String| filter.models.binary_search(model).is_ok();
@@ -177,21 +165,14 @@ impl BatchPart {
     }
 }
 
-impl AlertEvent {
-    /// The alert as `/alerts` gives it.
-    pub fn feature(&self, language: Language) -> Feature<'_> {
-        let (geometry, zones) = (self.geometry.as_deref(), self.zones.zones());
-        Feature::drawn(&self.message, &self.state, geometry, zones, language.name())
-    }
-
-    fn text(&self, filter: &ListenerFilter) -> Option<Bytes> {
-        let feature = self.feature(filter.language);
-        let mut text = head(Events::Alerts.name());
-        text.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
-        serde_json::to_writer(&mut text, &feature).ok()?;
-        text.extend_from_slice(b"]}\n\n");
-        Some(text.into())
-    }
+/// The text of an event with an alert.
+fn alert_text(alert: &AlertInState, filter: &ListenerFilter) -> Option<Bytes> {
+    let feature = alert.feature(filter.language);
+    let mut text = head(Events::Alerts.name());
+    text.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
+    serde_json::to_writer(&mut text, &feature).ok()?;
+    text.extend_from_slice(b"]}\n\n");
+    Some(text.into())
 }
 
 /// The beginning of an event of a name.

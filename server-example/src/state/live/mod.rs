@@ -45,7 +45,6 @@ use crate::limits::ClientAddr;
 use encoded::EncodedEvents;
 use event::KnownAlerts;
 
-pub use event::AlertEvent;
 use filter::SharedFilters;
 pub use filter::{Events, ListenerFilter, ListenerStations, TopicSet};
 use items::KnownItems;

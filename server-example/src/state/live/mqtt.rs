@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::time::Instant;
 
-use super::event::{AlertEvent, Content};
+use super::event::Content;
 use super::filter::{Events, ListenerFilter};
 use super::mqtt_readings::{Publication, Unpublished, id_of};
 use super::subscriber::Subscriber;
 use crate::auth::access::ModelPermission;
 use crate::state::State;
+use crate::state::alerts::AlertInState;
 
 /// Messages that wait for the connection, at most.
 const WAITING: usize = 16;
@@ -85,10 +86,10 @@ impl State {
     fn of_alert(
         &self,
         publication: &Publication,
-        alert: &AlertEvent,
+        alert: &AlertInState,
         item: u64,
     ) -> Vec<MqttMessage> {
-        let AlertEvent { message, state, .. } = alert;
+        let AlertInState { message, state, .. } = alert;
         let feature = alert.feature(publication.filter.language);
         let Ok(payload) = serde_json::to_vec(&feature) else { return Vec::new() };
         let topic = publication.broker.topics().of(&["alerts", &message.id]);

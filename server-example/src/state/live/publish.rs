@@ -9,7 +9,8 @@ use mesonet::store::{ChangeLog, ChangedBatch};
 use mesonet_service::live::{Item, NumberedItem, Position, Topic};
 use sha2::{Digest, Sha256};
 
-use super::event::{AlertEvent, BatchPart, Content, KnownAlerts};
+use super::event::{BatchPart, Content, KnownAlerts};
+use crate::state::alerts::AlertInState;
 use crate::state::{State, StateError};
 
 /// How much of the record is read at once.
@@ -171,7 +172,7 @@ impl State {
             return Ok(Vec::new());
         }
         let (mut by_id, mut items) = (HashMap::new(), Vec::new());
-        for AlertEvent { message, state, geometry, zones } in view.all() {
+        for AlertInState { message, state, geometry, zones } in view.all() {
             let text = match known.by_id.get(&message.id) {
                 Some((before, before_state, text))
                     if Arc::ptr_eq(before, &message) && *before_state == state =>
@@ -202,7 +203,7 @@ impl State {
         }
         let is_alert = |item: &&NumberedItem| item.topic == Topic::Alerts;
         let wanted: HashSet<&str> = items.iter().filter(is_alert).map(|item| &*item.name).collect();
-        let mut alerts: HashMap<String, AlertEvent> = HashMap::new();
+        let mut alerts: HashMap<String, AlertInState> = HashMap::new();
         if !wanted.is_empty()
             && let Ok(view) = self.alert_view()
         {

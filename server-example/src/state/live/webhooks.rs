@@ -9,9 +9,9 @@ use mesonet_service::live::{EventId, Position, Reach, Topic};
 use mesonet_service::webhooks::{Message, Webhook};
 use serde::Serialize;
 
-use super::event::{AlertEvent, Content};
+use super::event::Content;
 use super::publish::digest;
-use crate::state::alerts::Language;
+use crate::state::alerts::{AlertInState, Language};
 use crate::state::{State, StateError};
 
 /// The body of a delivery, as Standard Webhooks recommends.
@@ -39,7 +39,7 @@ impl State {
         let language = if french { Language::French } else { Language::English };
         let (alerts, last) = self.alerts_after(known);
         for (number, alert) in alerts {
-            let AlertEvent { message, state, zones, .. } = &*alert;
+            let AlertInState { message, state, zones, .. } = &*alert;
             let is_meant = webhook.query().is_met(message, state, zones.zones())
                 || webhook.has_in_force(&message.id);
             if self.live.is_closed() {
@@ -56,7 +56,7 @@ impl State {
         Ok(())
     }
 
-    fn message(&self, number: u64, alert: &AlertEvent, language: Language) -> Message {
+    fn message(&self, number: u64, alert: &AlertInState, language: Language) -> Message {
         let body = Body {
             r#type: "alert",
             timestamp: Iso8601(self.clock.now_ms()),
@@ -78,7 +78,7 @@ impl State {
     }
 
     /// The alerts that have changed after a number, and the last number of all.
-    fn alerts_after(&self, number: u64) -> (Vec<(u64, Arc<AlertEvent>)>, u64) {
+    fn alerts_after(&self, number: u64) -> (Vec<(u64, Arc<AlertInState>)>, u64) {
         let (mut items, last) = self.live.log.items_after(number);
         items.retain(|item| item.topic == Topic::Alerts);
         let contents = self.contents(items).into_iter();

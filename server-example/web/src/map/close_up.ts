@@ -14,18 +14,27 @@ import { cell, columns, details, position, shown_ms } from "../station/network";
 import { layer, locale, stationModels, system, variable } from "../view";
 import { inWorker } from "../worker_pool";
 import { mapScale } from "./fitted_scale";
+import type { Ink } from "./marks";
 import { dot, markSprite } from "./marks";
 import type { Frame, Taken } from "./overlay";
 import { firstX } from "./overlay";
-import type { Chip, Ink, Part } from "./station_model";
+import type { Chip, Part } from "./station_model";
 import { codedPressure, drawStationModel, MODEL_SIZE, moreRoom, weatherSign } from "./station_model";
-import type { Spot } from "./stations_layer";
 
 /** From this zoom on there is room for plots. */
 export const MODEL_ZOOM = 8;
 const MODEL_NAMES = ["airTemperature", "dewPointTemperature", "mslp", "windSpeed10m", "windDirection", "cloudCover"];
 /** Where a plot has a variable; others stand below it. */
 const PLACES: Readonly<Record<string, Chip["place"]>> = { airTemperature: "temperature", dewPointTemperature: "dewPoint", mslp: "pressure" };
+
+/** A station on the map, in pixels of the world. */
+export interface Spot {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly column: number;
+  readonly isSouthern: boolean;
+}
 
 /** What the plots of this part of the map show. */
 export const closeUp = signal<{ columns: Columns; at: ReadonlyMap<string, number> } | undefined>(undefined);

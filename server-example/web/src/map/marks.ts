@@ -1,6 +1,15 @@
 // The marks of verdicts, a shape and a colour each, and the dots of values: drawn once.
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
-import type { Ink } from "./station_model";
+
+/** The colours of what is drawn on the map. */
+export interface Ink {
+  readonly text: string;
+  readonly soft: string;
+  readonly halo: string;
+  readonly ground: string;
+  /** Around dots. */
+  readonly rim: string;
+}
 
 const sprites = new Map<string, HTMLCanvasElement>();
 

@@ -6,7 +6,7 @@ import { regionName } from "../domain/regions";
 import { largeTowns, loadLargeTowns, loadTowns, regions, towns } from "../domain/towns";
 import { camera, language, layer } from "../view";
 import { type Frame, firstX, type Taken } from "./overlay";
-import type { Ink } from "./station_model";
+import type { Ink } from "./marks";
 
 interface Label {
   readonly text: string;

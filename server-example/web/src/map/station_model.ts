@@ -1,6 +1,7 @@
 // The plot of a station as WMO-No. 485 has it: temperature and dew point on the left, pressure on the right,
 // the cover of the sky in the middle, the weather between, the wind as a barb.
 import { barbPoints, drawBarb } from "./barb";
+import type { Ink } from "./marks";
 import { markSprite } from "./marks";
 
 /** A value of a plot, and the verdict on it where it is bad. */
@@ -30,15 +31,6 @@ export interface StationModel {
   readonly mark: number | undefined;
   readonly isSouthern: boolean;
   readonly isOld: boolean;
-}
-
-export interface Ink {
-  readonly text: string;
-  readonly soft: string;
-  readonly halo: string;
-  readonly ground: string;
-  /** Around dots. */
-  readonly rim: string;
 }
 
 const R = 5;

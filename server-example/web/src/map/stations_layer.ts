@@ -12,26 +12,19 @@ import type { Columns } from "../station/columns";
 import { cell, columns, details, places, position } from "../station/network";
 import { layer, locale, station, stationModels, system, theme, variable } from "../view";
 import { drawBarb } from "./barb";
+import type { Spot } from "./close_up";
 import { closeUp, drawModels, MODEL_ZOOM, watchCloseUp } from "./close_up";
 import { mapScale } from "./fitted_scale";
+import type { Ink } from "./marks";
 import { dot, markSprite } from "./marks";
 import { drawNames, labels, loadNames } from "./names";
 import type { Frame } from "./overlay";
 import { firstX, Overlay, reserved, Taken } from "./overlay";
-import type { Ink } from "./station_model";
 
 const TEXT_ZOOM = 6;
 /** From this zoom on winds are barbs. */
 export const BARB_ZOOM = 5;
 const HIT_PX = 14;
-
-export interface Spot {
-  readonly id: string;
-  readonly x: number;
-  readonly y: number;
-  readonly column: number;
-  readonly isSouthern: boolean;
-}
 
 /** How many stations have a value in this view's data. */
 export const valueCount = signal(0);
