@@ -146,7 +146,7 @@ class Feed(TypedDict):
     """The stations of a network."""
 
     late: bool
-    """Whether that report is older, or there is none."""
+    """Whether that report is older, or no report has come."""
     lateAfterMinutes: NotRequired[int]
     """How old that report may be; absent if the feed is never late."""
     network: str
@@ -1076,7 +1076,7 @@ class Alert(TypedDict):
     issuer: str
     """Who issues the alert."""
     language: NotRequired[str]
-    """Language of the text, such as `en-CA`; absent if there is none."""
+    """Language of the text, such as `en-CA`; absent if the message has no text."""
     messageType: MessageType
     """The role of the message in its chain."""
     missingZones: NotRequired[list[str]]

@@ -77,7 +77,7 @@ pub struct Alert<'a> {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<&'a str>,
-    /// Language of the text, such as `en-CA`; absent if there is none.
+    /// Language of the text, such as `en-CA`; absent if the message has no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<&'a str>,
     /// The state of the alert as of the time of the request, over the whole chain of messages.

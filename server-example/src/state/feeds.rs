@@ -27,7 +27,7 @@ pub struct Feed {
     /// How old that report may be; absent if the feed is never late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_after_minutes: Option<i64>,
-    /// Whether that report is older, or there is none.
+    /// Whether that report is older, or no report has come.
     pub late: bool,
 }
 
