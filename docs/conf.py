@@ -15,7 +15,7 @@ version = release = mesonet.__version__
 exclude_patterns = ["recipes/images/**", "_site/**"]
 extensions = [
     "sphinx.ext.autodoc", "sphinx.ext.viewcode", "myst_nb",
-    "commands", "endpoints", "repository", "ufuncs",
+    "commands", "endpoints", "references", "repository", "ufuncs",
 ]  # fmt: skip
 html_theme = "furo"
 html_title = f"mesonet {release}"

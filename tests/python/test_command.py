@@ -56,15 +56,30 @@ def test_the_metadata_is_what_an_index_shows():
     assert (Path(mesonet.__file__).parent / "py.typed").exists()
 
 
+# Where a page of the site leads.
+REFERENCES = {"reference/javascript.html": "javascript/index.html", "reference/rust.html": "rust/mesonet/index.html"}
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site of all documents, built with warnings as errors, its notebooks run."""
-    out = tmp_path_factory.mktemp("site")
-    options = ("-q", "-W", "--keep-going")
+    out, references = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("references")
+    # Stand-ins for what typedoc and rustdoc make.
+    for page in REFERENCES.values():
+        (references / page).parent.mkdir(parents=True)
+        (references / page).write_text("made by another program", encoding="utf-8")
+    options = ("-q", "-W", "--keep-going", "-D", f"html_extra_path={references}")
     # Sphinx's warnings are errors; those of the packages that it loads are theirs.
     done = run("-m", "sphinx", *options, ROOT / "docs", out, strict=())
     assert done.returncode == 0, done.stderr
     return out
+
+
+@pytest.mark.parametrize("page", REFERENCES)
+def test_the_site_leads_to_the_references_that_other_programs_make(site, page):
+    text = (site / page).read_text(encoding="utf-8")
+    assert f'href="../{REFERENCES[page]}"' in text
+    assert (site / REFERENCES[page]).exists()
 
 
 def test_the_site_has_everything_public_and_the_recipes(site):

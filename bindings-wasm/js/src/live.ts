@@ -1,6 +1,6 @@
 /** The stream of events, as the HTML standard has it (9.2.6). */
 
-/** An event of {@link Client.live}. */
+/** An event of `live` of a client. */
 export interface LiveEvent {
   /** The topic, or `resync`: what was shown must be fetched anew. */
   readonly topic: "readings" | "verdicts" | "alerts" | "runs" | "products" | "resync";

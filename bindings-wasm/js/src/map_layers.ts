@@ -41,6 +41,7 @@ export interface Layer<Options, Shown> {
   set(changes: Partial<Options>): Promise<void>;
   /** Loads anew what it shows. */
   refresh(): Promise<void>;
+  /** Takes it off the map. */
   remove(): void;
 }
 
@@ -62,6 +63,7 @@ export interface WeatherLayers {
 export interface Drawn<T> {
   /** Draws in place of what was drawn before. */
   show(of: T): void;
+  /** Takes it off the map. */
   remove(): void;
 }
 
