@@ -230,7 +230,7 @@ test("the barb of a station crosses none of its numbers", async () => {
   assert.deepEqual(barbPoints(1, 90, false, 24), []);
 });
 
-test("from zoom 7 on coasts and borders are finer, only where the map is, and without seams where they are cut", async () => {
+test("from zoom 7 on coasts, borders and lakes are finer, only where the map is, and without seams where they are cut", async () => {
   const { page, problems } = await open("#layer=stations&map=49,-123.5,6&plots=values");
   await waitForStations(page, 2_900);
   await page.waitForLoadState("networkidle");
@@ -252,6 +252,24 @@ test("from zoom 7 on coasts and borders are finer, only where the map is, and wi
   const { x, y } = await pointOf(page, 50, -122.2);
   const seam = await coloursOf(page, { x: x - 30, y: y - 3, width: 60, height: 6 });
   assert.equal(seam.length, 1, JSON.stringify(seam));
+  const goTo = async (lat, lon, zoom) => {
+    await page.evaluate((view) => window.explorer.map.setView(view.slice(0, 2), view[2], { animate: false }), [lat, lon, zoom]);
+    await page.waitForTimeout(300);
+    await page.waitForLoadState("networkidle");
+    await page.waitForTimeout(500);
+  };
+  // Georgian Bay is in both files of lakes, and its islands are land; a lake that the coarser outlines lack.
+  await goTo(45, -80.5, 7);
+  assert.deepEqual(await groundAt(45, -80.9), styles[1], "Georgian Bay");
+  assert.deepEqual(await groundAt(45.7, -82.3), styles[0], "Manitoulin");
+  assert.deepEqual(await groundAt(46.25, -79.75), styles[1], "Lake Nipissing");
+  // Borders that cross a block and have no end in it; the block north of the map is there, as a tile reaches into it.
+  await goTo(48.5, -110, 7);
+  assert.ok((await coasts()).includes("-120_50"), "the tiles reach beyond 50° N");
+  const lineAt = async (lat, lon) => (await coloursOf(page, { ...around(await pointOf(page, lat, lon), 3) })).length > 1;
+  assert.ok(await lineAt(49, -111.13), "the 49th parallel");
+  assert.ok(await lineAt(49.62, -110.005), "Alberta and Saskatchewan");
+  assert.ok(!(await lineAt(49.4, -111.13)), "no line there");
   assert.deepEqual(problems, []);
   await page.close();
 });

@@ -1,9 +1,12 @@
 // Packs the outlines that the map draws, from Natural Earth at 1:50 m: land, borders of countries, and
-// states, provinces and lakes of North America; and from 1:10 m land and borders of countries in blocks, for close by. Each line is a sequence of differences of hundredths of a degree.
+// states, provinces and lakes of North America; and from 1:10 m the same in blocks, for close by. Each line is a
+// sequence of differences.
 import { createRequire } from "node:module";
 
 import { feature, mesh } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
+
+import fine from "./outlines_10m.json" with { type: "json" };
 
 const require = createRequire(import.meta.url);
 
@@ -43,23 +46,34 @@ export function basemap(file: keyof typeof FILES): Uint8Array {
   return packed(kinds.map((all) => all.filter(isSeen).map((line) => simplified(line, tolerance))), perDegree);
 }
 
-/** The blocks by the longitude and latitude of their south-western corner; one without a coast or a border is not there. */
+/** The blocks by the longitude and latitude of their south-western corner; one without any line is not there. */
 export function coasts(): Record<string, Uint8Array> {
   const { perDegree, tolerance, side, west, east, south, north } = COAST;
   const land = require("world-atlas/land-10m.json") as Topology;
   const world = require("world-atlas/countries-10m.json") as Topology;
   const rings = lines(land, land.objects.land as GeometryCollection).map((line) => simplified(line, tolerance));
   const borders = (mesh(world, world.objects.countries as GeometryCollection, (a, b) => a !== b).coordinates as unknown as Line[]).map((line) => simplified(line, tolerance));
+  const [states, lakes] = [fine.state.map(summed), fine.lake.map(summed)];
   const blocks: Record<string, Uint8Array> = {};
   for (let left = west; left < east; left += side) {
     for (let bottom = south; bottom < north; bottom += side) {
       const box = [left, bottom, left + side, bottom + side] as const;
-      const inside = rings.map((ring) => clippedRing(ring, box)).filter((ring) => ring.length > 3);
-      const across = borders.flatMap((line) => clippedLine(line, box));
-      if (inside.length + across.length > 0) blocks[`${left}_${bottom}`] = packed([inside, across, [], []], perDegree);
+      const inside = (of: readonly Line[]) => of.map((ring) => clippedRing(ring, box)).filter((ring) => ring.length > 3);
+      const across = (of: readonly Line[]) => of.flatMap((line) => clippedLine(line, box));
+      const kinds = [inside(rings), across(borders), across(states), inside(lakes)];
+      if (kinds.some((of) => of.length > 0)) blocks[`${left}_${bottom}`] = packed(kinds, perDegree);
     }
   }
   return blocks;
+}
+
+/** The points of a line of outlines_10m.json, which has differences of thousandths of a degree. */
+function summed(differences: readonly number[]): Line {
+  let [lon, lat] = [0, 0];
+  return Array.from({ length: differences.length / 2 }, (_, at) => {
+    [lon, lat] = [lon + differences[2 * at]!, lat + differences[2 * at + 1]!];
+    return [lon / 1000, lat / 1000] as const;
+  });
 }
 
 type Box = readonly [number, number, number, number];
@@ -80,14 +94,15 @@ function clippedRing(ring: Line, box: Box): Line {
   }, ring);
 }
 
-/** The pieces of a line in a box, each with the point before and after it. */
+/** The pieces of a line in a box, whole steps each: a step may cross the box and have no end in it. */
 function clippedLine(line: Line, [west, south, east, north]: Box): Line[] {
-  const isIn = ([lon, lat]: Line[number]) => lon >= west && lon <= east && lat >= south && lat <= north;
   const pieces: (readonly [number, number])[][] = [[]];
-  line.forEach((point, at) => {
-    const isNeeded = isIn(point) || (at > 0 && isIn(line[at - 1]!)) || (at < line.length - 1 && isIn(line[at + 1]!));
-    if (isNeeded) pieces.at(-1)!.push(point);
-    else if (pieces.at(-1)!.length > 0) pieces.push([]);
+  line.slice(1).forEach((to, at) => {
+    const from = line[at]!;
+    const meets = (axis: 0 | 1, low: number, high: number) => Math.max(from[axis], to[axis]) >= low && Math.min(from[axis], to[axis]) <= high;
+    const piece = pieces.at(-1)!;
+    if (meets(0, west, east) && meets(1, south, north)) piece.push(...(piece.length === 0 ? [from, to] : [to]));
+    else if (piece.length > 0) pieces.push([]);
   });
   return pieces.filter((piece) => piece.length > 1);
 }

@@ -31,7 +31,7 @@ export const OVER_COLOURS: readonly (readonly [string, number])[] = [
   ["#1c2126", 1.2],
 ];
 
-/** From this zoom on coasts and borders of countries are the finest, where there are any. */
+/** From this zoom on all outlines are the finest, where there are any. */
 const COAST_ZOOM = 7;
 const BLOCK_DEG = 20;
 const BLOCK_SOUTH = 10;
@@ -46,21 +46,23 @@ function outlinesAt(zoom: number): Outlines | undefined {
   return zoom <= FAR_ZOOM ? (ofFar ?? ofNear) : (ofNear ?? ofFar);
 }
 
-/** The names of the blocks under a box in degrees; undefined if a part of it has none. */
-function blocksUnder(west: number, south: number, east: number, north: number): readonly string[] | undefined {
+/** The names of the blocks under a box in degrees, also of those that there are none of. */
+function blocksUnder(west: number, south: number, east: number, north: number): readonly string[] {
   const names: string[] = [];
   const [left, bottom] = [Math.floor(west / BLOCK_DEG) * BLOCK_DEG, Math.floor((south - BLOCK_SOUTH) / BLOCK_DEG) * BLOCK_DEG + BLOCK_SOUTH];
   for (let lon = left; lon < east; lon += BLOCK_DEG) for (let lat = bottom; lat < north; lat += BLOCK_DEG) names.push(`coast${wrapLon(lon)}_${lat}`);
-  return names.every((name) => name in addresses) ? names : undefined;
+  return names;
 }
+
+/** The blocks under some tiles of a zoom, from the upper left to the lower right. */
+const blocksOf = (z: number, left: number, top: number, right: number, bottom: number): readonly string[] =>
+  blocksUnder(lonOf(left / 2 ** z), latOf((bottom + 1) / 2 ** z), lonOf((right + 1) / 2 ** z), latOf(top / 2 ** z));
 
 /** The finest outlines under a tile, if there are any and they have come. */
 function coastsUnder(x: number, y: number, z: number): readonly Outlines[] | undefined {
   if (z < COAST_ZOOM) return undefined;
-  const side = 2 ** z;
-  const names = blocksUnder(lonOf(x / side), latOf((y + 1) / side), lonOf((x + 1) / side), latOf(y / side));
-  const found = names?.map((name) => loaded.peek().get(name));
-  return found?.every((one) => one !== undefined) ? found : undefined;
+  const found = blocksOf(z, x, y, x, y).map((name) => loaded.peek().get(name));
+  return found.every((one) => one !== undefined) ? found : undefined;
 }
 
 async function load(name: string): Promise<void> {
@@ -83,11 +85,11 @@ function loadSeen(map: L.Map): void {
   const { zoom } = camera.value;
   void load(zoom <= FAR_ZOOM ? "far" : "near");
   if (zoom < COAST_ZOOM) return;
-  const bounds = map.getBounds();
+  const { min, max } = map.getPixelBounds();
+  if (!min || !max) return;
+  const tile = (pixel: number) => Math.floor(pixel / SIDE);
   // Where the map is beyond the blocks, those that there are.
-  for (const lon of [bounds.getWest(), bounds.getEast()]) {
-    for (const lat of [bounds.getSouth(), bounds.getNorth()]) for (const name of blocksUnder(lon, lat, lon, lat) ?? []) void load(name);
-  }
+  for (const name of blocksOf(zoom, tile(min.x), tile(min.y), tile(max.x), tile(max.y))) if (name in addresses) void load(name);
 }
 
 /** Puts the ground and the lines on a map, and draws them again where they look different. */
@@ -163,9 +165,10 @@ class Basemap extends L.GridLayer {
     const coasts = coastsUnder(((x % 2 ** z) + 2 ** z) % 2 ** z, y, z);
     const outline = (kind: Kind) => {
       context.beginPath();
-      const isFine = coasts !== undefined && (kind === "land" || kind === "country");
-      const all = isFine ? coasts.flatMap((one) => one[kind]) : (outlines?.[kind] ?? []);
-      for (const line of all) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, this.part === "lines" && (isFine && kind === "land" ? isBlockEdge : isWorldEdge));
+      const isArea = kind === "land" || kind === "lake";
+      const isCut = this.part === "lines" && (coasts && isArea ? isBlockEdge : isWorldEdge);
+      const all = coasts ? coasts.flatMap((one) => one[kind]) : (outlines?.[kind] ?? []);
+      for (const line of all) if (isSeen(line, left, top, z)) trace(context, line, left, top, world, isCut);
     };
     if (this.part === "ground") {
       context.fillStyle = colour("sea");

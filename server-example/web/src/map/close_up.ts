@@ -89,7 +89,10 @@ function drawStation(context: CanvasRenderingContext2D, px: number, py: number, 
   const more = right + (chosen && name === "mslp" ? 16 : 0);
   if (!taken.claim(px + (more - left) / 2, py + 5, MODEL_SIZE.x + (more + left) / 2, MODEL_SIZE.y)) {
     context.globalAlpha = (chosen?.age_s ?? 0) > OLD_S ? 0.4 : 1;
+    // Below the numbers of the plot that has taken the room.
+    context.globalCompositeOperation = "destination-over";
     context.drawImage(dot(colour && css(colour), ink), px - 6, py - 6, 12, 12);
+    context.globalCompositeOperation = "source-over";
     const bad = mark(chosen?.quality);
     if (bad !== undefined) context.drawImage(markSprite(bad, 5), px - 8, py - 8, 16, 16);
     context.globalAlpha = 1;
