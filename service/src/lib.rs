@@ -43,6 +43,8 @@ pub mod live;
 #[cfg(feature = "whole")]
 pub mod mqtt;
 #[cfg(feature = "whole")]
+mod mutex;
+#[cfg(feature = "whole")]
 mod note;
 pub mod origin;
 #[cfg(feature = "whole")]
