@@ -7,7 +7,7 @@
 
 use std::fmt::{self, Display};
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use mesonet::store::{PastReadings, Selection, StationRecord, StoreError};
@@ -18,6 +18,7 @@ use super::manifest::{ArchiveManifest, ArchivedMonth};
 use super::month::Month;
 use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
+use crate::mutex::locked;
 use crate::place::ObjectPlace;
 
 /// The time before which the archive has everything that the record holds.
@@ -77,7 +78,7 @@ impl Archive {
         record: &dyn Reader,
         cutoff_ms: i64,
     ) -> Option<i64> {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = locked(&self.looked);
         if let Some(known) = *looked
             && known.at.elapsed() < LOOK_AGAIN
             && Month::of(known.cutoff_ms) == Month::of(cutoff_ms)
@@ -179,8 +180,9 @@ impl Check<'_> {
 
     /// What the archive lacks of a month, of which the record holds the part from an instant on.
     fn month(&self, known: &ArchivedMonth, from_ms: i64) -> Result<Option<Lack>, StoreError> {
-        let faults = known.faults(self.place).map_err(|error| self.archive.away(&error))?;
-        if let Some(fault) = faults.into_iter().next() {
+        let found = self.place.list(&known.month.folder());
+        let found = found.map_err(|error| self.archive.away(&error))?;
+        if let Some(fault) = known.faults(&found).into_iter().next() {
             return Ok(Some(Lack::File(fault)));
         }
         let span_ms = from_ms..known.month.span_ms().end;
