@@ -60,6 +60,8 @@ pub mod record;
 #[cfg(feature = "whole")]
 pub mod retention;
 #[cfg(feature = "whole")]
+pub mod setting;
+#[cfg(feature = "whole")]
 mod sqlite;
 #[cfg(test)]
 mod testing;

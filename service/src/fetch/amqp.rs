@@ -16,7 +16,7 @@ use lapin::options::{
 use lapin::types::{AMQPValue, FieldTable, ShortString};
 use lapin::{Connection, ConnectionProperties, Consumer};
 
-use super::client::UNKNOWN;
+use super::client::Validators;
 use super::memory::Trial;
 use super::notice::{announces_content, read_notice};
 use super::poller::Poller;
@@ -198,7 +198,7 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
         Ok(notice) => (announces_content(sum) && config.wants(&notice.name)).then_some(FileJob {
             name: notice.name,
             address: notice.address,
-            known: UNKNOWN,
+            known: Validators::default(),
         }),
         Err(error) => {
             tracing::warn!("{}: {error}", config.source);

@@ -1,11 +1,12 @@
 //! One poll in flight: its requests, a few at once, and their outcome.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::client::{Answer, Client, RequestError, Validators};
 use super::settings::FetchConfig;
 use super::{Delivery, FetchedFile, Sink, Unavailable};
+use crate::mutex::locked;
 
 /// Consecutive failures that end a poll: so many are not just one broken file.
 const MAX_FAILURES_IN_A_ROW: u32 = 8;
@@ -68,9 +69,10 @@ impl AsRef<FileJob> for FileJob {
 }
 
 /// Why a poll ended before everything was requested.
-pub(super) enum Cause {
-    Busy { status: u16, retry_after_ms: Option<i64> },
-    Other(String),
+pub(super) struct Cause {
+    pub text: String,
+    /// How long the host asks to wait.
+    pub retry_after_ms: Option<i64>,
 }
 
 /// One poll in flight, shared by the threads that make requests.
@@ -78,38 +80,12 @@ pub(super) struct Visit<'a> {
     pub now_ms: i64,
     pub config: &'a FetchConfig,
     pub client: &'a Client,
-    sink: &'a dyn Sink,
-    cause: Mutex<Option<Cause>>,
-    stop_requested: &'a AtomicBool,
-    failures_in_a_row: AtomicU32,
+    pub sink: &'a dyn Sink,
+    pub stop_requested: &'a AtomicBool,
+    pub failures_in_a_row: AtomicU32,
+    /// Why the poll ended early, if it did.
+    pub cause: Mutex<Option<Cause>>,
     pub round: Mutex<Round>,
-}
-
-impl<'a> Visit<'a> {
-    pub(super) fn new(
-        now_ms: i64,
-        config: &'a FetchConfig,
-        client: &'a Client,
-        sink: &'a dyn Sink,
-        stop_requested: &'a AtomicBool,
-    ) -> Self {
-        Self {
-            now_ms,
-            config,
-            client,
-            sink,
-            cause: Mutex::default(),
-            stop_requested,
-            failures_in_a_row: AtomicU32::new(0),
-            round: Mutex::default(),
-        }
-    }
-
-    /// Returns what the poll did, and why it ended early if it did.
-    pub(super) fn end(self) -> (Round, Option<Cause>) {
-        let round = self.round.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (round, self.cause.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 impl Visit<'_> {
@@ -160,7 +136,7 @@ impl Visit<'_> {
                 round.failed += 1;
                 drop(round);
                 tracing::warn!("{} {}: {error}", self.config.source, job.address);
-                self.fail(error).then_some(Err(()))
+                self.fail(&error).then_some(Err(()))
             }
         }
     }
@@ -208,45 +184,44 @@ impl Visit<'_> {
                 true
             }
             Err(Unavailable(reason)) => {
-                self.stop(Cause::Other(reason));
+                self.stop(reason, None);
                 false
             }
         }
     }
 
     /// Whether the poll goes on after a failed request.
-    pub(super) fn fail(&self, error: RequestError) -> bool {
-        if error.is_of_the_host() {
-            self.stop(match error {
-                RequestError::Busy { status, retry_after_ms } => {
-                    Cause::Busy { status, retry_after_ms }
+    pub(super) fn fail(&self, error: &RequestError) -> bool {
+        match error {
+            // Any other request to the host would fail the same way now.
+            RequestError::Busy { retry_after_ms, .. } => {
+                self.stop(error.to_string(), *retry_after_ms);
+                return false;
+            }
+            RequestError::Unreachable(_) => {
+                self.stop(error.to_string(), None);
+                return false;
+            }
+            // A missing file is an answer like any other.
+            RequestError::Missing(_) => {}
+            _ => {
+                let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
+                if failures >= MAX_FAILURES_IN_A_ROW {
+                    self.stop(format!("{failures} failures in a row, last: {error}"), None);
                 }
-                error => Cause::Other(error.to_string()),
-            });
-            return false;
-        }
-        // A missing file is an answer like any other.
-        if !matches!(error, RequestError::Missing(_)) {
-            let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
-            if failures >= MAX_FAILURES_IN_A_ROW {
-                self.stop(Cause::Other(format!("{failures} failures in a row, last: {error}")));
             }
         }
         true
     }
 
     /// Ends the poll: nothing more is requested.
-    pub(super) fn stop_for(&self, reason: String) {
-        self.stop(Cause::Other(reason));
-    }
-
-    fn stop(&self, cause: Cause) {
-        locked(&self.cause).get_or_insert(cause);
+    pub(super) fn stop(&self, text: String, retry_after_ms: Option<i64>) {
+        locked(&self.cause).get_or_insert(Cause { text, retry_after_ms });
     }
 
     pub(super) fn goes_on(&self) -> bool {
         if self.stop_requested.load(Ordering::Relaxed) {
-            self.stop(Cause::Other("told to stop".to_owned()));
+            self.stop("told to stop".to_owned(), None);
         }
         locked(&self.cause).is_none()
     }
@@ -276,17 +251,10 @@ impl Visit<'_> {
                 scope.spawn(worker);
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = std::mem::take(&mut *locked(&done));
         done.sort_by_key(|&(at, ..)| at);
-        let mut left = left.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let unreached = items.into_inner().unwrap_or_else(PoisonError::into_inner);
-        left.extend(unreached.map(|(_, item)| item));
+        let mut left = std::mem::take(&mut *locked(&left));
+        left.extend(locked(&items).by_ref().map(|(_, item)| item));
         (done.into_iter().map(|(_, item, result)| (item, result)).collect(), left)
     }
-}
-
-/// Locks a mutex even if it is poisoned: it guards counters, which a panic does not leave
-/// half-changed.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
