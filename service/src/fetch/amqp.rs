@@ -59,12 +59,6 @@ struct AnnouncedFile {
     trial: Trial,
 }
 
-impl AsRef<FileJob> for AnnouncedFile {
-    fn as_ref(&self) -> &FileJob {
-        &self.job
-    }
-}
-
 /// Listens until told to stop. Reconnects after a pause when the connection breaks.
 pub(super) async fn run(mut poller: Poller, stop: Arc<Stop>) {
     let mut failures = 0;
@@ -217,7 +211,7 @@ fn fetch(
 ) -> (Vec<Delivery>, Vec<AnnouncedFile>, bool) {
     let (mut done, mut left, mut given_up) = (Vec::new(), Vec::new(), 0);
     let mut round = poller.visit(now_ms, &stop.flag, |visit, _| {
-        visit.fetch(due, |mut one, outcome| match outcome {
+        let note = |mut one: AnnouncedFile, outcome| match outcome {
             FileOutcome::NotReached => left.push(one),
             FileOutcome::Done { .. } => done.push(one.delivery),
             FileOutcome::Failed => {
@@ -229,7 +223,8 @@ fn fetch(
                     left.push(one);
                 }
             }
-        });
+        };
+        visit.fetch(due, |one| &one.job, note);
     });
     round.given_up = given_up;
     say(poller.config.source, &round, poller.next_ms() - now_ms);

@@ -48,12 +48,6 @@ struct FileRequest {
     is_settled: bool,
 }
 
-impl AsRef<FileJob> for FileRequest {
-    fn as_ref(&self) -> &FileJob {
-        &self.job
-    }
-}
-
 impl Visit<'_> {
     /// Reads folders and everything below them, and requests the new files.
     pub(super) fn folders(&self, addresses: Vec<String>, is_dated: bool, memory: &mut Memory) {
@@ -107,7 +101,7 @@ impl Visit<'_> {
                 }
             }
         }
-        self.fetch(wanted, |file, outcome| self.note(&file, outcome, memory));
+        self.fetch(wanted, |file| &file.job, |file, outcome| self.note(&file, outcome, memory));
     }
 
     fn list(&self, job: &FolderJob) -> Option<Listing> {

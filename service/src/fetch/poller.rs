@@ -146,7 +146,7 @@ impl Visit<'_> {
                 (due_ms <= self.now_ms).then_some(job)
             })
             .collect();
-        self.fetch(jobs, |job, outcome| {
+        let note = |job: FileJob, outcome| {
             let file = memory.files.entry(job.address).or_default();
             file.seen_ms = self.now_ms;
             match outcome {
@@ -162,7 +162,8 @@ impl Visit<'_> {
                 FileOutcome::Failed => file.trial.fail(self.now_ms),
                 FileOutcome::NotReached => {}
             }
-        });
+        };
+        self.fetch(jobs, |job| job, note);
     }
 
     /// Returns the name of a file at an individual address. A service that answers by station gives

@@ -62,12 +62,6 @@ pub(super) enum FileOutcome {
     NotReached,
 }
 
-impl AsRef<FileJob> for FileJob {
-    fn as_ref(&self) -> &FileJob {
-        self
-    }
-}
-
 /// Why a poll ended before everything was requested.
 pub(super) struct Cause {
     pub text: String,
@@ -89,35 +83,35 @@ pub(super) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Requests files and hands on what arrived, in parts; calls `done` for each.
-    pub(super) fn fetch<T: AsRef<FileJob> + Send>(
+    /// Requests the files of items and hands on what arrived, in parts; calls `done` for each.
+    pub(super) fn fetch<T: Send>(
         &self,
-        mut jobs: Vec<T>,
+        mut items: Vec<T>,
+        job: impl Fn(&T) -> &FileJob + Sync,
         mut done: impl FnMut(T, FileOutcome),
     ) {
-        while !jobs.is_empty() && self.goes_on() {
+        while !items.is_empty() && self.goes_on() {
             let bytes = AtomicU64::new(0);
-            let parts = jobs.len().min(PART_FILES);
-            let rest = jobs.split_off(parts);
-            let (got, mut left) = self.each(jobs, |job| {
+            let rest = items.split_off(items.len().min(PART_FILES));
+            let (got, mut left) = self.each(items, |item| {
                 // The memory of one part is bounded, over all its files together.
                 if bytes.load(Ordering::Relaxed) > PART_BYTES {
                     return None;
                 }
-                let answer = self.file(job.as_ref());
+                let answer = self.file(job(item));
                 let length =
                     answer.as_ref().and_then(|answer| answer.as_ref().ok()?.bytes.as_ref());
                 bytes.fetch_add(length.map_or(0, |bytes| bytes.len() as u64), Ordering::Relaxed);
                 answer
             });
             left.extend(rest);
-            jobs = left;
-            for (job, outcome) in self.hand_on(got) {
-                done(job, outcome);
+            items = left;
+            for (item, outcome) in self.hand_on(got, &job) {
+                done(item, outcome);
             }
         }
-        for job in jobs {
-            done(job, FileOutcome::NotReached);
+        for item in items {
+            done(item, FileOutcome::NotReached);
         }
     }
 
@@ -143,14 +137,15 @@ impl Visit<'_> {
 
     /// Hands files to the sink. If the store takes nothing, the poll ends, and the next poll
     /// requests the files again.
-    fn hand_on<T: AsRef<FileJob>>(
+    fn hand_on<T>(
         &self,
         got: Vec<(T, Result<Answer, ()>)>,
+        job: impl Fn(&T) -> &FileJob,
     ) -> Vec<(T, FileOutcome)> {
         let files: Vec<FetchedFile<'_>> = got
             .iter()
-            .filter_map(|(job, answer)| {
-                let FileJob { name, address, .. } = job.as_ref();
+            .filter_map(|(item, answer)| {
+                let FileJob { name, address, .. } = job(item);
                 let bytes = answer.as_ref().ok()?.bytes.as_deref()?;
                 Some(FetchedFile { name, address, bytes })
             })
@@ -159,11 +154,11 @@ impl Visit<'_> {
             Delivery { files: &files, received_ms: self.now_ms, kind: self.config.kind() };
         let is_taken = files.is_empty() || self.deliver(&delivery);
         got.into_iter()
-            .map(|(job, answer)| match answer {
-                Err(()) => (job, FileOutcome::Failed),
-                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (job, FileOutcome::NotReached),
+            .map(|(item, answer)| match answer {
+                Err(()) => (item, FileOutcome::Failed),
+                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (item, FileOutcome::NotReached),
                 Ok(Answer { validators, fresh_ms, .. }) => {
-                    (job, FileOutcome::Done { validators, fresh_ms })
+                    (item, FileOutcome::Done { validators, fresh_ms })
                 }
             })
             .collect()
@@ -192,26 +187,22 @@ impl Visit<'_> {
 
     /// Whether the poll goes on after a failed request.
     pub(super) fn fail(&self, error: &RequestError) -> bool {
-        match error {
-            // Any other request to the host would fail the same way now.
-            RequestError::Busy { retry_after_ms, .. } => {
-                self.stop(error.to_string(), *retry_after_ms);
-                return false;
-            }
-            RequestError::Unreachable(_) => {
-                self.stop(error.to_string(), None);
-                return false;
-            }
+        let retry_after_ms = match error {
+            RequestError::Busy { retry_after_ms, .. } => *retry_after_ms,
+            RequestError::Unreachable(_) => None,
             // A missing file is an answer like any other.
-            RequestError::Missing(_) => {}
+            RequestError::Missing(_) => return true,
             _ => {
                 let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
                 if failures >= MAX_FAILURES_IN_A_ROW {
                     self.stop(format!("{failures} failures in a row, last: {error}"), None);
                 }
+                return true;
             }
-        }
-        true
+        };
+        // Any other request to the host would fail the same way now.
+        self.stop(error.to_string(), retry_after_ms);
+        false
     }
 
     /// Ends the poll: nothing more is requested.
