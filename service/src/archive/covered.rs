@@ -5,7 +5,6 @@
 //! Only whole months are deleted, so that late readings of the month of the cutoff can still be
 //! archived.
 
-use std::fmt::{self, Display};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,35 +30,23 @@ pub struct ArchiveCoverage {
 }
 
 /// What an archive lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
     /// It has no months.
+    #[error("it has nothing yet")]
     Empty,
     /// It belongs to another record, named here.
+    #[error("it is that of another record, {0}")]
     OfOther(String),
     /// It has no readings of a span of time.
+    #[error("it lacks readings of {} to {}", Iso8601(.0.start), Iso8601(.0.end))]
     Nothing(Range<i64>),
     /// A file is missing or of another length.
+    #[error("{0}")]
     File(String),
     /// Its number of readings of a month differs from that of the record.
+    #[error("it has {archived} readings of {month}, and the record {held}")]
     Readings { month: Month, archived: u64, held: u64 },
-}
-
-impl Display for Lack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it has nothing yet"),
-            Self::OfOther(other) => write!(f, "it is that of another record, {other}"),
-            Self::Nothing(span_ms) => {
-                let Range { start, end } = *span_ms;
-                write!(f, "it lacks readings of {} to {}", Iso8601(start), Iso8601(end))
-            }
-            Self::File(fault) => f.write_str(fault),
-            Self::Readings { month, archived, held } => {
-                write!(f, "it has {archived} readings of {month}, and the record {held}")
-            }
-        }
-    }
 }
 
 /// The beginning of the month in which a cutoff lies.
