@@ -43,6 +43,8 @@ pub mod live;
 #[cfg(feature = "whole")]
 pub mod mqtt;
 #[cfg(feature = "whole")]
+mod mutex;
+#[cfg(feature = "whole")]
 mod note;
 pub mod origin;
 #[cfg(feature = "whole")]
@@ -57,6 +59,8 @@ pub mod progress;
 pub mod record;
 #[cfg(feature = "whole")]
 pub mod retention;
+#[cfg(feature = "whole")]
+pub mod setting;
 #[cfg(feature = "whole")]
 mod sqlite;
 #[cfg(test)]

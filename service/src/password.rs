@@ -13,13 +13,11 @@ pub struct PasswordError {
     pub cause: String,
 }
 
-/// Reads a password: from a file, without the end of the line, or from an environment variable.
+/// Reads the password in a file, without the end of the line.
 ///
 /// # Errors
 /// The file cannot be read, or has more than one line.
-#[cfg_attr(not(feature = "clickhouse"), allow(dead_code, reason = "only that feature needs one"))]
-pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, PasswordError> {
-    let Some(path) = file else { return Ok(std::env::var(variable).ok()) };
+pub fn read_password(path: &Path) -> Result<String, PasswordError> {
     let failed = |cause| PasswordError { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -27,7 +25,7 @@ pub fn password(file: Option<&Path>, variable: &str) -> Result<Option<String>, P
     if line.is_empty() || line.contains(['\n', '\r']) {
         return Err(failed("the file must have one line with the password".to_owned()));
     }
-    Ok(Some(line.to_owned()))
+    Ok(line.to_owned())
 }
 
 /// Whether an address has a password before the host.
@@ -47,18 +45,16 @@ mod tests {
         let path = folder.path().join("password");
         let read = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            password(Some(&path), "MESONET_NO_PASSWORD").map_err(|error| error.to_string())
+            read_password(&path).map_err(|error| error.to_string())
         };
         for text in ["a b:c", "a b:c\n", "a b:c\r\n"] {
-            assert_eq!(read(text), Ok(Some("a b:c".to_owned())));
+            assert_eq!(read(text), Ok("a b:c".to_owned()));
         }
         for text in ["", "\n", "secret\nsecret\n"] {
             let message = read(text).unwrap_err();
             assert!(message.contains("one line") && !message.contains("secret"), "{message}");
         }
-        let missing = password(Some(&folder.path().join("none")), "MESONET_NO_PASSWORD")
-            .unwrap_err()
-            .to_string();
+        let missing = read_password(&folder.path().join("none")).unwrap_err().to_string();
         assert!(missing.starts_with("the password in ") && missing.contains("none"), "{missing}");
     }
 }

@@ -20,7 +20,7 @@ pub fn under_bar<T>(
     show: impl Fn(&ProgressBar) + Sync,
     work: impl FnOnce() -> T,
 ) -> T {
-    let bar = bar(paths);
+    let bar = bar(BYTES, || paths.iter().map(|path| length(path)).sum());
     let done = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -49,20 +49,18 @@ pub fn show_fields(bar: &ProgressBar, fields: u64, unpacked: u64) {
     bar.set_position(unpacked);
 }
 
-fn bar(paths: &[PathBuf]) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    bar_of_bytes(paths.iter().map(|path| length(path)).sum())
-}
-
 /// A progress bar over a number of bytes, if the output is a terminal.
 pub fn bar_of_bytes(length: u64) -> ProgressBar {
+    bar(BYTES, || length)
+}
+
+/// A progress bar of this form, if the output is a terminal.
+pub fn bar(template: &str, length: impl FnOnce() -> u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(length);
-    match ProgressStyle::with_template(BYTES) {
+    let bar = ProgressBar::new(length());
+    match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

@@ -69,15 +69,12 @@ impl Layout {
             return Err(Error::IntegralValueOutOfRange(0, version));
         } else {
             // A page that is damaged would otherwise be found when it is next needed.
-            connection.query_row("PRAGMA quick_check(1)", [], |row| {
-                let found: String = row.get(0)?;
-                let corrupt = || ffi::Error::new(ffi::SQLITE_CORRUPT);
-                if found == "ok" {
-                    Ok(())
-                } else {
-                    Err(Error::SqliteFailure(corrupt(), Some(found)))
-                }
-            })?;
+            let check = "PRAGMA quick_check(1)";
+            let found: String = connection.query_row(check, [], |row| row.get(0))?;
+            if found != "ok" {
+                let corrupt = ffi::Error::new(ffi::SQLITE_CORRUPT);
+                return Err(Error::SqliteFailure(corrupt, Some(found)));
+            }
         }
         Ok(connection)
     }

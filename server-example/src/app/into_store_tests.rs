@@ -60,9 +60,9 @@ fn poll(server: &ReplayServer, config: FetchConfig, record: &Arc<Record>, now: &
 }
 
 fn config(source: FetchSource, url: String) -> FetchConfig {
-    let mut config = FetchConfig::new(source, "(tests, weather@example.org)");
-    config.url = Some(url);
-    config
+    let user_agent = "(tests, weather@example.org)";
+    let given = serde_json::json!({ "source": source, "user_agent": user_agent });
+    FetchConfig { url: Some(url), ..serde_json::from_value(given).unwrap() }
 }
 
 #[test]

@@ -30,10 +30,10 @@ use crate::http::body::Pace;
 use crate::limits::{Allowance, Hops};
 use crate::observe::traces::TracesError;
 use mesonet_service::clock::system_ms;
-use mesonet_service::fetch::InvalidSetting;
 use mesonet_service::ingest::made_tables;
 use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
+use mesonet_service::setting::InvalidSetting;
 
 /// The settings that are read only at the start. A reload applies all others.
 const NEED_RESTART: [&str; 41] = [

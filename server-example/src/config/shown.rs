@@ -95,7 +95,7 @@ fn without_secrets(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mesonet_service::fetch::{FetchConfig, FetchSource};
+    use mesonet_service::fetch::FetchConfig;
 
     #[test]
     fn settings_are_shown_as_a_file_that_gives_the_same_without_secrets() {
@@ -108,8 +108,12 @@ mod tests {
         let again: Config = Figment::from(Toml::string(&text)).extract().unwrap();
         assert_eq!(again, config);
 
-        let mut source = FetchConfig::new(FetchSource::DatamartAmqp, "a b@c.d");
-        source.url = Some("amqps://name:pass@host/path?key=1".to_owned());
+        let source: FetchConfig = serde_json::from_value(serde_json::json!({
+            "source": "datamart-amqp",
+            "user_agent": "a b@c.d",
+            "url": "amqps://name:pass@host/path?key=1",
+        }))
+        .unwrap();
         let config = Config {
             ingest_key_hashes: vec!["ab".repeat(32)],
             token_keys: Some("https://me:secret@id.example/keys".to_owned()),

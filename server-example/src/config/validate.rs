@@ -9,11 +9,11 @@ use mesonet::time::parse_window;
 use super::{Config, ConfigError, LateAfter};
 use crate::http::cors::Site;
 use mesonet_service::fetch;
-use mesonet_service::fetch::InvalidSetting;
 use mesonet_service::ingest::PushKey;
 use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::place::{PLACES, is_address, is_inside};
 use mesonet_service::record::{RecordPlace, RecordPlaceError};
+use mesonet_service::setting::InvalidSetting;
 use mesonet_service::webhooks::WebhookConfig;
 
 /// The allowed forms of the setting `store`.

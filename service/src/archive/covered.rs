@@ -5,9 +5,8 @@
 //! Only whole months are deleted, so that late readings of the month of the cutoff can still be
 //! archived.
 
-use std::fmt::{self, Display};
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use mesonet::store::{PastReadings, Selection, StationRecord, StoreError};
@@ -18,6 +17,7 @@ use super::manifest::{ArchiveManifest, ArchivedMonth};
 use super::month::Month;
 use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
+use crate::mutex::locked;
 use crate::place::ObjectPlace;
 
 /// The time before which the archive has everything that the record holds.
@@ -30,35 +30,23 @@ pub struct ArchiveCoverage {
 }
 
 /// What an archive lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
     /// It has no months.
+    #[error("it has nothing yet")]
     Empty,
     /// It belongs to another record, named here.
+    #[error("it is that of another record, {0}")]
     OfOther(String),
     /// It has no readings of a span of time.
+    #[error("it lacks readings of {} to {}", Iso8601(.0.start), Iso8601(.0.end))]
     Nothing(Range<i64>),
     /// A file is missing or of another length.
+    #[error("{0}")]
     File(String),
     /// Its number of readings of a month differs from that of the record.
+    #[error("it has {archived} readings of {month}, and the record {held}")]
     Readings { month: Month, archived: u64, held: u64 },
-}
-
-impl Display for Lack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it has nothing yet"),
-            Self::OfOther(other) => write!(f, "it is that of another record, {other}"),
-            Self::Nothing(span_ms) => {
-                let Range { start, end } = *span_ms;
-                write!(f, "it lacks readings of {} to {}", Iso8601(start), Iso8601(end))
-            }
-            Self::File(fault) => f.write_str(fault),
-            Self::Readings { month, archived, held } => {
-                write!(f, "it has {archived} readings of {month}, and the record {held}")
-            }
-        }
-    }
 }
 
 /// The beginning of the month in which a cutoff lies.
@@ -77,7 +65,7 @@ impl Archive {
         record: &dyn Reader,
         cutoff_ms: i64,
     ) -> Option<i64> {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = locked(&self.looked);
         if let Some(known) = *looked
             && known.at.elapsed() < LOOK_AGAIN
             && Month::of(known.cutoff_ms) == Month::of(cutoff_ms)
@@ -179,8 +167,9 @@ impl Check<'_> {
 
     /// What the archive lacks of a month, of which the record holds the part from an instant on.
     fn month(&self, known: &ArchivedMonth, from_ms: i64) -> Result<Option<Lack>, StoreError> {
-        let faults = known.faults(self.place).map_err(|error| self.archive.away(&error))?;
-        if let Some(fault) = faults.into_iter().next() {
+        let found = self.place.list(&known.month.folder());
+        let found = found.map_err(|error| self.archive.away(&error))?;
+        if let Some(fault) = known.faults(&found).into_iter().next() {
             return Ok(Some(Lack::File(fault)));
         }
         let span_ms = from_ms..known.month.span_ms().end;

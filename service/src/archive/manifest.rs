@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::month::Month;
 use crate::backup::instant;
-use crate::place::{Object, ObjectPlace, PlaceError, hex_sha256};
+use crate::hex::hex_sha256;
+use crate::place::{Object, ObjectPlace, PlaceError};
 
 /// The folder of the manifests. Each has a number as its name.
 const FOLDER: &str = "manifests";
@@ -236,16 +237,8 @@ impl ArchiveManifest {
 }
 
 impl ArchivedMonth {
-    /// Its files that are missing or have another length.
-    ///
-    /// # Errors
-    /// The place cannot be read.
-    pub fn faults(&self, place: &ObjectPlace) -> Result<Vec<String>, PlaceError> {
-        Ok(self.faults_among(&place.list(&self.month.folder())?))
-    }
-
-    /// The same, given the objects in its folder.
-    pub fn faults_among(&self, found: &[Object]) -> Vec<String> {
+    /// Its files that are missing or have another length, by the objects in its folder.
+    pub fn faults(&self, found: &[Object]) -> Vec<String> {
         let folder = self.month.folder();
         let length = |path: &str| {
             let name = path.strip_prefix(&folder)?.strip_prefix('/')?;

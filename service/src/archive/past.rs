@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mesonet::StationId;
@@ -19,7 +19,9 @@ use mesonet::store::{
 use super::manifest::{ArchiveManifest, ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use super::write::may_have;
-use crate::place::{ObjectPlace, PlaceError, hex_sha256};
+use crate::hex::hex_sha256;
+use crate::mutex::locked;
+use crate::place::{ObjectPlace, PlaceError};
 
 /// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
@@ -80,7 +82,7 @@ impl Archive {
     /// # Errors
     /// The place cannot be opened.
     pub fn place(&self) -> Result<Arc<ObjectPlace>, StoreError> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = locked(&self.place);
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
@@ -97,7 +99,7 @@ impl Archive {
     }
 
     pub(super) fn log(&self, fault: String) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = locked(&self.logged);
         if !logged.contains(&fault) {
             tracing::error!("the archive {}: {fault}", self.address);
             logged.insert(fault);
@@ -159,12 +161,7 @@ impl OpenArchive {
     /// Says that the scan is over: the caller is told what is missing. From now on reading fails if
     /// more is missing.
     pub fn planned(&self) {
-        self.state().is_planned = true;
-    }
-
-    // The content is valid at every moment, also after a panic.
-    fn state(&self) -> MutexGuard<'_, AnswerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state).is_planned = true;
     }
 
     /// Finds the readings of a month.
@@ -321,7 +318,7 @@ impl PastReadings for OpenArchive {
         span_ms: Range<i64>,
         visit: &mut dyn FnMut(&[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let manifest = self.manifest(&mut state)?;
         let Some(first) = manifest.months.first() else {
             return Err(self

@@ -263,7 +263,7 @@ impl ArchiveRun<'_> {
                 self.place.delete(&path, old_ms)?;
             }
         }
-        Ok(known.map_or_else(Vec::new, |known| known.faults_among(&found)))
+        Ok(known.map_or_else(Vec::new, |known| known.faults(&found)))
     }
 }
 

@@ -149,7 +149,7 @@ fn each_station_is_whole_in_one_file_of_a_month() {
         for file in files {
             let bytes = std::fs::read(folder.path().join(&file.path)).unwrap();
             assert_eq!(bytes.len() as u64, file.bytes);
-            assert_eq!(crate::place::hex_sha256(&bytes), file.sha256);
+            assert_eq!(crate::hex::hex_sha256(&bytes), file.sha256);
         }
     }
 }

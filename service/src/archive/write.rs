@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mesonet::export::ExportError;
 use mesonet::export::archive::ArchiveWriter;
@@ -15,8 +15,9 @@ use super::ArchiveError;
 use super::ahead::{ReadAhead, variables};
 use super::manifest::{ArchivedFile, ArchivedMonth};
 use super::month::Month;
-use crate::hex::hex;
-use crate::place::{ObjectPlace, hex_sha256};
+use crate::hex::{hex, hex_sha256};
+use crate::mutex::locked;
+use crate::place::ObjectPlace;
 
 /// Number of readings after which a file ends, once the current station is complete.
 pub const FILE_READINGS: u64 = 4_000_000;
@@ -196,7 +197,7 @@ impl Temporary {
 
     fn of<T>(&self, done: Result<T, ExportError>) -> Result<T, ArchiveError> {
         done.map_err(|error| {
-            let cause = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let cause = locked(&self.0).take();
             cause.map_or(error.into(), Self::failed)
         })
     }
@@ -217,7 +218,7 @@ impl Write for Hashed {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.file.write(buffer).inspect_err(|error| {
             let error = io::Error::new(error.kind(), error.to_string());
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            *locked(&self.failure) = Some(error);
         })?;
         self.sha256.update(&buffer[..written]);
         Ok(written)

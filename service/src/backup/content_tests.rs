@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::place::{ZSTD, hex_sha256};
+use crate::hex::hex_sha256;
+use crate::place::ZSTD;
 
 /// A content in a place, compressed and as it is.
 struct StoredContent {

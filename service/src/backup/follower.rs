@@ -1,12 +1,13 @@
 //! The record of another server, as of its newest backup.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
+use crate::mutex::locked;
 use crate::record::{ReadStatus, UpdatedStations, Upstream, refuse_unfinished_folder};
 
 /// What a follower answers to a caller that tries to write to it.
@@ -81,22 +82,14 @@ impl Follower {
         Ok(())
     }
 
-    fn record_name(&self) -> MutexGuard<'_, String> {
-        self.record_name.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn shown(&self) -> MutexGuard<'_, ServedBackups> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The newest backup that an answer may be made from; `None` before the first.
     pub fn newest_shown(&self) -> Option<Name> {
-        self.shown().newest.clone()
+        locked(&self.shown).newest.clone()
     }
 
     /// Whether all answers are made from a backup or newer ones, and whether some may be.
     pub fn shows(&self, backup: &Name) -> (bool, bool) {
-        let shown = self.shown();
+        let shown = locked(&self.shown);
         let has = |name: &Option<Name>| name.as_ref().is_some_and(|name| name >= backup);
         (has(&shown.oldest), has(&shown.newest))
     }
@@ -109,14 +102,14 @@ impl Upstream for Follower {
 
     /// Fetches the newest backup, unless the folder has it.
     fn update(&self) -> UpdatedStations {
-        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mirror = locked(&self.mirror);
         let updated = mirror.update(|name| {
-            self.shown().newest = Some(name.clone());
+            locked(&self.shown).newest = Some(name.clone());
             self.show()?;
-            self.shown().oldest = Some(name.clone());
+            locked(&self.shown).oldest = Some(name.clone());
             Ok(())
         });
-        mirror.writer().clone_into(&mut self.record_name());
+        mirror.writer().clone_into(&mut locked(&self.record_name));
         let as_of_ms = mirror.time_ms();
         drop(mirror);
         UpdatedStations::all_if(self.status.note(updated, as_of_ms).unwrap_or(false))
@@ -139,7 +132,7 @@ impl Upstream for Follower {
     }
 
     fn record_name(&self) -> String {
-        self.record_name().clone()
+        locked(&self.record_name).clone()
     }
 
     /// What the folder has can be served in any case.

@@ -1,6 +1,5 @@
 //! What is in a data folder, and how each file is copied.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -112,7 +111,8 @@ pub struct FolderContent {
 /// The files below a folder of the data folder, by path.
 #[derive(Debug, Default)]
 pub struct Files {
-    pub sources: BTreeMap<String, BackupSource>,
+    /// Sorted by path.
+    pub sources: Vec<BackupSource>,
     /// What is there but is not backed up.
     pub foreign: Vec<String>,
 }
@@ -131,12 +131,8 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<FolderContent, BackupError>
     gathered.lost = frozen.lost;
     for segment in frozen.segments {
         let (path, length, mark) = (segment.name(), segment.length(), segment.mark());
-        gathered.sources.push(BackupSource {
-            path,
-            length,
-            mark,
-            content: Content::Segment(segment),
-        });
+        let content = Content::Segment(segment);
+        gathered.sources.push(BackupSource { path, length, mark, content });
     }
     for name in names {
         match how(&name) {
@@ -148,7 +144,7 @@ pub fn gather(data: &Path, scratch: &Path) -> Result<FolderContent, BackupError>
             }
             How::Files => {
                 let Files { sources, foreign } = files(data, &name)?;
-                gathered.sources.extend(sources.into_values());
+                gathered.sources.extend(sources);
                 gathered.foreign.extend(foreign);
             }
             How::Runs => gathered.runs = runs(data, &name, &mut gathered.foreign)?,
@@ -163,14 +159,12 @@ impl FolderContent {
     fn copy_first(&mut self, data: &Path, scratch: &Path, name: &str) -> Result<(), BackupError> {
         let Files { sources, foreign } = files(data, name)?;
         self.foreign.extend(foreign);
-        for source in sources.into_values() {
+        for source in sources {
             let to = scratch.join(&source.path);
             let folder = to.parent().unwrap_or(scratch);
             fs::create_dir_all(folder).map_err(BackupError::file(folder))?;
-            if found(fs::copy(data.join(&source.path), &to))
-                .map_err(BackupError::file(&to))?
-                .is_some()
-            {
+            let copied = found(fs::copy(data.join(&source.path), &to));
+            if copied.map_err(BackupError::file(&to))?.is_some() {
                 self.add_copy(scratch, source.path)?;
             }
         }
@@ -180,12 +174,8 @@ impl FolderContent {
     fn add_copy(&mut self, scratch: &Path, path: String) -> Result<(), BackupError> {
         let copy = scratch.join(&path);
         let length = fs::metadata(&copy).map_err(BackupError::file(&copy))?.len();
-        self.sources.push(BackupSource {
-            path,
-            length,
-            mark: String::new(),
-            content: Content::File(copy),
-        });
+        let (mark, content) = (String::new(), Content::File(copy));
+        self.sources.push(BackupSource { path, length, mark, content });
         Ok(())
     }
 }
@@ -211,11 +201,10 @@ pub fn files(data: &Path, folder: &str) -> Result<Files, BackupError> {
                 continue;
             }
             let (length, mark) = (metadata.len(), mark(&metadata));
-            let source =
-                BackupSource { path: path.clone(), length, mark, content: Content::File(at) };
-            files.sources.insert(path, source);
+            files.sources.push(BackupSource { path, length, mark, content: Content::File(at) });
         }
     }
+    files.sources.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
 }
 
@@ -367,7 +356,8 @@ mod tests {
         let mut found = files(data, "products").unwrap();
         found.foreign.sort();
         assert_eq!(found.foreign, ["products/pipe", "products/socket"]);
-        assert_eq!(found.sources.into_keys().collect::<Vec<_>>(), ["products/rain/a.tif"]);
+        let paths = found.sources.iter().map(|source| &*source.path);
+        assert_eq!(paths.collect::<Vec<_>>(), ["products/rain/a.tif"]);
         let mut foreign = Vec::new();
         let found = runs(data, "models", &mut foreign).unwrap();
         assert_eq!(found, ["models/demo/20180917T000000Z"]);

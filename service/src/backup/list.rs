@@ -15,7 +15,7 @@ use crate::progress::bar_of_bytes;
 pub const FOLDER: &str = "backups";
 
 /// A backup in the list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedBackup {
     pub name: String,
@@ -40,11 +40,7 @@ pub fn listed(place: &ObjectPlace, checks: bool) -> Result<Vec<ListedBackup>, Ba
         let mut listed = ListedBackup {
             name: name.to_string(),
             time: shown(name.time_ms),
-            folder: None,
-            files: 0,
-            bytes: 0,
-            left_out: Vec::new(),
-            faults: Vec::new(),
+            ..ListedBackup::default()
         };
         match read(place, &name) {
             Ok(manifest) => {

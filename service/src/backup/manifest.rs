@@ -8,7 +8,8 @@ use std::path::{Component, Path};
 use mesonet::Iso8601;
 use serde::{Deserialize, Serialize};
 
-use crate::place::{ZSTD, hex_sha256, is_sha256};
+use crate::hex::{hex_sha256, is_hex};
+use crate::place::ZSTD;
 
 /// Version of the format. Increases with every change that older programs cannot read. Format 1 has no
 /// compressed objects.
@@ -139,7 +140,7 @@ impl BackupManifest {
             if !is_inside(path) {
                 return Err(format!("{path:?} is not the path of a file in a data folder"));
             }
-            if !is_sha256(sha256) {
+            if !is_hex(sha256, 64) {
                 return Err(format!("{path:?} has no SHA-256"));
             }
             if at > 0 && self.files[at - 1].path >= *path {

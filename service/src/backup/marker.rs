@@ -1,15 +1,15 @@
 //! The file that says which place a folder follows, and what the folder holds.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 use mesonet::durable::sync_folder;
 use mesonet::lock::FileLock;
 
-use super::BackupError;
 use super::manifest::BackupManifest;
 use super::name::Name;
+use super::{BackupError, lock};
 use crate::files::found;
 use crate::record::FOLLOWER;
 
@@ -99,23 +99,15 @@ pub fn exchanged(folder: &Path) -> Result<Vec<String>, BackupError> {
     let path = folder.join(EXCHANGED);
     let bytes = found(fs::read(&path)).map_err(BackupError::file(&path))?;
     let Some(bytes) = bytes else { return Ok(Vec::new()) };
-    serde_json::from_slice(&bytes).map_err(|error| {
-        BackupError::file(&path)(io::Error::new(io::ErrorKind::InvalidData, error))
-    })
+    serde_json::from_slice(&bytes).map_err(io::Error::from).map_err(BackupError::file(&path))
 }
 
 /// Locks the record of a folder, as a writer does.
 ///
 /// # Errors
 /// Another process has it open, or the folder cannot be written.
-pub fn lock(folder: &Path) -> Result<FileLock, BackupError> {
-    let path = folder.join("lock");
-    match FileLock::exclusive(&path) {
-        Ok(lock) => {
-            lock.name_holder(Some("a follower"));
-            Ok(lock)
-        }
-        Err(TryLockError::WouldBlock) => Err(BackupError::Open(folder.to_owned())),
-        Err(TryLockError::Error(error)) => Err(BackupError::File { path, error }),
-    }
+pub fn lock_record(folder: &Path) -> Result<FileLock, BackupError> {
+    let lock = lock(&folder.join("lock"), || BackupError::Open(folder.to_owned()))?;
+    lock.name_holder(Some("a follower"));
+    Ok(lock)
 }

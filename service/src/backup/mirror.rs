@@ -16,14 +16,12 @@ use super::BackupError;
 use super::gather::{How, how};
 use super::list::{manifests, read};
 use super::manifest::{BackupManifest, ManifestEntry};
-use super::marker::{Marker, exchanged, lock, note_exchanged};
+use super::marker::{Marker, exchanged, lock_record, note_exchanged};
 use super::name::Name;
 use super::restore::write_file;
-use super::ship::checksum;
 use crate::files::found;
 use crate::keys::{KEY_COUNT, KEYS};
-use crate::place::ObjectPlace;
-use crate::place::absolute;
+use crate::place::{ObjectPlace, absolute, checksum};
 use crate::record::{FOLLOWER, WRITER};
 
 /// The folder for files that are not whole yet.
@@ -55,7 +53,7 @@ impl Mirror {
             return Err(BackupError::NotFollower(folder.to_owned()));
         }
         create_folder(folder).map_err(BackupError::file(folder))?;
-        let lock = lock(folder)?;
+        let lock = lock_record(folder)?;
         let held = Marker::of(folder)?;
         let of_killed = exchanged(folder)?.into_iter().map(|path| {
             let there = File::open(folder.join(&path)).and_then(|file| checksum(&file));
@@ -77,8 +75,7 @@ impl Mirror {
     /// Everything that was acknowledged before this time is in the folder; `None` before the first
     /// backup is there.
     pub fn time_ms(&self) -> Option<i64> {
-        let held = self.held.as_ref().filter(|held| !held.manifest.files.is_empty());
-        held.map(|held| held.manifest.time)
+        self.name().map(|name| name.time_ms)
     }
 
     /// The backup that the folder holds; `None` before the first one is there.

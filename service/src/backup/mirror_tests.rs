@@ -5,7 +5,8 @@ use tempfile::TempDir;
 use super::super::list::FOLDER;
 use super::super::name::Name;
 use super::*;
-use crate::place::{ZSTD, hex_sha256, object};
+use crate::hex::hex_sha256;
+use crate::place::{ZSTD, object};
 
 /// A place whose backups hold the given files: paths and texts. Databases are files that change.
 struct Backups {

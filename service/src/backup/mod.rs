@@ -35,10 +35,12 @@ mod s3_tests;
 mod ship;
 mod writer;
 
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mesonet::Iso8601;
+use mesonet::lock::FileLock;
 use mesonet::store::{Fault, StoreError};
 
 pub use follower::Follower;
@@ -49,7 +51,7 @@ pub use mirror::Mirror;
 pub use name::Name;
 pub use prune::{PruneReport, prune};
 pub use restore::restore;
-pub use ship::{BackupOptions, BackupSummary, LOST, back_up, make};
+pub use ship::{BackupOptions, BackupSummary, LOST, make};
 
 use crate::keys::KeysError;
 use crate::place::PlaceError;
@@ -220,6 +222,14 @@ pub enum BackupError {
     /// The result cannot be written.
     #[error("cannot write the result: {0}")]
     Output(#[from] io::Error),
+}
+
+/// Locks a file; the error says so if another process has it locked.
+fn lock(path: &Path, taken: impl FnOnce() -> BackupError) -> Result<FileLock, BackupError> {
+    FileLock::exclusive(path).map_err(|error| match error {
+        TryLockError::WouldBlock => taken(),
+        TryLockError::Error(error) => BackupError::file(path)(error),
+    })
 }
 
 impl BackupError {

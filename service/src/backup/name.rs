@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use mesonet::Iso8601;
 use mesonet::time::parse_instant;
+
+use super::manifest::shown;
 
 /// The name of a backup, in letters that every store allows: `0001-00000042-20240803T190000.123Z-1a2b3c4d`.
 ///
@@ -54,9 +55,8 @@ impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, time_ms, random } = self;
         let (high, low) = (number / LOW, number % LOW);
-        let seconds = Iso8601(time_ms.div_euclid(1000) * 1000).to_string().replace(['-', ':'], "");
-        let (seconds, ms) = (seconds.trim_end_matches('Z'), time_ms.rem_euclid(1000));
-        write!(f, "{high:04}-{low:08}-{seconds}.{ms:03}Z-{random:08x}")
+        let time = shown(*time_ms).replace(['-', ':'], "");
+        write!(f, "{high:04}-{low:08}-{time}-{random:08x}")
     }
 }
 

@@ -18,8 +18,7 @@ use super::list::{FOLDER, manifests, read};
 use super::manifest::ManifestEntry;
 use super::name::Name;
 use super::ship::{LONGEST_MS, LOST};
-use crate::place::Unfinished;
-use crate::place::{ObjectPlace, object};
+use crate::place::{ObjectPlace, Unfinished, object};
 
 /// Files that are not older than this are kept. It is more than twice as long as a backup may take.
 const SPARED_MS: i64 = 7 * DAY_MS;

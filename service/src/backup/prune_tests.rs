@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use super::super::manifest::{BackupManifest, ManifestEntry};
 use super::*;
-use crate::place::{ZSTD, hex_sha256};
+use crate::hex::hex_sha256;
+use crate::place::ZSTD;
 
 const NOW_MS: i64 = 1_722_711_600_000;
 

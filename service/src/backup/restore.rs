@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -10,11 +10,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use mesonet::durable::{create_folder, sync_folder};
 use mesonet::lock::FileLock;
 
-use super::BackupError;
 use super::content::fetch;
 use super::list::{manifests, read};
 use super::manifest::{BackupManifest, ManifestEntry, shown};
 use super::name::Name;
+use super::{BackupError, lock};
 use crate::files::found;
 use crate::place::ObjectPlace;
 use crate::progress::bar_of_bytes;
@@ -118,13 +118,7 @@ impl Staged {
             parent.join(hidden)
         };
         let (folder, lock_path) = (beside(".restoring"), beside(".restoring.lock"));
-        let lock = match FileLock::exclusive(&lock_path) {
-            Ok(lock) => lock,
-            Err(TryLockError::WouldBlock) => return Err(BackupError::InUse(target)),
-            Err(TryLockError::Error(error)) => {
-                return Err(BackupError::File { path: lock_path, error });
-            }
-        };
+        let lock = lock(&lock_path, || BackupError::InUse(target.clone()))?;
         // What a killed restore left.
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(BackupError::file(&folder))?;
@@ -144,16 +138,13 @@ impl Staged {
             sync_folder(folder).map_err(BackupError::file(folder))?;
         }
         // An empty folder with that name may exist.
-        match fs::remove_dir(&self.target) {
+        match found(fs::remove_dir(&self.target)) {
             // The error for a folder that is mounted on another one of the same disk.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 return Err(BackupError::Target(self.target.clone(), MOUNTED));
             }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(BackupError::File { path: self.target.clone(), error });
-            }
-            _ => {}
-        }
+            removed => removed.map_err(BackupError::file(&self.target))?,
+        };
         fs::rename(&self.folder, &self.target).map_err(BackupError::file(&self.target))?;
         let parent = self.target.parent().unwrap_or(&self.target);
         sync_folder(parent).map_err(BackupError::file(parent))

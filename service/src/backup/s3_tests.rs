@@ -8,8 +8,9 @@ use mesonet::store::EmbeddedOptions;
 use mesonet::{EmbeddedStore, Reader};
 use tempfile::TempDir;
 
-use super::{back_up, listed, restore};
-use crate::place::{ObjectPlace, PlaceError, SendError, hex_sha256, object};
+use super::{BackupOptions, listed, make, restore};
+use crate::hex::hex_sha256;
+use crate::place::{ObjectPlace, PlaceError, SendError, object};
 
 /// A part of the bucket that is a test's own.
 fn address(of: &str) -> String {
@@ -110,7 +111,7 @@ fn a_record_is_backed_up_checked_and_restored() {
     let data = folder.path().join("data");
     drop(EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap());
     for _ in 0..2 {
-        assert!(back_up(&data, &place).unwrap());
+        assert!(make(&data, &place, BackupOptions::default()).unwrap().left_out.is_empty());
     }
     let is_whole = || {
         let backups = listed(&ObjectPlace::open(&place).unwrap(), true).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
@@ -10,7 +10,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use indicatif::ProgressBar;
 use mesonet::time::DAY_MS;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::BackupError;
 use super::gather::{BackupSource, Content, Files, files, gather, open};
@@ -20,9 +19,7 @@ use super::marker::Marker;
 use super::name::Name;
 use super::writer::check_turn;
 use crate::clock::system_ms;
-use crate::hex::hex;
-use crate::place::is_inside;
-use crate::place::{ObjectPlace, PlaceError, SendError, ZSTD, compressed_length, object};
+use crate::place::{ObjectPlace, SendError, ZSTD, checksum, compressed_length, is_inside, object};
 use crate::progress::bar_of_bytes;
 use crate::record::{refuse_unfinished_folder, writer_of_folder};
 
@@ -54,15 +51,6 @@ pub struct BackupSummary {
     /// What is in the folder but is not backed up: it is not part of a record, or a manifest cannot
     /// name it.
     pub foreign: Vec<String>,
-}
-
-/// Backs up a data folder as the command does. Returns whether all of it is in the
-/// backup.
-///
-/// # Errors
-/// As [`make`].
-pub fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
-    Ok(make(data, to, BackupOptions::default())?.left_out.is_empty())
 }
 
 /// How a backup is made.
@@ -169,8 +157,7 @@ fn check_is_there(
     };
     if is_gone || is_older {
         let cause = "what was there a moment ago is gone: the place was emptied or replaced; nothing was backed up";
-        let (place, cause) = (place.address().to_owned(), cause.to_owned());
-        return Err(PlaceError::Failed { place, cause }.into());
+        return Err(place.fault(&cause).into());
     }
     Ok(())
 }
@@ -184,8 +171,7 @@ fn put_manifest(
     let text = manifest.encode();
     BackupManifest::decode(&text).map_err(BackupError::Unreadable)?;
     if !place.put_new(&format!("{FOLDER}/{name}"), text)? {
-        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
-        return Err(PlaceError::Failed { place, cause }.into());
+        return Err(place.fault(&format!("there is a backup {name}")).into());
     }
     Ok(())
 }
@@ -337,13 +323,13 @@ impl<'a> Shipment<'a> {
                 thread::sleep(PAUSE);
             }
             let Files { sources: before, foreign } = files(self.data, run)?;
-            let marks = |files: &BTreeMap<String, BackupSource>| -> Vec<(String, String)> {
-                files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
+            let marks = |files: &[BackupSource]| -> Vec<(String, String)> {
+                files.iter().map(|file| (file.path.clone(), file.mark.clone())).collect()
             };
             let of_before = marks(&before);
             self.forget(run);
-            self.bar.inc_length(before.values().map(|source| source.length).sum());
-            for source in before.into_values() {
+            self.bar.inc_length(before.iter().map(|source| source.length).sum());
+            for source in before {
                 self.ship(source)?;
             }
             if marks(&files(self.data, run)?.sources) == of_before {
@@ -377,20 +363,6 @@ impl<'a> Shipment<'a> {
 fn modified_ns(file: &File) -> Option<u64> {
     let modified = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
     modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().try_into().ok()
-}
-
-/// The SHA-256 of a file and its length.
-pub fn checksum(mut file: &File) -> io::Result<(String, u64)> {
-    file.rewind()?;
-    let (mut hasher, mut buffer, mut length) = (Sha256::new(), vec![0; 1 << 20], 0);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok((hex(&hasher.finalize()), length));
-        }
-        hasher.update(&buffer[..read]);
-        length += read as u64;
-    }
 }
 
 impl BackupSummary {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::super::manifest::BackupManifest;
 use super::super::name::Name;
 use super::*;
-use crate::place::hex_sha256;
+use crate::hex::hex_sha256;
 use crate::record::FOLLOWER;
 
 /// A folder with a record in it, and the address of a place that does not exist yet.
@@ -18,6 +18,11 @@ fn record() -> (TempDir, std::path::PathBuf, String) {
     EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
     let place = folder.path().join("place").to_str().unwrap().to_owned();
     (folder, data, place)
+}
+
+/// Whether all of a data folder is in the backup.
+fn back_up(data: &Path, to: &str) -> Result<bool, BackupError> {
+    Ok(make(data, to, BackupOptions::default())?.left_out.is_empty())
 }
 
 /// A folder without anything to back up does not claim the place, not even to take over.

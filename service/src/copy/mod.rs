@@ -6,18 +6,18 @@
 mod places;
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use mesonet::alert;
 use mesonet::store::StoreError;
 use mesonet::store::copy::{Comparison, CopyError, Copying, Digest, Original, compare};
 use serde_json::json;
 
 use crate::keys::{ApiKey, KeysError};
+use crate::progress::bar;
 use crate::record::{NOTES, RecordPlace, RecordPlaceError};
 use places::{From, To};
 
@@ -147,7 +147,7 @@ fn copied(
     let failed = |error| about(from, from_place, to_place, error);
     let mut copying = Copying::begin(&*from.reader, &*to.store, from_place).map_err(&failed)?;
     let before = copying.done();
-    let bar = bar("copying", copying.expected());
+    let bar = bar(READINGS, || copying.expected()).with_message("copying");
     bar.set_position(before);
     bar.reset_eta();
     let started = Instant::now();
@@ -182,7 +182,7 @@ fn compared(
     to: &dyn Original,
 ) -> Result<(Comparison, f64), CopyCommandError> {
     let expected = from.reader.reference_data()?.readings + to.reference_data()?.readings;
-    let bar = bar("comparing", expected);
+    let bar = bar(READINGS, || expected).with_message("comparing");
     let started = Instant::now();
     let compared = compare(&*from.reader, to, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
@@ -224,17 +224,6 @@ fn missing(from: &[ApiKey], to: &[ApiKey]) -> (usize, Vec<String>) {
     let there: Vec<ApiKey> = to.iter().map(unused).collect();
     let is_missing = |key: &&ApiKey| !there.contains(&unused(key));
     (from.len(), from.iter().filter(is_missing).map(|key| key.digest.id()).collect())
-}
-
-fn bar(what: &'static str, readings: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(readings).with_message(what);
-    match ProgressStyle::with_template(READINGS) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 impl CopyReport {

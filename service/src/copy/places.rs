@@ -140,8 +140,7 @@ mod in_clickhouse {
     use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore, migrate};
 
     use super::{CopyCommandError, From, To};
-    use crate::keys::KeyRecord;
-    use crate::keys::KeysInClickHouse;
+    use crate::keys::{KeyRecord, KeysInClickHouse};
     use crate::record::{ClickHouseAddress, RecordPlace, refuse_written};
 
     pub fn from(
@@ -181,19 +180,13 @@ mod in_clickhouse {
 mod in_clickhouse {
     use std::path::Path;
 
-    use super::{CopyCommandError, From, To};
+    pub use from as to;
+
+    use super::CopyCommandError;
     use crate::record::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 
-    fn without<T>(address: &ClickHouseAddress) -> Result<T, CopyCommandError> {
+    pub fn from<T>(address: &ClickHouseAddress, _: Option<&Path>) -> Result<T, CopyCommandError> {
         let place = RecordPlace::ClickHouse(address.clone()).to_string();
         Err(RecordPlaceError::Form(place).into())
-    }
-
-    pub fn from(address: &ClickHouseAddress, _: Option<&Path>) -> Result<From, CopyCommandError> {
-        without(address)
-    }
-
-    pub fn to(address: &ClickHouseAddress, _: Option<&Path>) -> Result<To, CopyCommandError> {
-        without(address)
     }
 }

@@ -2,9 +2,7 @@
 
 use http::Uri;
 use mesonet::Iso8601;
-
-/// Milliseconds of a day.
-pub(super) const DAY_MS: i64 = 86_400_000;
+use mesonet::time::DAY_MS;
 
 /// Which addresses may be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

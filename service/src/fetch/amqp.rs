@@ -16,7 +16,7 @@ use lapin::options::{
 use lapin::types::{AMQPValue, FieldTable, ShortString};
 use lapin::{Connection, ConnectionProperties, Consumer};
 
-use super::client::UNKNOWN;
+use super::client::Validators;
 use super::memory::Trial;
 use super::notice::{announces_content, read_notice};
 use super::poller::Poller;
@@ -57,12 +57,6 @@ struct AnnouncedFile {
     job: FileJob,
     delivery: Delivery,
     trial: Trial,
-}
-
-impl AsRef<FileJob> for AnnouncedFile {
-    fn as_ref(&self) -> &FileJob {
-        &self.job
-    }
 }
 
 /// Listens until told to stop. Reconnects after a pause when the connection breaks.
@@ -198,7 +192,7 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
         Ok(notice) => (announces_content(sum) && config.wants(&notice.name)).then_some(FileJob {
             name: notice.name,
             address: notice.address,
-            known: UNKNOWN,
+            known: Validators::default(),
         }),
         Err(error) => {
             tracing::warn!("{}: {error}", config.source);
@@ -217,7 +211,7 @@ fn fetch(
 ) -> (Vec<Delivery>, Vec<AnnouncedFile>, bool) {
     let (mut done, mut left, mut given_up) = (Vec::new(), Vec::new(), 0);
     let mut round = poller.visit(now_ms, &stop.flag, |visit, _| {
-        visit.fetch(due, |mut one, outcome| match outcome {
+        let note = |mut one: AnnouncedFile, outcome| match outcome {
             FileOutcome::NotReached => left.push(one),
             FileOutcome::Done { .. } => done.push(one.delivery),
             FileOutcome::Failed => {
@@ -229,7 +223,8 @@ fn fetch(
                     left.push(one);
                 }
             }
-        });
+        };
+        visit.fetch(due, |one| &one.job, note);
     });
     round.given_up = given_up;
     say(poller.config.source, &round, poller.next_ms() - now_ms);

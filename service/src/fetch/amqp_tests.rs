@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::fetch;
 use crate::fetch::replay_server::{Page, ReplayServer};
-use crate::fetch::visit::locked;
 use crate::fetch::{DeliveryResult, FetchConfig, FetchSource, Fetchers, Sink, Unavailable};
+use crate::mutex::locked;
 
 /// A generous deadline: a file that could not be fetched is tried again after a minute.
 const LONG: Duration = Duration::from_secs(150);

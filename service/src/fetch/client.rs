@@ -7,10 +7,13 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, Response, StatusCode, Uri, header};
 use serde::{Deserialize, Serialize};
 use ureq::Body;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, TlsConfig};
 
 use super::address::{Policy, redirected};
 use crate::clock::system_ms;
+
+/// The `User-Agent` of requests that the server makes for itself.
+pub(crate) const USER_AGENT: &str = concat!("mesonet-server/", env!("CARGO_PKG_VERSION"));
 
 /// Maximum number of redirects followed for one file.
 const MAX_REDIRECTS: usize = 3;
@@ -30,9 +33,6 @@ pub(super) struct Validators {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
-
-/// Validators of no version.
-pub(super) const UNKNOWN: Validators = Validators { etag: None, last_modified: None };
 
 /// A successful answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,13 +67,6 @@ pub(super) enum RequestError {
     Broken(String),
 }
 
-impl RequestError {
-    /// Whether any other request to the host would fail the same way now.
-    pub(super) fn is_of_the_host(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Unreachable(_))
-    }
-}
-
 /// A client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("no root certificates are installed (Debian's package: ca-certificates){0}")]
@@ -93,21 +86,15 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Creates a client that identifies itself to servers. It trusts the certificates that the
-    /// system trusts.
+    /// Creates a client that identifies itself to servers.
     pub(super) fn new(
         user_agent: &str,
         limits: FetchLimits,
         policy: Policy,
-        roots: Option<RootCerts>,
+        tls: TlsConfig,
     ) -> Self {
-        let mut tls = TlsConfig::builder()
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
-        if let Some(roots) = roots {
-            tls = tls.root_certs(roots);
-        }
         let config = ureq::Agent::config_builder()
-            .tls_config(tls.build())
+            .tls_config(tls)
             .user_agent(user_agent)
             // The time covers everything from the name lookup to the last byte, so no server can
             // hold a thread longer.
@@ -198,14 +185,21 @@ impl Client {
     }
 }
 
-/// The root certificates of the system.
-pub(crate) fn system_roots() -> Result<RootCerts, RootsError> {
+/// TLS that trusts the certificates that the system trusts. For an address without encryption, they
+/// are not read.
+pub(crate) fn tls_for(address: &str) -> Result<TlsConfig, RootsError> {
+    let tls = TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
+    if address.starts_with("http://") {
+        return Ok(tls.build());
+    }
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
         let because = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
         return Err(RootsError(because));
     }
-    Ok(found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).into())
+    let roots = found.certs.iter().map(|der| Certificate::from_der(der).to_owned());
+    Ok(tls.root_certs(roots.into()).build())
 }
 
 /// Fetches a small document that the server itself needs, within ten seconds.
@@ -214,12 +208,9 @@ pub(crate) fn system_roots() -> Result<RootCerts, RootsError> {
 /// The document cannot be fetched, or is too long.
 pub fn document(address: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
     let limits = FetchLimits { max_bytes, timeout: Duration::from_secs(10) };
-    let is_plain = address.starts_with("http://");
-    let roots =
-        if is_plain { None } else { Some(system_roots().map_err(|error| error.to_string())?) };
-    let user_agent = concat!("mesonet-server/", env!("CARGO_PKG_VERSION"));
-    let client = Client::new(user_agent, limits, DOCUMENTS, roots);
-    let answer = client.get(address, "application/json", &UNKNOWN);
+    let tls = tls_for(address).map_err(|error| error.to_string())?;
+    let client = Client::new(USER_AGENT, limits, DOCUMENTS, tls);
+    let answer = client.get(address, "application/json", &Validators::default());
     let bytes = answer.map_err(|error| error.to_string())?.bytes;
     bytes.ok_or_else(|| "it did not come".to_owned())
 }

@@ -13,10 +13,11 @@
 //! server that gives validators for listings makes them from the time of the folder, which does not
 //! change when a file is overwritten.
 
-use super::client::{Answer, RequestError, UNKNOWN, Validators};
+use super::client::{Answer, RequestError, Validators};
 use super::listing::{ListingEntry, read_listing};
 use super::memory::{FolderMemory, Memory, PendingFile, Trial};
-use super::visit::{FileJob, FileOutcome, Visit, locked};
+use super::visit::{FileJob, FileOutcome, Visit};
+use crate::mutex::locked;
 
 /// Maximum depth of folders below the address: a day, a network, a day, a station.
 const MAX_DEPTH: usize = 5;
@@ -45,12 +46,6 @@ struct FileRequest {
     job: FileJob,
     stamp: u64,
     is_settled: bool,
-}
-
-impl AsRef<FileJob> for FileRequest {
-    fn as_ref(&self) -> &FileJob {
-        &self.job
-    }
 }
 
 impl Visit<'_> {
@@ -93,22 +88,20 @@ impl Visit<'_> {
                 }
                 for (entry, is_settled) in below {
                     let address = format!("{}{}/", job.address, entry.name);
-                    let Some(known) = memory.folders.get_mut(&address) else {
-                        let stamp = is_settled.then_some(entry.stamp);
-                        level.push(folder_job(address, stamp, is_dated, memory));
-                        continue;
-                    };
-                    if known.is_leaf && known.stamp == Some(entry.stamp) {
-                        known.seen_ms = self.now_ms;
-                        wanted.extend(self.wait_still(&address, known));
-                    } else {
-                        let stamp = is_settled.then_some(entry.stamp);
-                        level.push(folder_job(address, stamp, is_dated, memory));
+                    match memory.folders.get_mut(&address) {
+                        Some(known) if known.is_leaf && known.stamp == Some(entry.stamp) => {
+                            known.seen_ms = self.now_ms;
+                            wanted.extend(self.wait_still(&address, known));
+                        }
+                        _ => {
+                            let stamp = is_settled.then_some(entry.stamp);
+                            level.push(folder_job(address, stamp, is_dated, memory));
+                        }
                     }
                 }
             }
         }
-        self.fetch(wanted, |file, outcome| self.note(&file, outcome, memory));
+        self.fetch(wanted, |file| &file.job, |file, outcome| self.note(&file, outcome, memory));
     }
 
     fn list(&self, job: &FolderJob) -> Option<Listing> {
@@ -119,9 +112,8 @@ impl Visit<'_> {
             Err(error) => {
                 tracing::warn!("{} {}: {error}", self.config.source, job.address);
                 // Without a listing the poll is incomplete, whatever the reason.
-                let reason = format!("{}: {error}", job.address);
-                if self.fail(error) {
-                    self.stop_for(reason);
+                if self.fail(&error) {
+                    self.stop(format!("{}: {error}", job.address), None);
                 }
                 return None;
             }
@@ -134,7 +126,7 @@ impl Visit<'_> {
                 Some(Listing::Entries { entries, listed_ms, validators })
             }
             Err(error) => {
-                self.stop_for(format!("{}: {error}", job.address));
+                self.stop(format!("{}: {error}", job.address), None);
                 None
             }
         }
@@ -160,16 +152,8 @@ impl Visit<'_> {
             }
             let is_settled = entry.is_settled(listed_ms);
             let before = pending.remove(&entry.name);
-            let same = before.filter(|before| before.stamp == entry.stamp);
-            let file = same.map_or_else(
-                || PendingFile {
-                    stamp: entry.stamp,
-                    is_settled,
-                    validators: UNKNOWN,
-                    trial: Trial::default(),
-                },
-                |same| PendingFile { is_settled, ..same },
-            );
+            let same = before.filter(|before| before.stamp == entry.stamp).unwrap_or_default();
+            let file = PendingFile { stamp: entry.stamp, is_settled, ..same };
             folder.pending.insert(entry.name.clone(), file);
         }
         self.wait_still(address, folder)
@@ -219,6 +203,6 @@ impl Visit<'_> {
 
 fn folder_job(address: String, stamp: Option<u64>, is_dated: bool, memory: &Memory) -> FolderJob {
     let known = memory.folders.get(&address).filter(|known| is_dated && known.is_leaf);
-    let known = known.map_or(UNKNOWN, |known| known.validators.clone());
+    let known = known.map(|known| known.validators.clone()).unwrap_or_default();
     FolderJob { address, stamp, known }
 }

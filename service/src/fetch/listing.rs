@@ -85,10 +85,7 @@ fn href(attributes: &str) -> Option<&str> {
 
 fn entry(href: &str, tail: &str) -> Option<ListingEntry> {
     let href = href.strip_prefix("./").unwrap_or(href);
-    let (name, is_folder) = match href.strip_suffix('/') {
-        Some(name) => (name, true),
-        None => (href, false),
-    };
+    let (name, is_folder) = href.strip_suffix('/').map_or((href, false), |name| (name, true));
     // A name without separator, scheme, query or escape cannot lead elsewhere.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+@,=".contains(&byte);
     if name.is_empty()

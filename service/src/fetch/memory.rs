@@ -5,13 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
+use mesonet::time::DAY_MS;
 use serde::{Deserialize, Serialize};
 
 use super::client::Validators;
 use super::retry::{pause_ms, random};
 
 /// Entries that have not been seen for this long are forgotten.
-const KEPT_MS: i64 = 4 * 86_400_000;
+const KEPT_MS: i64 = 4 * DAY_MS;
 
 /// Length of the longest memory file that is read. A million files take a fifth of it.
 const MAX_BYTES: u64 = 128 << 20;

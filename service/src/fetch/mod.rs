@@ -29,23 +29,24 @@ mod visit;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use mesonet::feed;
-use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 pub use client::{RootsError, document, may_fetch};
-pub(crate) use client::{retry_after_ms, system_roots};
+pub(crate) use client::{USER_AGENT, retry_after_ms, tls_for};
 pub use poller::Poller;
 pub(crate) use retry::{asked_pause_ms, pause_ms, random};
-pub use settings::{FetchConfig, FetchSource, InvalidSetting};
+pub use settings::{FetchConfig, FetchSource};
 pub use visit::Round;
 
 use crate::clock::system_ms;
-use visit::locked;
+use crate::hex::hex_sha256;
+use crate::mutex::locked;
+use crate::setting::InvalidSetting;
 
 /// A complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,13 +154,7 @@ pub enum SpawnError {
 
 /// Returns the name of the file in which a source keeps what it has seen: one file per address.
 fn memory_name(config: &FetchConfig) -> String {
-    use std::fmt::Write;
-    let digest = Sha256::digest(config.url());
-    let mut name = format!("{}-", config.source);
-    for byte in digest.iter().take(6) {
-        let _ = write!(name, "{byte:02x}");
-    }
-    name + ".json"
+    format!("{}-{}.json", config.source, &hex_sha256(config.url().as_bytes())[..12])
 }
 
 fn start(mut poller: Poller, stop: Arc<Stop>, runtime: &Handle) -> JoinHandle<()> {
@@ -204,9 +199,7 @@ impl Stop {
     fn sleep(&self, time: Duration) {
         let guard = locked(&self.lock);
         let is_running = |(): &mut ()| !self.flag.load(Ordering::Relaxed);
-        drop(
-            self.wake.wait_timeout_while(guard, time, is_running).map_err(PoisonError::into_inner),
-        );
+        drop(self.wake.wait_timeout_while(guard, time, is_running));
     }
 
     fn tell(&self) {

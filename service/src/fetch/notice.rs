@@ -44,13 +44,9 @@ pub(super) fn read_notice(
         return Err(NoticeError::TooLong(message.len()));
     }
     let text = std::str::from_utf8(message).map_err(|_| NoticeError::Form)?;
-    let mut words =
-        text.lines().next().unwrap_or_default().split(' ').filter(|word| !word.is_empty());
-    let (Some(time), Some(base), Some(path), None) =
-        (words.next(), words.next(), words.next(), words.next())
-    else {
-        return Err(NoticeError::Form);
-    };
+    let first_line = text.lines().next().unwrap_or_default();
+    let words: Vec<&str> = first_line.split(' ').filter(|word| !word.is_empty()).collect();
+    let [time, base, path] = words[..] else { return Err(NoticeError::Form) };
     // 20241201000123.456
     let digits = time.split('.').next().unwrap_or_default();
     if digits.len() != 14 || !time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -1,26 +1,29 @@
 //! One fetcher: what a poll requests, in what order, and when the next poll is due.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, Mutex};
+
+use mesonet::time::{DAY_MS, HOUR_MS};
 
 use super::address::{Template, file_name};
-use super::client::{Client, system_roots};
+use super::client::{Client, tls_for};
 use super::memory::{FileMemory, Memory};
 use super::retry::{asked_pause_ms, interval_ms, pause_ms, random};
 use super::settings::FetchConfig;
 use super::visit::{Cause, FileJob, FileOutcome, Round, Visit};
 use super::{Sink, SpawnError};
+use crate::mutex::locked;
 
 /// How long the folder of a day is polled after the last poll of that day: files arrive late.
-const GRACE_MS: i64 = 2 * 3_600_000;
+const GRACE_MS: i64 = 2 * HOUR_MS;
 
 /// How far back a fetcher looks after downtime: folders are kept for weeks, but a restarted server
 /// should not begin with all of them.
-const MAX_CATCH_UP_MS: i64 = 2 * 86_400_000;
+const MAX_CATCH_UP_MS: i64 = 2 * DAY_MS;
 
 /// Longest freshness that is accepted from a server.
-const MAX_FRESH_MS: i64 = 3_600_000;
+const MAX_FRESH_MS: i64 = HOUR_MS;
 
 /// A fetcher without a clock: the caller passes the time.
 pub struct Poller {
@@ -47,9 +50,8 @@ impl Poller {
     ) -> Result<Self, SpawnError> {
         config.check()?;
         let template = config.template()?;
-        let is_plain = config.url().starts_with("http://");
-        let roots = if is_plain { None } else { Some(system_roots()?) };
-        let client = Client::new(&config.user_agent, config.limits(), config.policy(), roots);
+        let tls = tls_for(config.url())?;
+        let client = Client::new(&config.user_agent, config.limits(), config.policy(), tls);
         let memory = memory_path.as_deref().map(Memory::load).unwrap_or_default();
         Ok(Self {
             config,
@@ -97,25 +99,29 @@ impl Poller {
         work: impl FnOnce(&Visit<'_>, &mut Memory),
     ) -> Round {
         let config = &self.config;
-        let visit = Visit::new(now_ms, config, &self.client, &*self.sink, stop_requested);
-        work(&visit, &mut self.memory);
-        let (mut round, cause) = visit.end();
-        let retry_after_ms = match &cause {
-            Some(Cause::Busy { retry_after_ms, .. }) => *retry_after_ms,
-            _ => None,
+        let visit = Visit {
+            now_ms,
+            config,
+            client: &self.client,
+            sink: &*self.sink,
+            stop_requested,
+            failures_in_a_row: AtomicU32::new(0),
+            cause: Mutex::default(),
+            round: Mutex::default(),
         };
-        round.stopped = cause.map(|cause| match cause {
-            Cause::Busy { status, .. } => format!("the server asks to wait (status {status})"),
-            Cause::Other(text) => text,
-        });
-        if round.stopped.is_none() {
-            self.failures = 0;
-            self.next_ms = now_ms.saturating_add(interval_ms(config.interval_s, random()));
-        } else {
+        work(&visit, &mut self.memory);
+        let mut round = std::mem::take(&mut *locked(&visit.round));
+        let cause = locked(&visit.cause).take();
+        let wait_ms = if let Some(Cause { text, retry_after_ms }) = cause {
+            round.stopped = Some(text);
             self.failures += 1;
             let own_ms = pause_ms(i64::from(config.interval_s) * 1000, self.failures, random());
-            self.next_ms = now_ms.saturating_add(asked_pause_ms(own_ms, retry_after_ms));
-        }
+            asked_pause_ms(own_ms, retry_after_ms)
+        } else {
+            self.failures = 0;
+            interval_ms(config.interval_s, random())
+        };
+        self.next_ms = now_ms.saturating_add(wait_ms);
         round
     }
 
@@ -140,7 +146,7 @@ impl Visit<'_> {
                 (due_ms <= self.now_ms).then_some(job)
             })
             .collect();
-        self.fetch(jobs, |job, outcome| {
+        let note = |job: FileJob, outcome| {
             let file = memory.files.entry(job.address).or_default();
             file.seen_ms = self.now_ms;
             match outcome {
@@ -156,7 +162,8 @@ impl Visit<'_> {
                 FileOutcome::Failed => file.trial.fail(self.now_ms),
                 FileOutcome::NotReached => {}
             }
-        });
+        };
+        self.fetch(jobs, |job| job, note);
     }
 
     /// Returns the name of a file at an individual address. A service that answers by station gives

@@ -10,18 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::{Policy, Template};
 use super::client::FetchLimits;
-
-/// The value of a setting is not allowed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} is {got}; it must be {allowed}")]
-pub struct InvalidSetting {
-    /// Key of the setting.
-    pub key: &'static str,
-    /// What was given.
-    pub got: String,
-    /// What is allowed.
-    pub allowed: &'static str,
-}
+use crate::setting::{InvalidSetting, refuse};
 
 /// Where feed files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,18 +31,6 @@ pub enum FetchSource {
 }
 
 impl FetchSource {
-    /// The name in the configuration file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::DatamartSwob => "datamart-swob",
-            Self::DatamartAmqp => "datamart-amqp",
-            Self::DatamartCap => "datamart-cap",
-            Self::NwsObservations => "nws-observations",
-            Self::NwsAlerts => "nws-alerts",
-            Self::Url => "url",
-        }
-    }
-
     const fn default_url(self) -> Option<&'static str> {
         match self {
             Self::DatamartSwob => {
@@ -93,9 +70,10 @@ impl FetchSource {
     }
 }
 
+/// The name in the configuration file.
 impl fmt::Display for FetchSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.serialize(f)
     }
 }
 
@@ -165,32 +143,11 @@ fn hosts() -> Vec<String> {
 }
 
 impl FetchConfig {
-    /// The settings of a source, with defaults for the rest.
-    pub fn new(source: FetchSource, user_agent: impl Into<String>) -> Self {
-        Self {
-            source,
-            user_agent: user_agent.into(),
-            url: None,
-            stations: Vec::new(),
-            kind: None,
-            interval_s: interval_s(),
-            connections: connections(),
-            timeout_s: timeout_s(),
-            max_file_bytes: max_file_bytes(),
-            allow_http: false,
-            topic: topic(),
-            hosts: hosts(),
-        }
-    }
-
     /// Checks the settings.
     ///
     /// # Errors
     /// A value is not allowed.
     pub fn check(&self) -> Result<(), InvalidSetting> {
-        let refuse = |key, got: &dyn fmt::Display, allowed| {
-            Err(InvalidSetting { key, got: got.to_string(), allowed })
-        };
         let agent = &self.user_agent;
         let has_contact = agent.contains('@') || agent.contains("://");
         if !(8..=200).contains(&agent.len())
@@ -199,30 +156,30 @@ impl FetchConfig {
         {
             let allowed = "a name and a contact of 8 to 200 characters, for example \
                            \"(example.org weather map, weather@example.org)\"";
-            return refuse("fetch.user_agent", &format!("\"{agent}\""), allowed);
+            return refuse("fetch.user_agent", format!("\"{agent}\""), allowed);
         }
         if let Some(kind) = &self.kind
             && kind.parse::<feed::Kind>().is_err()
         {
-            return refuse("fetch.kind", &format!("\"{kind}\""), "the name of a kind of feed");
+            return refuse("fetch.kind", format!("\"{kind}\""), "the name of a kind of feed");
         }
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         let is_id = |id: &&String| (1..=40).contains(&id.len()) && id.bytes().all(plain);
         if let Some(id) = self.stations.iter().find(|id| !is_id(id)) {
             let allowed = "ids of 1 to 40 letters, digits, - and _";
-            return refuse("fetch.stations", &format!("\"{id}\""), allowed);
+            return refuse("fetch.stations", format!("\"{id}\""), allowed);
         }
         if !(60..=86_400).contains(&self.interval_s) {
-            return refuse("fetch.interval_s", &self.interval_s, "60 to 86400");
+            return refuse("fetch.interval_s", self.interval_s, "60 to 86400");
         }
         if !(1..=16).contains(&self.connections) {
-            return refuse("fetch.connections", &self.connections, "1 to 16");
+            return refuse("fetch.connections", self.connections, "1 to 16");
         }
         if !(1..=600).contains(&self.timeout_s) {
-            return refuse("fetch.timeout_s", &self.timeout_s, "1 to 600");
+            return refuse("fetch.timeout_s", self.timeout_s, "1 to 600");
         }
         if !(1 << 10..=1 << 30).contains(&self.max_file_bytes) {
-            return refuse("fetch.max_file_bytes", &self.max_file_bytes, "1024 to 1073741824");
+            return refuse("fetch.max_file_bytes", self.max_file_bytes, "1024 to 1073741824");
         }
         if self.source == FetchSource::DatamartAmqp {
             self.check_broker()
@@ -233,28 +190,24 @@ impl FetchConfig {
 
     pub(super) fn template(&self) -> Result<Template, InvalidSetting> {
         let url = self.url();
-        Template::new(url).ok_or_else(|| InvalidSetting {
-            key: "fetch.url",
-            got: format!("\"{url}\""),
-            allowed: "an address with no placeholders but {date}, {observed} and {station}",
-        })
+        let allowed = "an address with no placeholders but {date}, {observed} and {station}";
+        Template::new(url).map_or_else(|| refuse("fetch.url", format!("\"{url}\""), allowed), Ok)
     }
 
     fn check_url(&self) -> Result<(), InvalidSetting> {
         let (url, template) = (self.url(), self.template()?);
-        let refuse = |got: String, allowed| Err(InvalidSetting { key: "fetch.url", got, allowed });
+        let refuse_url = |allowed| refuse("fetch.url", format!("\"{url}\""), allowed);
         if template.names_stations() && self.stations.is_empty() {
-            let allowed = "an address without {station} if no stations are given";
-            return refuse(format!("\"{url}\""), allowed);
+            return refuse_url("an address without {station} if no stations are given");
         }
         let any = ["X".to_owned()];
         for address in template.addresses(0, 0, &any) {
             let uri = address.parse::<Uri>().map_err(|_| "an absolute address");
             if let Err(allowed) = uri.and_then(|uri| self.policy().allows(&uri)) {
-                return refuse(format!("\"{url}\""), allowed);
+                return refuse_url(allowed);
             }
             if self.source.is_folder() && !address.ends_with('/') {
-                return refuse(format!("\"{url}\""), "the address of a folder, which ends with /");
+                return refuse_url("the address of a folder, which ends with /");
             }
         }
         Ok(())
@@ -262,12 +215,9 @@ impl FetchConfig {
 
     fn check_broker(&self) -> Result<(), InvalidSetting> {
         if !cfg!(feature = "amqp") {
-            return Err(InvalidSetting {
-                key: "fetch.source",
-                got: self.source.to_string(),
-                allowed: "datamart-swob, datamart-cap, nws-observations, nws-alerts or url: this \
-                          server was built without the feature amqp",
-            });
+            let allowed = "datamart-swob, datamart-cap, nws-observations, nws-alerts or url: this \
+                           server was built without the feature amqp";
+            return refuse("fetch.source", self.source, allowed);
         }
         let url = self.url();
         let rest = url.strip_prefix("amqp://");
@@ -276,15 +226,14 @@ impl FetchConfig {
         if url.starts_with("amqps://") || rest.is_some() && (here || self.allow_http) {
             return Ok(());
         }
-        Err(InvalidSetting {
-            key: "fetch.url",
-            // Not the address itself: it may contain a password.
-            got: format!(
-                "an address that starts with \"{}\"",
-                url.chars().take(8).collect::<String>()
-            ),
-            allowed: "amqps://…; amqp:// only on this machine or with allow_http = true",
-        })
+        // Not the address itself: it may contain a password.
+        let start: String = url.chars().take(8).collect();
+        let got = format!("an address that starts with \"{start}\"");
+        refuse(
+            "fetch.url",
+            got,
+            "amqps://…; amqp:// only on this machine or with allow_http = true",
+        )
     }
 
     pub(super) fn url(&self) -> &str {

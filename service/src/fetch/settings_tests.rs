@@ -1,5 +1,13 @@
 use super::*;
 
+impl FetchConfig {
+    /// The settings of a source, with defaults for the rest.
+    pub(crate) fn new(source: FetchSource, user_agent: &str) -> Self {
+        let given = serde_json::json!({ "source": source, "user_agent": user_agent });
+        serde_json::from_value(given).unwrap()
+    }
+}
+
 fn read(table: &str) -> Result<FetchConfig, String> {
     use figment::providers::{Format, Toml};
     let text = format!("user_agent = \"(tests, weather@example.org)\"\n{table}");

@@ -1,11 +1,12 @@
 //! One poll in flight: its requests, a few at once, and their outcome.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::client::{Answer, Client, RequestError, Validators};
 use super::settings::FetchConfig;
 use super::{Delivery, FetchedFile, Sink, Unavailable};
+use crate::mutex::locked;
 
 /// Consecutive failures that end a poll: so many are not just one broken file.
 const MAX_FAILURES_IN_A_ROW: u32 = 8;
@@ -61,16 +62,11 @@ pub(super) enum FileOutcome {
     NotReached,
 }
 
-impl AsRef<FileJob> for FileJob {
-    fn as_ref(&self) -> &FileJob {
-        self
-    }
-}
-
 /// Why a poll ended before everything was requested.
-pub(super) enum Cause {
-    Busy { status: u16, retry_after_ms: Option<i64> },
-    Other(String),
+pub(super) struct Cause {
+    pub text: String,
+    /// How long the host asks to wait.
+    pub retry_after_ms: Option<i64>,
 }
 
 /// One poll in flight, shared by the threads that make requests.
@@ -78,70 +74,44 @@ pub(super) struct Visit<'a> {
     pub now_ms: i64,
     pub config: &'a FetchConfig,
     pub client: &'a Client,
-    sink: &'a dyn Sink,
-    cause: Mutex<Option<Cause>>,
-    stop_requested: &'a AtomicBool,
-    failures_in_a_row: AtomicU32,
+    pub sink: &'a dyn Sink,
+    pub stop_requested: &'a AtomicBool,
+    pub failures_in_a_row: AtomicU32,
+    /// Why the poll ended early, if it did.
+    pub cause: Mutex<Option<Cause>>,
     pub round: Mutex<Round>,
 }
 
-impl<'a> Visit<'a> {
-    pub(super) fn new(
-        now_ms: i64,
-        config: &'a FetchConfig,
-        client: &'a Client,
-        sink: &'a dyn Sink,
-        stop_requested: &'a AtomicBool,
-    ) -> Self {
-        Self {
-            now_ms,
-            config,
-            client,
-            sink,
-            cause: Mutex::default(),
-            stop_requested,
-            failures_in_a_row: AtomicU32::new(0),
-            round: Mutex::default(),
-        }
-    }
-
-    /// Returns what the poll did, and why it ended early if it did.
-    pub(super) fn end(self) -> (Round, Option<Cause>) {
-        let round = self.round.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (round, self.cause.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Visit<'_> {
-    /// Requests files and hands on what arrived, in parts; calls `done` for each.
-    pub(super) fn fetch<T: AsRef<FileJob> + Send>(
+    /// Requests the files of items and hands on what arrived, in parts; calls `done` for each.
+    pub(super) fn fetch<T: Send>(
         &self,
-        mut jobs: Vec<T>,
+        mut items: Vec<T>,
+        job: impl Fn(&T) -> &FileJob + Sync,
         mut done: impl FnMut(T, FileOutcome),
     ) {
-        while !jobs.is_empty() && self.goes_on() {
+        while !items.is_empty() && self.goes_on() {
             let bytes = AtomicU64::new(0);
-            let parts = jobs.len().min(PART_FILES);
-            let rest = jobs.split_off(parts);
-            let (got, mut left) = self.each(jobs, |job| {
+            let rest = items.split_off(items.len().min(PART_FILES));
+            let (got, mut left) = self.each(items, |item| {
                 // The memory of one part is bounded, over all its files together.
                 if bytes.load(Ordering::Relaxed) > PART_BYTES {
                     return None;
                 }
-                let answer = self.file(job.as_ref());
+                let answer = self.file(job(item));
                 let length =
                     answer.as_ref().and_then(|answer| answer.as_ref().ok()?.bytes.as_ref());
                 bytes.fetch_add(length.map_or(0, |bytes| bytes.len() as u64), Ordering::Relaxed);
                 answer
             });
             left.extend(rest);
-            jobs = left;
-            for (job, outcome) in self.hand_on(got) {
-                done(job, outcome);
+            items = left;
+            for (item, outcome) in self.hand_on(got, &job) {
+                done(item, outcome);
             }
         }
-        for job in jobs {
-            done(job, FileOutcome::NotReached);
+        for item in items {
+            done(item, FileOutcome::NotReached);
         }
     }
 
@@ -160,21 +130,22 @@ impl Visit<'_> {
                 round.failed += 1;
                 drop(round);
                 tracing::warn!("{} {}: {error}", self.config.source, job.address);
-                self.fail(error).then_some(Err(()))
+                self.fail(&error).then_some(Err(()))
             }
         }
     }
 
     /// Hands files to the sink. If the store takes nothing, the poll ends, and the next poll
     /// requests the files again.
-    fn hand_on<T: AsRef<FileJob>>(
+    fn hand_on<T>(
         &self,
         got: Vec<(T, Result<Answer, ()>)>,
+        job: impl Fn(&T) -> &FileJob,
     ) -> Vec<(T, FileOutcome)> {
         let files: Vec<FetchedFile<'_>> = got
             .iter()
-            .filter_map(|(job, answer)| {
-                let FileJob { name, address, .. } = job.as_ref();
+            .filter_map(|(item, answer)| {
+                let FileJob { name, address, .. } = job(item);
                 let bytes = answer.as_ref().ok()?.bytes.as_deref()?;
                 Some(FetchedFile { name, address, bytes })
             })
@@ -183,11 +154,11 @@ impl Visit<'_> {
             Delivery { files: &files, received_ms: self.now_ms, kind: self.config.kind() };
         let is_taken = files.is_empty() || self.deliver(&delivery);
         got.into_iter()
-            .map(|(job, answer)| match answer {
-                Err(()) => (job, FileOutcome::Failed),
-                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (job, FileOutcome::NotReached),
+            .map(|(item, answer)| match answer {
+                Err(()) => (item, FileOutcome::Failed),
+                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (item, FileOutcome::NotReached),
                 Ok(Answer { validators, fresh_ms, .. }) => {
-                    (job, FileOutcome::Done { validators, fresh_ms })
+                    (item, FileOutcome::Done { validators, fresh_ms })
                 }
             })
             .collect()
@@ -208,45 +179,40 @@ impl Visit<'_> {
                 true
             }
             Err(Unavailable(reason)) => {
-                self.stop(Cause::Other(reason));
+                self.stop(reason, None);
                 false
             }
         }
     }
 
     /// Whether the poll goes on after a failed request.
-    pub(super) fn fail(&self, error: RequestError) -> bool {
-        if error.is_of_the_host() {
-            self.stop(match error {
-                RequestError::Busy { status, retry_after_ms } => {
-                    Cause::Busy { status, retry_after_ms }
+    pub(super) fn fail(&self, error: &RequestError) -> bool {
+        let retry_after_ms = match error {
+            RequestError::Busy { retry_after_ms, .. } => *retry_after_ms,
+            RequestError::Unreachable(_) => None,
+            // A missing file is an answer like any other.
+            RequestError::Missing(_) => return true,
+            _ => {
+                let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
+                if failures >= MAX_FAILURES_IN_A_ROW {
+                    self.stop(format!("{failures} failures in a row, last: {error}"), None);
                 }
-                error => Cause::Other(error.to_string()),
-            });
-            return false;
-        }
-        // A missing file is an answer like any other.
-        if !matches!(error, RequestError::Missing(_)) {
-            let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
-            if failures >= MAX_FAILURES_IN_A_ROW {
-                self.stop(Cause::Other(format!("{failures} failures in a row, last: {error}")));
+                return true;
             }
-        }
-        true
+        };
+        // Any other request to the host would fail the same way now.
+        self.stop(error.to_string(), retry_after_ms);
+        false
     }
 
     /// Ends the poll: nothing more is requested.
-    pub(super) fn stop_for(&self, reason: String) {
-        self.stop(Cause::Other(reason));
-    }
-
-    fn stop(&self, cause: Cause) {
-        locked(&self.cause).get_or_insert(cause);
+    pub(super) fn stop(&self, text: String, retry_after_ms: Option<i64>) {
+        locked(&self.cause).get_or_insert(Cause { text, retry_after_ms });
     }
 
     pub(super) fn goes_on(&self) -> bool {
         if self.stop_requested.load(Ordering::Relaxed) {
-            self.stop(Cause::Other("told to stop".to_owned()));
+            self.stop("told to stop".to_owned(), None);
         }
         locked(&self.cause).is_none()
     }
@@ -276,17 +242,10 @@ impl Visit<'_> {
                 scope.spawn(worker);
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = std::mem::take(&mut *locked(&done));
         done.sort_by_key(|&(at, ..)| at);
-        let mut left = left.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let unreached = items.into_inner().unwrap_or_else(PoisonError::into_inner);
-        left.extend(unreached.map(|(_, item)| item));
+        let mut left = std::mem::take(&mut *locked(&left));
+        left.extend(locked(&items).by_ref().map(|(_, item)| item));
         (done.into_iter().map(|(_, item, result)| (item, result)).collect(), left)
     }
-}
-
-/// Locks a mutex even if it is poisoned: it guards counters, which a panic does not leave
-/// half-changed.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,5 @@
 //! Shows names that somebody else chose.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// Longest name, in characters, of a file in a packed file or of a file that was sent.
@@ -29,8 +28,7 @@ fn cut(text: &str, most: usize) -> String {
     let mut letters = text.chars();
     for letter in letters.by_ref().take(most) {
         if is_unseen(letter) {
-            // Writing into memory does not fail.
-            let _ = write!(shown, "{}", letter.escape_default());
+            shown.extend(letter.escape_default());
         } else {
             shown.push(letter);
         }

@@ -117,12 +117,9 @@ impl FileWalker<'_> {
                 break;
             }
             let entry = entry?;
-            let (name, is_file) = (entry.name(), entry.is_file());
-            let name = match name {
-                Ok(name) => name.into_owned(),
-                Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
-            };
-            if !is_file || is_hidden(&name) {
+            let lossy = |_| String::from_utf8_lossy(entry.name_raw());
+            let name = entry.name().unwrap_or_else(lossy).into_owned();
+            if !entry.is_file() || is_hidden(&name) {
                 continue;
             }
             let inside = label.inside(&name, label.modified_ms);

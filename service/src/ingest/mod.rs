@@ -41,8 +41,7 @@ pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_mod
 pub use new_model::{NewModelError, made_tables, make_model, unmake_model};
 pub use packing::SourceError;
 pub use push_key::{KeyHash, PushKey, Scope};
-pub use source::{ByteSource, Label};
-pub use source::{FileWalker, SourceFile, Visitor};
+pub use source::{ByteSource, FileWalker, Label, SourceFile, Visitor};
 pub use summary::{IngestSummary, KindSummary, Outcome, RefusedReport};
 
 pub use crate::files::{Bound, Budget, FileFault, FileLimits, FirstFew, OverBudget, Work};

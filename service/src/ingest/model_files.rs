@@ -82,14 +82,12 @@ pub fn ingest_model(
     let mut report = delivery.write(options.now_ms, || {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
     });
-    let unused = std::mem::take(&mut report.unused_files);
-    faults.extend(unused.into_iter().map(|(file, error)| FileFault::new(file, &error)));
-    let broken = std::mem::take(&mut report.broken_files);
-    faults.extend(
-        broken.into_iter().map(|(file, error)| {
-            FileFault::new(file, &format!("{error}; its other fields are kept"))
-        }),
-    );
+    for (file, error) in report.unused_files.drain(..) {
+        faults.push(FileFault::new(file, &error));
+    }
+    for (file, error) in report.broken_files.drain(..) {
+        faults.push(FileFault::new(file, &format!("{error}; its other fields are kept")));
+    }
     let mut summary = IngestSummary {
         models: Some(report),
         copies: copied,
@@ -151,9 +149,5 @@ impl Visitor for ModelFiles<'_> {
 
     fn copy(&mut self) {
         self.copied += 1;
-    }
-
-    fn is_done(&self) -> bool {
-        false
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+use mesonet::durable::sync_folder;
 use mesonet::{grib, model};
 use tempfile::NamedTempFile;
 
@@ -12,6 +13,7 @@ use super::copies::Copies;
 use super::packing::SourceError;
 use super::source::{FileWalker, SourceFile, Visitor};
 use super::{Options, read_grib};
+use crate::files::entries;
 
 /// The folder of the tables in a data folder.
 const FOLDER: &str = "made-models";
@@ -48,16 +50,8 @@ pub enum NewModelError {
 /// A table cannot be read.
 pub fn made_tables(data: &Path) -> Result<Vec<(PathBuf, String)>, (PathBuf, io::Error)> {
     let folder = data.join(FOLDER);
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err((folder, error)),
-    };
-    let paths: Result<Vec<PathBuf>, _> =
-        entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut paths = paths.map_err(|error| (folder, error))?;
+    let mut paths = entries(&folder).map_err(|error| (folder, error))?;
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    paths.sort();
     let read = |path: PathBuf| match fs::read_to_string(&path) {
         Ok(text) => Ok((path, text)),
         Err(error) => Err((path, error)),
@@ -101,7 +95,7 @@ pub fn make_model(
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&path).map_err(|error| error.error)?;
-        fs::File::open(&folder)?.sync_all()
+        sync_folder(&folder)
     };
     write().map_err(|error| NewModelError::Write { path: path.clone(), error })?;
     Ok((catalogue, text, path))
@@ -139,8 +133,4 @@ impl Visitor for Survey {
     fn fault(&mut self, _: &str, _: SourceError) {}
 
     fn copy(&mut self) {}
-
-    fn is_done(&self) -> bool {
-        false
-    }
 }

@@ -4,10 +4,9 @@
 use std::fmt;
 
 use mesonet::feed;
-use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
-use crate::hex::hex;
+use crate::hex::{hex, hex_sha256};
 
 /// The prefix of keys, so that a leaked one is recognized.
 const PREFIX: &str = "mesonet_push_";
@@ -24,7 +23,7 @@ pub struct KeyHash(String);
 impl KeyHash {
     /// Hashes a key.
     pub fn of(key: &str) -> Self {
-        Self(hex(&Sha256::digest(key.as_bytes())))
+        Self(hex_sha256(key.as_bytes()))
     }
 
     /// Returns a new random key and its hash.
@@ -42,11 +41,6 @@ impl KeyHash {
     /// The hash as in the settings: 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// Whether it is the hash of a key, compared in constant time.
-    fn is(&self, key: &Self) -> Choice {
-        self.0.as_bytes().ct_eq(key.0.as_bytes())
     }
 }
 
@@ -149,19 +143,17 @@ impl Scope {
     /// # Errors
     /// The key may not push it.
     pub fn check_item(&self, item: &feed::Item) -> Result<(), String> {
-        match item {
-            feed::Item::Alert(_) if !self.alerts => Err("the key may not push alerts".to_owned()),
-            feed::Item::Alert(_) => Ok(()),
-            feed::Item::Report(report) => {
-                let network = &report.station.network;
-                match &self.networks {
-                    Some(networks) if !networks.contains(network) => Err(format!(
-                        "the key may not push reports of the network {network}; it may push those of {}",
-                        networks.join(", ")
-                    )),
-                    _ => Ok(()),
-                }
-            }
+        let network = match item {
+            feed::Item::Alert(_) if self.alerts => return Ok(()),
+            feed::Item::Alert(_) => return Err("the key may not push alerts".to_owned()),
+            feed::Item::Report(report) => &report.station.network,
+        };
+        match &self.networks {
+            Some(networks) if !networks.contains(network) => Err(format!(
+                "the key may not push reports of the network {network}; it may push those of {}",
+                networks.join(", ")
+            )),
+            _ => Ok(()),
         }
     }
 }
@@ -209,7 +201,7 @@ impl PushKey {
         let hash = KeyHash::of(key);
         let mut found = None;
         for known in keys.iter().filter_map(|text| Self::parse(text).ok()) {
-            if bool::from(known.hash.is(&hash)) {
+            if bool::from(known.hash.0.as_bytes().ct_eq(hash.0.as_bytes())) {
                 found = Some(known.scope);
             }
         }

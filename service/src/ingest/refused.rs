@@ -1,7 +1,7 @@
 //! The reports that could not be read, for the operator: those of the last day.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use mesonet::Iso8601;
@@ -10,6 +10,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::IngestSummary;
+use crate::mutex::locked;
 use crate::sqlite::Layout;
 
 /// The file in the data folder.
@@ -94,7 +95,7 @@ impl RefusedReports {
         if new.peek().is_none() {
             return Ok(());
         }
-        let mut connection = self.connection();
+        let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
         {
             let sql =
@@ -104,8 +105,7 @@ impl RefusedReports {
                 insert.execute(params![now_ms, kind.name(), one.file, one.reason, one.text])?;
             }
             let sql = "DELETE FROM report WHERE received_ms NOT BETWEEN ? AND ?";
-            let (first, last) = day_around(now_ms);
-            transaction.prepare_cached(sql)?.execute([first, last])?;
+            transaction.prepare_cached(sql)?.execute(day_around(now_ms))?;
             let sql = "DELETE FROM report WHERE number <= (SELECT max(number) FROM report) - ?";
             transaction.prepare_cached(sql)?.execute([MOST_REFUSED])?;
         }
@@ -119,10 +119,9 @@ impl RefusedReports {
     pub fn of_last_day(&self, now_ms: i64) -> Result<Vec<Refused>, RefusedError> {
         let sql = "SELECT received_ms, kind, file, reason, text FROM report \
                    WHERE received_ms BETWEEN ? AND ? ORDER BY number DESC";
-        let connection = self.connection();
+        let connection = locked(&self.0);
         let mut statement = connection.prepare_cached(sql)?;
-        let (first, last) = day_around(now_ms);
-        let rows = statement.query_map([first, last], |row| {
+        let rows = statement.query_map(day_around(now_ms), |row| {
             Ok(Refused {
                 received_at: Iso8601(row.get(0)?),
                 kind: row.get(1)?,
@@ -133,14 +132,10 @@ impl RefusedReports {
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
-
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-const fn day_around(now_ms: i64) -> (i64, i64) {
-    (now_ms.saturating_sub(DAY_MS), now_ms.saturating_add(DAY_MS))
+const fn day_around(now_ms: i64) -> [i64; 2] {
+    [now_ms.saturating_sub(DAY_MS), now_ms.saturating_add(DAY_MS)]
 }
 
 #[cfg(test)]

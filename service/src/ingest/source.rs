@@ -16,8 +16,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::copies::Copies;
 use super::packing::{MAX_LAYERS, Packing, SourceError, start_of, xz_decoder};
-use crate::files::{Budget, FileLimits, Unpacked};
-use crate::files::{shown_name, shown_path};
+use crate::files::{Budget, FileLimits, Unpacked, shown_name, shown_path};
 
 const BUFFER_BYTES: usize = 1 << 16;
 
@@ -46,7 +45,9 @@ pub trait Visitor {
     /// Handles a file with the same content as an earlier one, packed differently.
     fn copy(&mut self);
     /// Whether to stop.
-    fn is_done(&self) -> bool;
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// Bytes that can be read from any position.
@@ -178,7 +179,7 @@ impl<'a> FileWalker<'a> {
         mut input: ByteSource<'_>,
         layers: usize,
     ) -> Result<(), SourceError> {
-        let start = input.start()?;
+        let start = start_of(input.reader())?;
         let packing = Packing::of(&start);
         if packing.is_some() && layers == MAX_LAYERS {
             return Err(SourceError::Layers);
@@ -190,13 +191,11 @@ impl<'a> FileWalker<'a> {
         let mut whole = Cursor::new(&start).chain(input.reader());
         match packing {
             None | Some(Packing::Zip) => {
-                let name = &label.name;
                 let mut input = BufReader::with_capacity(BUFFER_BYTES, whole);
-                let (shown, modified_ms) = (&*label.shown, label.modified_ms);
                 let is_whole = self.visitor.file(SourceFile {
-                    shown,
-                    name,
-                    modified_ms,
+                    shown: &label.shown,
+                    name: &label.name,
+                    modified_ms: label.modified_ms,
                     start: &start,
                     input: &mut input,
                     budget: &self.budget,
@@ -256,10 +255,6 @@ impl ByteSource<'_> {
             Self::Stream(reader) => *reader,
             Self::File(file) => *file,
         }
-    }
-
-    fn start(&mut self) -> io::Result<Vec<u8>> {
-        start_of(self.reader())
     }
 
     /// Its length in bytes; 0 for a stream, whose length is unknown.

@@ -37,10 +37,6 @@ impl Visitor for FoundFiles {
     fn fault(&mut self, shown: &str, error: SourceError) {
         self.faults.push((shown.into(), error.to_string()));
     }
-
-    fn is_done(&self) -> bool {
-        false
-    }
 }
 
 fn find_within(bounds: FileLimits, name: &str, bytes: &[u8]) -> FoundFiles {

@@ -54,9 +54,9 @@ pub struct IngestSummary {
     #[schema(value_type = BTreeMap<String, u64>)]
     pub placed_elsewhere: Tally,
     /// The cutoff of retention, if any readings are from before it. They were not stored.
-    #[serde(serialize_with = "instant", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub expired_before: Option<i64>,
+    pub expired_before: Option<Iso8601>,
     /// Why the store failed, if it did. What it took before is kept.
     #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -230,7 +230,7 @@ impl IngestSummary {
         let cutoff = Iso8601(cutoff_ms);
         let error =
             format!("{readings} readings from before {cutoff}, the cutoff, were not stored");
-        self.expired_before = Some(cutoff_ms);
+        self.expired_before = Some(cutoff);
         self.faults.add(|| FileFault { file: "retention".to_owned(), error });
     }
 
@@ -271,11 +271,6 @@ fn tally<S: Serializer>(tally: &Tally, to: S) -> Result<S::Ok, S::Error> {
 #[allow(clippy::ref_option, reason = "the signature is serde's")]
 fn text<S: Serializer>(error: &Option<StoreError>, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_some(&error.as_ref().map(ToString::to_string))
-}
-
-#[allow(clippy::ref_option, reason = "the signature is serde's")]
-fn instant<S: Serializer>(ts_ms: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_some(&ts_ms.map(Iso8601))
 }
 
 fn seconds<S: Serializer>(took: &Duration, to: S) -> Result<S::Ok, S::Error> {

@@ -9,7 +9,7 @@ use mesonet::store::Receipt;
 
 use super::summary::{IngestSummary, KindSummary, grouped};
 use crate::files::{FileFault, FirstFew};
-use crate::products::ProductSummary;
+use crate::products::{ProductSummary, packed_within};
 
 /// Number of names of a tally that a table shows.
 const MAX_SHOWN: usize = 10;
@@ -117,7 +117,7 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
         let hours = hours.len();
         writeln!(f, "{} {run}: {hours} of {of_hours} hours", report.model)?;
         for product in products {
-            writeln!(f, "  {}", ProductLine(product))?;
+            written_product(f, product)?;
         }
     }
     for run in &report.removed {
@@ -151,22 +151,14 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
 }
 
 /// A product of a run on one line.
-struct ProductLine<'a>(&'a model::WrittenProduct);
-
-impl fmt::Display for ProductLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model::WrittenProduct { name, unit, fields, packing_error, .. } = self.0;
-        let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
-        write!(f, "{name}: {fields}, ")?;
-        match packing_error {
-            0.0 => f.write_str("packed exactly")?,
-            error => write!(f, "packed within {error:.2e} {unit}")?,
-        }
-        if self.0.missing_levels > 0 {
-            write!(f, ", {} levels missing", grouped(self.0.missing_levels))?;
-        }
-        Ok(())
+fn written_product(f: &mut fmt::Formatter<'_>, product: &model::WrittenProduct) -> fmt::Result {
+    let model::WrittenProduct { name, unit, fields, packing_error, .. } = product;
+    let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
+    write!(f, "  {name}: {fields}, {}", packed_within(*packing_error, unit))?;
+    if product.missing_levels > 0 {
+        write!(f, ", {} levels missing", grouped(product.missing_levels))?;
     }
+    writeln!(f)
 }
 
 impl KindSummary {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::hex::hex;
+use crate::hex::{hex, hex_sha256, is_hex};
 
 /// The prefix of keys, so that a leaked one is recognized.
 const PREFIX: &str = "mesonet_key_";
@@ -27,8 +27,8 @@ impl KeyDigest {
     pub fn of(credential: &str) -> Option<Self> {
         let digits = credential.strip_prefix(PREFIX)?;
         let (random, check) = digits.split_at_checked(RANDOM_BYTES * 2)?;
-        let is_key = random.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        (is_key && check == check_digits(random)).then(|| Self::hash(credential))
+        let is_key = is_hex(random, RANDOM_BYTES * 2) && check == check_digits(random);
+        is_key.then(|| Self::hash(credential))
     }
 
     /// Returns a new random key and its hash.
@@ -80,7 +80,7 @@ impl fmt::Debug for KeyDigest {
 
 /// The check digits distinguish a miscopied key from an unknown one.
 fn check_digits(random: &str) -> String {
-    hex(&Sha256::digest(random.as_bytes())[..CHECK_DIGITS / 2])
+    hex_sha256(random.as_bytes())[..CHECK_DIGITS].to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,24 @@
 //! The API keys of a record in ClickHouse: one record of keys for all its servers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mesonet::store::StoreError;
 use mesonet_clickhouse::{ApiKey as Row, ApiKeys, Options};
 
-use crate::keys::{ApiKey, KeyDigest, KeyRecord, KeysError};
+use crate::keys::{ApiKey, KeyDigest, KeyRecord, KeysError, SharedKeyRecord};
+use crate::record::{ClickHouseAddress, RecordSettings};
+
+/// The keys of a record as its settings name it.
+///
+/// # Errors
+/// As [`KeysInClickHouse::open`], or the password cannot be read.
+pub fn in_clickhouse(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<SharedKeyRecord, StoreError> {
+    Ok(Arc::new(KeysInClickHouse::open(&settings.clickhouse(address)?)?))
+}
 
 #[derive(Debug)]
 pub struct KeysInClickHouse {

@@ -13,7 +13,8 @@ use mesonet::durable::sync_folder;
 use sha2::{Digest, Sha256};
 
 use super::key_record::ApiKey;
-use crate::hex::hex;
+use crate::files::found;
+use crate::hex::{hex, hex_sha256};
 
 /// The file in the folder of the record.
 pub const FILE: &str = "keys.count";
@@ -39,11 +40,8 @@ impl KeyCount {
     /// # Errors
     /// The file is damaged or cannot be read.
     pub fn read(data: &Path) -> Result<Option<Self>, String> {
-        let text = match fs::read_to_string(path_in(data)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{FILE}: {error}")),
-        };
+        let text = found(fs::read_to_string(path_in(data)));
+        let Some(text) = text.map_err(|error| format!("{FILE}: {error}"))? else { return Ok(None) };
         let mut words = text.split_whitespace();
         let changes = words.next().and_then(|word| word.parse().ok());
         let count = changes
@@ -88,7 +86,7 @@ impl KeyCount {
     fn line(&self) -> String {
         let Self { changes, checksum } = self;
         let counted = format!("{changes} {checksum}");
-        format!("{counted} {}\n", &hex(&Sha256::digest(&counted))[..16])
+        format!("{counted} {}\n", &hex_sha256(counted.as_bytes())[..16])
     }
 }
 

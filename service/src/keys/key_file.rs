@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use super::api_key::KeyDigest;
 use super::key_count::{FILE as COUNT, KeyCount};
 use super::key_record::{ApiKey, KeyRecord, KeysError, VERSION};
+use crate::files::found;
 
 /// The file in the folder of the record.
 pub const FILE: &str = "keys.sqlite";
@@ -87,16 +88,11 @@ impl KeyFile {
     /// A file cannot be moved or written.
     pub fn set_aside(data: &Path, into: &Path) -> Result<(), KeysError> {
         let path = path_in(data);
-        let is_whole = || {
-            let Some(Ok(())) = Self::check_pages(&path) else { return None };
-            Self::open_unchecked(data).ok().flatten()
-        };
         let failed = |error| KeysError::Io { path: path.clone(), error };
-        match std::fs::remove_file(data.join(COUNT)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
-        if let Some(file) = is_whole() {
+        found(std::fs::remove_file(data.join(COUNT))).map_err(failed)?;
+        if let Some(Ok(())) = Self::check_pages(&path)
+            && let Ok(Some(file)) = Self::open_unchecked(data)
+        {
             return file.count();
         }
         if path.exists() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mesonet::Iso8601;
 use mesonet::store::StoreError;
+use mesonet::time::DAY_MS;
 use serde::Serialize;
 
 use super::api_key::KeyDigest;
@@ -19,7 +20,7 @@ pub const VERSION: i32 = 1;
 const MAX_KEYS: usize = 10_000;
 const MAX_LABEL_BYTES: usize = 200;
 
-const YEAR_MS: i64 = 365 * 86_400_000;
+const YEAR_MS: i64 = 365 * DAY_MS;
 
 /// A record of keys that threads share.
 pub type SharedKeyRecord = Arc<dyn KeyRecord + Send + Sync>;

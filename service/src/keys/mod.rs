@@ -22,7 +22,7 @@ use mesonet::store::StoreError;
 
 pub use self::api_key::KeyDigest;
 #[cfg(feature = "clickhouse")]
-pub use self::clickhouse::KeysInClickHouse;
+pub use self::clickhouse::{KeysInClickHouse, in_clickhouse};
 pub use self::key_count::FILE as KEY_COUNT;
 pub use self::key_file::{FILE as KEYS, KeyFile, KeyFolder};
 pub use self::key_record::{
@@ -30,8 +30,8 @@ pub use self::key_record::{
 };
 pub use self::known_keys::{KnownKeys, LOOK};
 #[cfg(not(feature = "clickhouse"))]
-use crate::record::without_clickhouse;
-use crate::record::{ClickHouseAddress, RecordPlace, RecordSettings};
+use crate::record::without_clickhouse as in_clickhouse;
+use crate::record::{RecordPlace, RecordSettings};
 
 /// Where the API keys of a record are issued and revoked: in the database of the record if servers
 /// share it, otherwise in the folder of the server.
@@ -56,20 +56,4 @@ pub fn known_keys(settings: &RecordSettings) -> Result<KnownKeys, StoreError> {
             Ok(KnownKeys::shared(key_record(settings)?, !settings.read_only))
         }
     }
-}
-
-#[cfg(not(feature = "clickhouse"))]
-fn in_clickhouse(
-    address: &ClickHouseAddress,
-    _: &RecordSettings,
-) -> Result<SharedKeyRecord, StoreError> {
-    Err(without_clickhouse(address))
-}
-
-#[cfg(feature = "clickhouse")]
-fn in_clickhouse(
-    address: &ClickHouseAddress,
-    settings: &RecordSettings,
-) -> Result<SharedKeyRecord, StoreError> {
-    Ok(Arc::new(KeysInClickHouse::open(&settings.clickhouse(address)?)?))
 }

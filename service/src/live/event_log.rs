@@ -6,12 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::position::{EventId, Position};
+use crate::mutex::locked;
 use crate::sqlite::Layout;
 
 /// The file in the data folder.
@@ -163,7 +164,7 @@ impl EventLog {
     }
 
     fn note_start(&self, batch: u64, record: &str) -> rusqlite::Result<()> {
-        let mut inner = self.inner();
+        let mut inner = locked(&self.inner);
         let Inner { connection, last, .. } = &mut *inner;
         let start = getrandom::u64().unwrap_or_default();
         let transaction = connection.transaction()?;
@@ -193,7 +194,7 @@ impl EventLog {
     /// # Errors
     /// The log cannot be read.
     pub fn reach(&self, id: EventId, now: &Position) -> Result<Reach, EventLogError> {
-        let inner = self.inner();
+        let inner = locked(&self.inner);
         if id.start == self.start.load(Ordering::Relaxed) {
             let is_known = id.position.is_within(now);
             return Ok(if is_known { Reach::Known } else { Reach::Undone });
@@ -216,7 +217,7 @@ impl EventLog {
     /// # Errors
     /// They cannot be written; nothing has changed then.
     pub fn update(&self, topic: Topic, items: &[Item]) -> Result<Vec<NumberedItem>, EventLogError> {
-        let mut inner = self.inner();
+        let mut inner = locked(&self.inner);
         let Inner { connection, states, last } = &mut *inner;
         let known = states.entry(topic).or_default();
         let changed: Vec<&Item> = items
@@ -259,7 +260,7 @@ impl EventLog {
     /// Returns the items that were published after a number, in the order of their numbers, and the number
     /// of the last one.
     pub fn items_after(&self, number: u64) -> (Vec<NumberedItem>, u64) {
-        let inner = self.inner();
+        let inner = locked(&self.inner);
         let mut after: Vec<NumberedItem> = inner
             .states
             .iter()
@@ -278,11 +279,7 @@ impl EventLog {
 
     /// The number of the last item that was published.
     pub fn last(&self) -> u64 {
-        self.inner().last
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.inner).last
     }
 }
 

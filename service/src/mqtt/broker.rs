@@ -1,7 +1,7 @@
 //! A broker: what it has got, and how it does.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use mesonet::Iso8601;
@@ -11,10 +11,11 @@ use super::progress::{MqttLeftOut, Progress};
 use super::settings::MqttConfig;
 use super::topic::Topics;
 use super::{NotificationConfig, settings};
-#[cfg(feature = "mqtt")]
 use crate::clock::system_ms;
-use crate::fetch::InvalidSetting;
 use crate::live::EventId;
+use crate::mutex::locked;
+use crate::note;
+use crate::setting::InvalidSetting;
 
 /// The folder in the data folder with what each broker has got.
 pub const FOLDER: &str = "mqtt";
@@ -25,7 +26,6 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// A connection that lasts so long is no failure. One that breaks earlier may break each time, so the
 /// pauses become longer.
-#[cfg(feature = "mqtt")]
 const STEADY: Duration = Duration::from_secs(10);
 
 /// A broker cannot be used.
@@ -86,6 +86,12 @@ struct State {
     /// Whether the file is older than the progress.
     is_dirty: bool,
     saved_at: Option<Instant>,
+}
+
+impl State {
+    fn is_steady(&self) -> bool {
+        self.connected_at.is_some_and(|at| at.elapsed() >= STEADY)
+    }
 }
 
 /// A broker and how it does.
@@ -166,7 +172,7 @@ impl MqttBroker {
             file,
             state: Mutex::new(State { progress, ..State::default() }),
         };
-        let mut state = broker.state();
+        let mut state = locked(&broker.state);
         if state.progress.lost.is_some() {
             broker.save(&mut state);
         }
@@ -209,17 +215,17 @@ impl MqttBroker {
 
     /// The id of the event up to which it has everything; `None` if it begins.
     pub fn position(&self) -> Option<String> {
-        self.state().progress.position.clone()
+        locked(&self.state).progress.position.clone()
     }
 
     /// Why it is not known what it has got, if that is so.
     pub fn lost(&self) -> Option<String> {
-        self.state().progress.lost.clone()
+        locked(&self.state).progress.lost.clone()
     }
 
     /// Notes that it begins at a position. What comes after it is sent, also after a restart.
     pub fn begin(&self, position: EventId) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if state.progress.position.is_none() && state.progress.lost.is_none() {
             state.progress.position = Some(position.to_string());
             self.save(&mut state);
@@ -228,7 +234,7 @@ impl MqttBroker {
 
     /// How it does.
     pub fn status(&self) -> MqttStatus {
-        let state = self.state();
+        let state = locked(&self.state);
         let now = Instant::now();
         let address = match self.config.endpoint() {
             Ok(settings::Endpoint { host, port, is_encrypted }) => {
@@ -257,7 +263,7 @@ impl MqttBroker {
         state.is_dirty = false;
         state.saved_at = Some(Instant::now());
         let Some(file) = &self.file else { return };
-        if let Err(error) = state.progress.save(file) {
+        if let Err(error) = note::save(file, &state.progress) {
             // Tried again with the next message.
             state.is_dirty = true;
             let name = &self.config.name;
@@ -268,20 +274,6 @@ impl MqttBroker {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(feature = "mqtt")]
-impl State {
-    fn is_steady(&self) -> bool {
-        self.connected_at.is_some_and(|at| at.elapsed() >= STEADY)
-    }
-}
-
-#[cfg(feature = "mqtt")]
-impl MqttBroker {
     /// The message that tells whether the server is online.
     pub(super) fn status_message(&self, is_online: bool) -> MqttMessage {
         let status = if is_online { "online" } else { "offline" };
@@ -296,7 +288,7 @@ impl MqttBroker {
 
     /// Notes that it has everything up to a position.
     pub(super) fn pass(&self, position: EventId) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let text = position.to_string();
         if state.progress.lost.take().is_some() || state.progress.position.as_ref() != Some(&text) {
             state.progress.position = Some(text);
@@ -306,7 +298,7 @@ impl MqttBroker {
 
     /// Notes that it has acknowledged messages.
     pub(super) fn acknowledged(&self, count: u64) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.progress.published += count;
         state.progress.published_ms = Some(system_ms());
         if state.is_steady() {
@@ -319,14 +311,16 @@ impl MqttBroker {
     pub(super) fn leave_out(&self, topic: &str, cause: &str) {
         let name = &self.config.name;
         tracing::error!("mqtt {name}: a message for the topic {topic:?} is left out: {cause}");
-        let mut state = self.state();
-        state.progress.leave_out(topic, system_ms(), cause);
+        let topic = topic.chars().take(300).collect();
+        let left_out = MqttLeftOut { topic, at: Iso8601(system_ms()), cause: cause.to_owned() };
+        let mut state = locked(&self.state);
+        state.progress.leave_out(left_out);
         state.is_dirty = true;
     }
 
     /// Writes what was noted, unless that was done a moment ago. Returns when it must be called again.
     pub(super) fn save_if_due(&self) -> Option<Instant> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let due = state.saved_at.map(|at| at + SAVE_EVERY).filter(|&due| due > Instant::now());
         if state.is_dirty && due.is_none() {
             self.save(&mut state);
@@ -336,7 +330,7 @@ impl MqttBroker {
 
     /// Writes what was noted.
     pub(super) fn save_now(&self) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if state.is_dirty {
             self.save(&mut state);
         }
@@ -344,14 +338,14 @@ impl MqttBroker {
 
     /// Notes that there is a connection.
     pub(super) fn connected(&self) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.connected_at = Some(Instant::now());
         state.retry_at = None;
     }
 
     /// Notes that there is none any more, and why. Returns how many failures there were in a row.
     pub(super) fn failed(&self, error: &str) -> u32 {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.failures = if state.is_steady() { 1 } else { state.failures.saturating_add(1) };
         state.connected_at = None;
         let error = error.chars().take(500).collect();
@@ -361,7 +355,7 @@ impl MqttBroker {
 
     /// Notes that the connection was closed, or when the next one is tried.
     pub(super) fn waits(&self, pause: Option<Duration>) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.connected_at = None;
         state.retry_at = pause.map(|pause| Instant::now() + pause);
     }
@@ -373,6 +367,6 @@ impl MqttBroker {
     #[allow(clippy::unused_async, reason = "with the feature, it waits for the broker")]
     pub async fn test(&self) -> MqttTest {
         let error = Some("this server was built without the feature mqtt".to_owned());
-        MqttTest { at: Iso8601(crate::clock::system_ms()), took_ms: 0, is_published: false, error }
+        MqttTest { at: Iso8601(system_ms()), took_ms: 0, is_published: false, error }
     }
 }

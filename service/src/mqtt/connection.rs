@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout};
 use super::settings::Endpoint;
 use super::{MqttBroker, MqttConfig, MqttMessage, tls};
 use crate::live::EventId;
-use crate::password::password;
+use crate::password::read_password;
 
 /// Messages that are sent and not yet acknowledged, at most.
 const MAX_IN_FLIGHT: usize = 64;
@@ -128,10 +128,8 @@ impl<'a> Connection<'a> {
             }
             Ok(connection)
         });
-        match opened.await {
-            Ok(opened) => opened,
-            Err(_) => Err(format!("the broker has not answered for {} s", config.timeout_s)),
-        }
+        let silent = |_| Err(format!("the broker has not answered for {} s", config.timeout_s));
+        opened.await.unwrap_or_else(silent)
     }
 
     /// Whether one more message may be in flight.
@@ -441,10 +439,8 @@ fn connect(broker: &MqttBroker, suffix: &str, retains: bool) -> Result<Connect, 
         }
         packet.build()
     };
-    let password = match &config.password_file {
-        Some(file) => password(Some(file), "").map_err(|error| error.to_string())?,
-        None => None,
-    };
+    let password = config.password_file.as_deref().map(read_password).transpose();
+    let password = password.map_err(|error| error.to_string())?;
     build(password).map_err(|error: MqttError| format!("the request to connect: {error}"))
 }
 

@@ -18,14 +18,6 @@ const MAX_PAUSE_MS: i64 = 60_000;
 /// How long the last messages may take once the server ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Why a connection is over.
-enum End {
-    /// There is nothing more to send.
-    Done,
-    /// It broke.
-    Broken(String),
-}
-
 impl MqttBroker {
     /// Sends what `begin` produces, until it ends and `is_over`, or until `stop` says so. With each connection, `begin` is
     /// called, and begins after [`position`](Self::position): what was not acknowledged is sent again.
@@ -43,13 +35,13 @@ impl MqttBroker {
                     tracing::info!("mqtt {name}: connected to {}", self.status().address);
                     self.send(connection, begin(), &mut stop).await
                 }
-                Err(error) => End::Broken(error),
+                Err(error) => Err(error),
             };
             self.save_now();
             let error = match ended {
-                End::Broken(error) => error,
-                End::Done if *stop.borrow() || is_over() => break,
-                End::Done => "what makes the messages has ended early".to_owned(),
+                Err(error) => error,
+                Ok(()) if *stop.borrow() || is_over() => break,
+                Ok(()) => "what makes the messages has ended early".to_owned(),
             };
             let failures = self.failed(&error);
             let wait_ms = pause_ms(FIRST_PAUSE_MS, failures, random()).min(MAX_PAUSE_MS);
@@ -63,20 +55,16 @@ impl MqttBroker {
         self.waits(None);
     }
 
-    /// Sends over one connection, until it breaks or there is nothing more.
+    /// Sends over one connection until there is nothing more. The error says why it broke.
     async fn send(
         &self,
         mut connection: Connection<'_>,
         mut steps: mpsc::Receiver<Step>,
         stop: &mut watch::Receiver<bool>,
-    ) -> End {
-        match self.send_all(&mut connection, &mut steps, stop).await {
-            Ok(()) => {
-                let _ = timeout(CLOSE_TIMEOUT, self.disconnect(connection)).await;
-                End::Done
-            }
-            Err(error) => End::Broken(error),
-        }
+    ) -> Result<(), String> {
+        self.send_all(&mut connection, &mut steps, stop).await?;
+        let _ = timeout(CLOSE_TIMEOUT, self.disconnect(connection)).await;
+        Ok(())
     }
 
     async fn send_all(
@@ -102,10 +90,7 @@ impl MqttBroker {
                 deadline = deadline.min(save_at.into());
             }
             tokio::select! {
-                length = connection.read() => {
-                    let length = length?;
-                    connection.take_in(length)?;
-                }
+                length = connection.read() => connection.take_in(length?)?,
                 step = steps.recv(), if has_room => match step {
                     Some(step) => take(connection, step)?,
                     None => return Ok(()),
@@ -165,10 +150,7 @@ async fn wait(connection: &mut Connection<'_>) -> Result<(), String> {
     while !connection.is_idle() {
         let deadline = connection.deadline();
         tokio::select! {
-            length = connection.read() => {
-                let length = length?;
-                connection.take_in(length)?;
-            }
+            length = connection.read() => connection.take_in(length?)?,
             () = sleep_until(deadline) => connection.tick()?,
         }
         connection.flush().await?;

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use mesonet::{Iso8601, Station};
 use ring::digest::{SHA512, digest};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The longest content that may stand in a notification.
 const MAX_CONTENT_BYTES: usize = 4_096;
@@ -47,7 +47,7 @@ pub fn notification(config: &NotificationConfig, report: &NotifiedReport<'_>) ->
     // Without `origin/a/wis2/`, as the identifiers of other centres.
     let of_topic: Vec<&str> = config.topic.splitn(4, '/').collect();
     let dataset = of_topic.get(3).copied().unwrap_or(&config.topic);
-    let time: String = Iso8601(at_ms).to_string().chars().filter(|c| !"-:".contains(*c)).collect();
+    let time = Iso8601(at_ms).to_string().replace(['-', ':'], "");
     let data_id = format!("{dataset}/{}_{}_{time}_{batch}", station.network, station.native_id);
     let mut point = vec![station.coordinates.lon(), station.coordinates.lat()];
     point.extend(station.altitude_m);
@@ -70,21 +70,19 @@ pub fn notification(config: &NotificationConfig, report: &NotifiedReport<'_>) ->
             "href": format!("{}{path}", config.public_url),
         }],
     });
+    let without_content = message.to_string();
     if content.len() <= MAX_CONTENT_BYTES {
-        let whole = message["properties"].take();
-        let mut with = whole.clone();
-        with["integrity"] = json!({ "method": "sha512", "value": STANDARD.encode(digest(&SHA512, content.as_bytes())) });
-        with["content"] = json!({ "encoding": "utf-8", "size": content.len(), "value": content });
-        message["properties"] = with;
-        if text(&message).len() > MAX_BYTES {
-            message["properties"] = whole;
+        let hash = STANDARD.encode(digest(&SHA512, content.as_bytes()));
+        let properties = &mut message["properties"];
+        properties["integrity"] = json!({ "method": "sha512", "value": hash });
+        properties["content"] =
+            json!({ "encoding": "utf-8", "size": content.len(), "value": content });
+        let with_content = message.to_string();
+        if with_content.len() <= MAX_BYTES {
+            return with_content.into_bytes();
         }
     }
-    text(&message)
-}
-
-fn text(message: &Value) -> Vec<u8> {
-    message.to_string().into_bytes()
+    without_content.into_bytes()
 }
 
 /// A UUID made from a text as RFC 9562 says of version 8: from a hash of our choice.
@@ -101,6 +99,7 @@ fn id_of(text: &str) -> String {
 mod tests {
     use mesonet::LonLat;
     use mesonet::feed::FeedStation;
+    use serde_json::Value;
 
     use super::*;
 

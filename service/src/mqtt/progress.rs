@@ -1,7 +1,6 @@
 //! What a broker has got, kept across restarts.
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 
 use mesonet::Iso8601;
@@ -49,22 +48,12 @@ impl Progress {
         Self { lost, ..Self::default() }
     }
 
-    /// Writes it atomically.
-    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
-        note::save(path, self)
-    }
-
-    pub(super) fn leave_out(&mut self, topic: &str, at_ms: i64, cause: &str) {
+    pub(super) fn leave_out(&mut self, left_out: MqttLeftOut) {
         self.left_out += 1;
         if self.last_left_out.len() == MAX_LEFT_OUT {
             self.last_left_out.pop_front();
         }
-        let topic = topic.chars().take(300).collect();
-        self.last_left_out.push_back(MqttLeftOut {
-            topic,
-            at: Iso8601(at_ms),
-            cause: cause.to_owned(),
-        });
+        self.last_left_out.push_back(left_out);
     }
 }
 
@@ -81,7 +70,7 @@ mod tests {
         assert_eq!(Progress::load(&path), Progress::default());
         let position = Some("00000000000000ff-1041-3-17".to_owned());
         let progress = Progress { position, published: 7, ..Progress::default() };
-        progress.save(&path).unwrap();
+        note::save(&path, &progress).unwrap();
         assert_eq!(Progress::load(&path), progress);
         let whole = fs::read(&path).unwrap();
         let later =

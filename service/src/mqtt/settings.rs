@@ -1,6 +1,5 @@
 //! Where events are sent: the `[[mqtt]]` tables of the configuration file.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::topic::is_plain;
-use crate::fetch::InvalidSetting;
+use crate::setting::{InvalidSetting, is_name, refuse};
 
 /// One `[[mqtt]]` table. Without one, nothing is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,8 +86,6 @@ const fn timeout_s() -> u32 {
     30
 }
 
-const MAX_NAME: usize = 64;
-
 /// Each has a connection.
 const MAX_BROKERS: usize = 10;
 
@@ -101,29 +98,6 @@ const TOPIC: &str = "levels of 1 or more characters with / between them, without
                      at most, and not begun by $";
 
 impl MqttConfig {
-    /// Settings for a broker, with defaults for all others.
-    pub fn new(name: &str, address: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            address: address.to_owned(),
-            client_id: None,
-            user: None,
-            password_file: None,
-            ca_file: None,
-            certificate_file: None,
-            key_file: None,
-            allow_plaintext: false,
-            prefix: prefix(),
-            filter: String::new(),
-            retain: true,
-            timeout_s: timeout_s(),
-            wis2_centre_id: None,
-            wis2_metadata_id: None,
-            wis2_topic: None,
-            public_url: None,
-        }
-    }
-
     /// Checks the settings of all brokers, other than `filter`.
     ///
     /// # Errors
@@ -131,49 +105,47 @@ impl MqttConfig {
     pub fn check_all(all: &[Self]) -> Result<(), InvalidSetting> {
         if !cfg!(feature = "mqtt") && !all.is_empty() {
             let allowed = "left out: this server was built without the feature mqtt";
-            return refuse("mqtt", &"a table", allowed);
+            return refuse("mqtt", "a table", allowed);
         }
         if all.len() > MAX_BROKERS {
             let got = format!("a list of {}", all.len());
-            return refuse("mqtt", &got, "at most 10 tables");
+            return refuse("mqtt", got, "at most 10 tables");
         }
         for (at, one) in all.iter().enumerate() {
             one.check()?;
             if all[..at].iter().any(|before| before.name == one.name) {
-                return refuse("mqtt.name", &format!("\"{}\"", one.name), "different for each");
+                return refuse("mqtt.name", format!("\"{}\"", one.name), "different for each");
             }
             let is_same = |before: &&Self| {
                 before.address == one.address && before.client_id() == one.client_id()
             };
             if let Some(before) = all[..at].iter().find(is_same) {
                 let got = format!("{:?}, as that of \"{}\"", one.client_id(), before.name);
-                return refuse("mqtt.client_id", &got, "different for each table of an address");
+                return refuse("mqtt.client_id", got, "different for each table of an address");
             }
         }
         Ok(())
     }
 
     fn check(&self) -> Result<(), InvalidSetting> {
-        let plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        if !(1..=MAX_NAME).contains(&self.name.len()) || !self.name.bytes().all(plain) {
+        if !is_name(&self.name) {
             let allowed = "1 to 64 lowercase letters, digits, - and _";
-            return refuse("mqtt.name", &format!("\"{}\"", self.name), allowed);
+            return refuse("mqtt.name", format!("\"{}\"", self.name), allowed);
         }
         let Endpoint { is_encrypted, .. } = self.endpoint()?;
         if let Some(id) = &self.client_id
             && (!(1..=128).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_graphic()))
         {
             let allowed = "1 to 128 ASCII characters without spaces";
-            return refuse("mqtt.client_id", &format!("{id:?}"), allowed);
+            return refuse("mqtt.client_id", format!("{id:?}"), allowed);
         }
         if let Some(user) = &self.user
             && (!(1..=1_000).contains(&user.len()) || user.chars().any(char::is_control))
         {
-            return refuse("mqtt.user", &format!("{user:?}"), "1 to 1000 bytes of text");
+            return refuse("mqtt.user", format!("{user:?}"), "1 to 1000 bytes of text");
         }
         if self.password_file.is_some() && self.user.is_none() {
-            return refuse("mqtt.password_file", &"a file without user", "user, too, or neither");
+            return refuse("mqtt.password_file", "a file without user", "user, too, or neither");
         }
         let of_tls = [
             ("mqtt.ca_file", &self.ca_file),
@@ -181,17 +153,17 @@ impl MqttConfig {
             ("mqtt.key_file", &self.key_file),
         ];
         if let Some((key, _)) = of_tls.iter().find(|(_, file)| file.is_some() && !is_encrypted) {
-            return refuse(key, &"a file", "left out with mqtt://, which is not encrypted");
+            return refuse(key, "a file", "left out with mqtt://, which is not encrypted");
         }
         if self.certificate_file.is_some() != self.key_file.is_some() {
             let allowed = "given together with key_file, or neither";
-            return refuse("mqtt.certificate_file", &"one of two files", allowed);
+            return refuse("mqtt.certificate_file", "one of two files", allowed);
         }
         if !is_topic(&self.prefix) {
-            return refuse("mqtt.prefix", &format!("{:?}", self.prefix), TOPIC);
+            return refuse("mqtt.prefix", format!("{:?}", self.prefix), TOPIC);
         }
         if !(1..=300).contains(&self.timeout_s) {
-            return refuse("mqtt.timeout_s", &self.timeout_s, "1 to 300");
+            return refuse("mqtt.timeout_s", self.timeout_s, "1 to 300");
         }
         self.check_wis2()
     }
@@ -205,25 +177,22 @@ impl MqttConfig {
             ];
             return match others.into_iter().find(|(_, value)| value.is_some()) {
                 Some((key, _)) => {
-                    refuse(key, &"a text without wis2_centre_id", "left out without wis2_centre_id")
+                    refuse(key, "a text without wis2_centre_id", "left out without wis2_centre_id")
                 }
                 None => Ok(()),
             };
         };
-        let plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        let is_centre = (1..=64).contains(&centre.len()) && centre.bytes().all(plain);
-        if !is_centre || !centre.contains('-') {
+        if !is_name(centre) || !centre.contains('-') {
             let allowed = "the identifier of a centre as WIS2 registers it, such as ca-eccc-msc";
-            return refuse("mqtt.wis2_centre_id", &format!("{centre:?}"), allowed);
+            return refuse("mqtt.wis2_centre_id", format!("{centre:?}"), allowed);
         }
         let metadata = self.wis2_metadata_id.as_deref().unwrap_or_default();
         if !metadata.starts_with("urn:wmo:md:") || metadata.contains(char::is_whitespace) {
             let allowed = "the identifier of a discovery metadata record, urn:wmo:md:CENTRE:NAME";
-            return refuse("mqtt.wis2_metadata_id", &format!("{metadata:?}"), allowed);
+            return refuse("mqtt.wis2_metadata_id", format!("{metadata:?}"), allowed);
         }
         if let Some(topic) = self.wis2_topic.as_ref().filter(|topic| !is_topic(topic)) {
-            return refuse("mqtt.wis2_topic", &format!("{topic:?}"), TOPIC);
+            return refuse("mqtt.wis2_topic", format!("{topic:?}"), TOPIC);
         }
         let url = self.public_url.as_deref().unwrap_or_default();
         let uri: Option<Uri> = url.parse().ok();
@@ -238,7 +207,7 @@ impl MqttConfig {
                 "the address at which others reach this server, such as https://example.org";
             // Not the text itself: it may have a password.
             let got = if url.is_empty() { "nothing" } else { "another address" };
-            return refuse("mqtt.public_url", &got, allowed);
+            return refuse("mqtt.public_url", got, allowed);
         }
         Ok(())
     }
@@ -246,7 +215,7 @@ impl MqttConfig {
     /// How to reach the broker.
     pub(super) fn endpoint(&self) -> Result<Endpoint, InvalidSetting> {
         // Not the address itself: it may have a password.
-        let refused = || refuse("mqtt.address", &"an address of another form", ADDRESS);
+        let refused = || refuse("mqtt.address", "an address of another form", ADDRESS);
         let Ok(uri) = self.address.parse::<Uri>() else { return refused() };
         let is_encrypted = match uri.scheme_str() {
             Some("mqtts") => true,
@@ -301,14 +270,6 @@ impl MqttConfig {
 fn is_topic(topic: &str) -> bool {
     let is_level = |level: &str| !level.is_empty() && level.chars().all(is_plain);
     topic.len() <= MAX_TOPIC && !topic.starts_with('$') && topic.split('/').all(is_level)
-}
-
-fn refuse<T>(
-    key: &'static str,
-    got: &dyn fmt::Display,
-    allowed: &'static str,
-) -> Result<T, InvalidSetting> {
-    Err(InvalidSetting { key, got: got.to_string(), allowed })
 }
 
 #[cfg(test)]

@@ -3,6 +3,13 @@ use figment::providers::{Format, Toml};
 
 use super::*;
 
+impl MqttConfig {
+    /// Settings for a broker, with defaults for all others.
+    pub(crate) fn new(name: &str, address: &str) -> Self {
+        serde_json::from_value(serde_json::json!({ "name": name, "address": address })).unwrap()
+    }
+}
+
 fn error(change: impl FnOnce(&mut MqttConfig)) -> String {
     let mut changed = MqttConfig::new("wx", "mqtts://broker.example.org");
     change(&mut changed);

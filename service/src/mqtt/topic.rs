@@ -1,6 +1,6 @@
 //! The topics of messages.
 
-use std::fmt::Write as _;
+use percent_encoding::percent_encode_byte;
 
 /// The topics below a prefix.
 ///
@@ -42,9 +42,7 @@ fn escape(level: &str, topic: &mut String) {
         if is_plain(char) {
             topic.push(char);
         } else {
-            for byte in char.encode_utf8(&mut [0; 4]).bytes() {
-                let _ = write!(topic, "%{byte:02X}");
-            }
+            topic.extend(char.encode_utf8(&mut [0; 4]).bytes().map(percent_encode_byte));
         }
     }
 }

@@ -8,9 +8,10 @@ mod s3;
 mod send;
 mod unfinished;
 
+use std::fmt::Display;
 use std::future::Future;
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +23,13 @@ use object_store::path::Path;
 use object_store::{
     Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 };
-use sha2::{Digest, Sha256};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 pub use self::address::{Address, PLACES, absolute, is_address, is_inside};
-pub use self::send::compressed_length;
+pub use self::send::{checksum, compressed_length};
 pub use self::unfinished::Unfinished;
-use crate::hex::hex;
+use crate::hex::is_hex;
 
 /// The folder of the files of the backups.
 pub const OBJECTS: &str = "objects";
@@ -109,17 +109,11 @@ const UNHURRIED: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 struct Background(Option<Runtime>);
 
-impl Background {
-    fn block_on<F: Future>(&self, work: F) -> F::Output {
-        self.runtime().block_on(work)
-    }
-
-    fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
-        self.runtime().enter()
-    }
+impl Deref for Background {
+    type Target = Runtime;
 
     #[allow(clippy::expect_used, reason = "only the destructor takes it")]
-    fn runtime(&self) -> &Runtime {
+    fn deref(&self) -> &Runtime {
         self.0.as_ref().expect("a runtime until it is dropped")
     }
 }
@@ -190,21 +184,24 @@ impl ObjectPlace {
     /// Does a step of reading, if it ends in time.
     fn read<T>(
         &self,
-        patience: Duration,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<Result<T, Error>, PlaceError> {
         // Inside the runtime, which has the timer.
-        self.runtime.block_on(async { timeout(patience, work).await }).map_err(|_| {
-            let cause = format!("no answer within {} s", patience.as_secs());
-            PlaceError::Failed { place: self.address.clone(), cause }
-        })
+        self.runtime
+            .block_on(async { timeout(self.patience, work).await })
+            .map_err(|_| self.fault(&format!("no answer within {} s", self.patience.as_secs())))
     }
 
     fn failed(&self, error: &Error) -> PlaceError {
         if is_full(error) {
             return PlaceError::Full(self.address.clone());
         }
-        PlaceError::Failed { place: self.address.clone(), cause: error.to_string() }
+        self.fault(error)
+    }
+
+    /// Why the place cannot be read or written.
+    pub fn fault(&self, cause: &dyn Display) -> PlaceError {
+        PlaceError::Failed { place: self.address.clone(), cause: cause.to_string() }
     }
 
     /// Puts a small object, unless the name is taken. Returns `false` if it is.
@@ -232,14 +229,14 @@ impl ObjectPlace {
         name: &str,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let got = self.read(self.patience, self.store.get(&self.path(name)));
+        let got = self.read(self.store.get(&self.path(name)));
         let mut stream = match got? {
             Ok(got) => got.into_stream(),
             Err(Error::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(self.failed(&error).into()),
         };
         loop {
-            let piece = self.read(self.patience, stream.try_next())?;
+            let piece = self.read(stream.try_next())?;
             match piece.map_err(|error| self.failed(&error))? {
                 Some(piece) => take(&piece)?,
                 None => return Ok(true),
@@ -253,7 +250,7 @@ impl ObjectPlace {
     /// The place cannot be read, has no such object or fewer bytes of it, or has not answered in time.
     pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
         let path = self.path(name);
-        let got = self.read(self.patience, self.store.get_range(&path, bytes))?;
+        let got = self.read(self.store.get_range(&path, bytes))?;
         got.map(Vec::from).map_err(|error| self.failed(&error))
     }
 
@@ -262,7 +259,7 @@ impl ObjectPlace {
     /// # Errors
     /// The place cannot be read.
     pub fn length(&self, name: &str) -> Result<Option<u64>, PlaceError> {
-        match self.read(self.patience, self.store.head(&self.path(name)))? {
+        match self.read(self.store.head(&self.path(name)))? {
             Ok(object) => Ok(Some(object.size)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.failed(&error)),
@@ -295,7 +292,7 @@ impl ObjectPlace {
     ) -> Result<Vec<Object>, PlaceError> {
         let folder = self.path(folder);
         let list = self.store.list(Some(&folder)).try_collect::<Vec<_>>();
-        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
+        let found = self.read(list)?.map_err(|error| self.failed(&error))?;
         let object = |object: ObjectMeta| {
             let name = object.location.filename()?.to_owned();
             let is_there = self.path(&at(&name)?) == object.location;
@@ -311,7 +308,7 @@ impl ObjectPlace {
     /// The place cannot be read.
     pub fn folders(&self) -> Result<Vec<String>, PlaceError> {
         let list = self.store.list_with_delimiter(Some(&self.prefix));
-        let found = self.read(self.patience, list)?.map_err(|error| self.failed(&error))?;
+        let found = self.read(list)?.map_err(|error| self.failed(&error))?;
         let name = |folder: &Path| folder.filename().map(str::to_owned);
         Ok(found.common_prefixes.iter().filter_map(name).collect())
     }
@@ -323,10 +320,7 @@ impl ObjectPlace {
     /// The place cannot be read or written.
     pub fn delete_unfinished(&self, before_ms: i64) -> Result<Unfinished, PlaceError> {
         let Some(folder) = &self.folder else { return Ok(Unfinished::default()) };
-        unfinished::delete(folder, before_ms).map_err(|error| PlaceError::Failed {
-            place: self.address.clone(),
-            cause: error.to_string(),
-        })
+        unfinished::delete(folder, before_ms).map_err(|error| self.fault(&error))
     }
 
     /// Deletes an object, unless it was written again after a time. Returns whether it is gone.
@@ -351,18 +345,7 @@ pub fn object(name: &str) -> String {
 
 /// Whether a text is the name of an object.
 fn is_object(name: &str) -> bool {
-    is_sha256(name.strip_suffix(ZSTD).unwrap_or(name))
-}
-
-/// Whether a text is a SHA-256 in lower-case hexadecimal digits.
-pub fn is_sha256(text: &str) -> bool {
-    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    text.len() == 64 && text.bytes().all(is_digit)
-}
-
-/// The SHA-256 of bytes, in hexadecimal digits.
-pub fn hex_sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    is_hex(name.strip_suffix(ZSTD).unwrap_or(name), 64)
 }
 
 fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
@@ -381,15 +364,12 @@ fn open_folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, Pl
 
 /// Whether an error is of a full disk.
 fn is_full(error: &Error) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            let kind = error.kind();
-            return matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-        }
-        cause = error.source();
-    }
-    false
+    let first: &(dyn std::error::Error + 'static) = error;
+    let mut causes = std::iter::successors(Some(first), |error| error.source());
+    let of_system = causes.find_map(|error| error.downcast_ref::<io::Error>());
+    of_system.is_some_and(|error| {
+        matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    })
 }
 
 #[cfg(test)]

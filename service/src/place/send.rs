@@ -166,19 +166,26 @@ fn compress<E: From<io::Error>>(
     Ok(sha256)
 }
 
+/// The SHA-256 of a file, and its length in bytes.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn checksum(file: &File) -> io::Result<(String, u64)> {
+    let mut length = 0;
+    let sha256 = read(file, |bytes| length += bytes, |_| Ok::<_, io::Error>(()))?;
+    Ok((sha256, length))
+}
+
 /// The length of a file once it is compressed, in bytes.
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn compressed_length(file: &File) -> io::Result<u64> {
     let mut length = 0;
-    compress(
-        file,
-        |_| {},
-        |piece| {
-            length += piece.len() as u64;
-            Ok::<_, io::Error>(())
-        },
-    )?;
+    let count = |piece: &[u8]| -> io::Result<()> {
+        length += piece.len() as u64;
+        Ok(())
+    };
+    compress(file, |_| {}, count)?;
     Ok(length)
 }

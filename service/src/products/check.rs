@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use mesonet::raster::{ProductDuration, RasterError};
@@ -12,6 +12,7 @@ use mesonet::{Iso8601, raster};
 
 use super::span_name;
 use crate::files::found;
+use crate::mutex::locked;
 
 /// Number of files whose state is remembered. If there are more, all are checked again.
 const MAX_KNOWN: usize = 100_000;
@@ -39,9 +40,12 @@ pub enum Content {
     Damaged,
 }
 
-/// Checks a file against its checksum, its structure and its place, and decodes every pixel. Returns
-/// its length in bytes, `None` if it was deleted in the meantime, or what is wrong with it.
-pub fn check(path: &Path, place: &ProductPlace) -> Result<Option<u64>, String> {
+/// Checks the file of a product against its checksum, its structure and its place, and decodes every
+/// pixel. Returns its length in bytes; `None` if it was deleted in the meantime.
+///
+/// # Errors
+/// What is wrong with the file, for people.
+pub fn check_product(path: &Path, place: &ProductPlace) -> Result<Option<u64>, String> {
     let Some(file) = found(File::open(path)).map_err(|error| error.to_string())? else {
         return Ok(None);
     };
@@ -59,18 +63,11 @@ fn check_file(file: File, place: &ProductPlace, every_tile: bool) -> Result<rast
         || !is_of(&file.duration, &span)
         || file.valid_ms.is_some_and(|valid_ms| valid_ms != place.ts_ms)
     {
-        let of = |product: &str, span: &str, ts_ms: i64| {
-            let span = if span.is_empty() { span_name(None) } else { span.to_owned() };
-            format!("{product} ({span}) of {}", Iso8601(ts_ms))
-        };
-        return Err(format!(
-            "it is the file of {}",
-            of(
-                file.product.as_deref().unwrap_or(&place.product),
-                file.duration.as_deref().unwrap_or(&span),
-                file.valid_ms.unwrap_or(place.ts_ms),
-            )
-        ));
+        let product = file.product.as_ref().unwrap_or(&place.product);
+        let span = file.duration.unwrap_or(span);
+        let span = if span.is_empty() { span_name(None) } else { span };
+        let at = Iso8601(file.valid_ms.unwrap_or(place.ts_ms));
+        return Err(format!("it is the file of {product} ({span}) of {at}"));
     }
     Ok(file)
 }
@@ -107,7 +104,7 @@ impl CheckedFiles {
     pub fn content(&self, path: &Path, place: &ProductPlace) -> io::Result<Content> {
         let file = File::open(path)?;
         let version = Version::of(&file.metadata()?);
-        if let Some(&(checked, content)) = self.known().get(path)
+        if let Some(&(checked, content)) = locked(&self.0).get(path)
             && checked == version
         {
             return Ok(content);
@@ -123,7 +120,7 @@ impl CheckedFiles {
                 Content::Damaged
             }
         };
-        let mut known = self.known();
+        let mut known = locked(&self.0);
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
@@ -133,11 +130,7 @@ impl CheckedFiles {
 
     /// Forgets a file that was deleted.
     pub fn forget(&self, path: &Path) {
-        self.known().remove(path);
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (Version, Content)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).remove(path);
     }
 }
 

@@ -8,7 +8,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use mesonet::durable::{create_folder, sync_folder};
@@ -16,8 +16,8 @@ use mesonet::raster::{ProductDuration, Raster};
 use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
-use super::check::{CheckedFiles, Content, ProductPlace, check};
-use crate::files::are_the_same;
+use super::check::{CheckedFiles, Content, ProductPlace};
+use crate::files::{are_the_same, entries, found};
 
 /// The folder of products for an instant.
 const INSTANT: &str = "instant";
@@ -36,8 +36,10 @@ pub struct ProductFiles {
     folder: PathBuf,
     /// The products. A reload replaces them.
     catalogue: Arc<ArcSwap<raster::RasterCatalogue>>,
-    large: Arc<Mutex<()>>,
-    checked: Arc<CheckedFiles>,
+    /// Held while a large field is unpacked.
+    pub(super) large: Arc<Mutex<()>>,
+    /// What is known of the files that were read.
+    pub(super) checked: Arc<CheckedFiles>,
 }
 
 /// A file in the folder of products.
@@ -88,11 +90,6 @@ impl ProductFiles {
         }
     }
 
-    /// Waits for its turn to unpack a large field.
-    pub(super) fn turn_of_large(&self) -> MutexGuard<'_, ()> {
-        self.large.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the file of a product at a time, if it exists.
     ///
     /// # Errors
@@ -118,12 +115,8 @@ impl ProductFiles {
         product: &raster::RasterProduct,
         span: Option<ProductDuration>,
     ) -> io::Result<Vec<i64>> {
-        let entries = match fs::read_dir(self.folder(product, span)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
         let mut times = Vec::new();
-        for entry in entries {
+        for entry in found(fs::read_dir(self.folder(product, span)))?.into_iter().flatten() {
             times.extend(entry?.file_name().to_str().and_then(time));
         }
         times.sort_unstable_by(|a, b| b.cmp(a));
@@ -137,11 +130,6 @@ impl ProductFiles {
     /// It cannot be read.
     pub fn is_whole(&self, path: &Path, place: &ProductPlace) -> io::Result<bool> {
         Ok(self.checked.content(path, place)? != Content::Damaged)
-    }
-
-    /// What is known of the files that were read.
-    pub(super) fn checked(&self) -> &CheckedFiles {
-        &self.checked
     }
 
     /// Returns every file in the folder, whatever the catalogue says, by name.
@@ -158,15 +146,6 @@ impl ProductFiles {
             }
         }
         Ok(all)
-    }
-
-    /// Checks a file against its checksum and its place, and decodes every pixel. Returns its
-    /// length in bytes; `None` if it was deleted in the meantime.
-    ///
-    /// # Errors
-    /// What is wrong with the file, for people.
-    pub fn check(path: &Path, place: &ProductPlace) -> Result<Option<u64>, String> {
-        check(path, place)
     }
 
     /// Writes the file of a product, replacing one of the same time. Returns the length in bytes;
@@ -199,7 +178,8 @@ impl ProductFiles {
         }
         // A temporary file is private to its creator; this one is for everyone who may read the
         // folder.
-        readable(file.as_file())?;
+        #[cfg(unix)]
+        file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
         file.as_file().sync_all()?;
         let bytes = file.as_file().metadata()?.len();
         file.persist(path)?;
@@ -246,17 +226,6 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries(folder)?.into_iter().filter(|path| path.is_dir()).collect())
 }
 
-/// Returns the entries of a folder, by name; none if it does not exist.
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.sort_unstable();
-    Ok(paths)
-}
-
 fn is_unfinished(name: &str) -> bool {
     let [prefix, suffix] = UNFINISHED;
     let between = name.strip_prefix(prefix).and_then(|name| name.strip_suffix(suffix));
@@ -268,10 +237,7 @@ fn is_unfinished(name: &str) -> bool {
 
 /// Removes a file unless a process is writing it.
 fn remove_unlocked(path: &Path) -> io::Result<bool> {
-    let file = match File::options().write(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        file => file?,
-    };
+    let Some(file) = found(File::options().write(true).open(path))? else { return Ok(false) };
     match file.try_lock() {
         Ok(()) => fs::remove_file(path).map(|()| true),
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -307,17 +273,6 @@ fn stored(path: PathBuf) -> StoredFile {
     }
 }
 
-#[cfg(unix)]
-fn readable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
 /// Returns the name of a duration, for people and folders.
 pub fn span_name(span: Option<ProductDuration>) -> String {
     span.map_or_else(|| INSTANT.to_owned(), |span| span.to_string())
@@ -325,25 +280,15 @@ pub fn span_name(span: Option<ProductDuration>) -> String {
 
 /// Returns the file name of a time: `20230406T120039Z.tif`.
 fn name(ts_ms: i64) -> String {
-    let text = Iso8601(ts_ms).to_string();
-    let stamp: String = text.chars().filter(|letter| !"-:".contains(*letter)).collect();
-    stamp + EXTENSION
+    Iso8601(ts_ms).to_string().replace(['-', ':'], "") + EXTENSION
 }
 
 /// Parses the time in a file name; `None` for any other name.
 pub(super) fn time(file_name: &str) -> Option<i64> {
     let stamp = file_name.strip_suffix(EXTENSION)?;
     let part = |range| stamp.get(range);
-    let (date, clock) = (part(0..8)?, part(9..15)?);
-    let text = format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        &date.get(..4)?,
-        date.get(4..6)?,
-        date.get(6..)?,
-        clock.get(..2)?,
-        clock.get(2..4)?,
-        clock.get(4..)?
-    );
+    let (date, clock) = ((part(0..4)?, part(4..6)?, part(6..11)?), (part(11..13)?, part(13..16)?));
+    let text = format!("{}-{}-{}:{}:{}", date.0, date.1, date.2, clock.0, clock.1);
     let ts_ms = parse_instant(&text).ok()?;
     (name(ts_ms) == file_name).then_some(ts_ms)
 }

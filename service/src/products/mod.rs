@@ -12,7 +12,7 @@ mod files;
 mod retention;
 mod take_in;
 
-pub use check::ProductPlace;
+pub use check::{ProductPlace, check_product};
 pub use files::{ProductFiles, StoredFile, span_name};
 pub use retention::RetentionOutcome;
-pub use take_in::{DiskFailure, ProductSink, ProductSummary, is_grib2, take_in};
+pub use take_in::{DiskFailure, ProductSink, ProductSummary, is_grib2, packed_within, take_in};

@@ -125,7 +125,7 @@ impl ProductFiles {
                 span: file.span,
                 ts_ms: file.ts_ms,
             };
-            found(self.checked().content(&file.path, &place))
+            found(self.checked.content(&file.path, &place))
         };
         match content(one)? {
             None => return Ok(Fate::Needless),
@@ -144,7 +144,7 @@ impl ProductFiles {
             return Ok(Fate::Needless);
         }
         let deleted = found(fs::remove_file(&one.path))?;
-        self.checked().forget(&one.path);
+        self.checked.forget(&one.path);
         Ok(if deleted.is_some() { Fate::Deleted } else { Fate::Needless })
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
 use crate::files::{Budget, Faults, FileFault, FirstFew, OverBudget, Work};
+use crate::mutex::locked;
 
 /// Number of parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
@@ -139,15 +140,23 @@ pub struct WrittenRaster {
 impl fmt::Display for WrittenRaster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { product, duration, timestamp, width, height, bytes, unit, .. } = self;
-        write!(f, "{product} ({duration}) of {timestamp}: {width} × {height}, {bytes} bytes, ")?;
-        match self.packing_error {
-            0.0 => f.write_str("packed exactly")?,
-            error => write!(f, "packed within {error:.2e} {unit}")?,
-        }
+        let packed = packed_within(self.packing_error, unit);
+        write!(
+            f,
+            "{product} ({duration}) of {timestamp}: {width} × {height}, {bytes} bytes, {packed}"
+        )?;
         if self.clamped > 0 {
             write!(f, ", {} values beyond the packing range", self.clamped)?;
         }
         Ok(())
+    }
+}
+
+/// The greatest packing error of a value, for people.
+pub fn packed_within(error: f64, unit: &str) -> String {
+    match error {
+        0.0 => "packed exactly".to_owned(),
+        error => format!("packed within {error:.2e} {unit}"),
     }
 }
 
@@ -265,7 +274,7 @@ impl ProductSink<'_> {
     ) -> Result<FieldOutcome, ProductError> {
         // Large fields take hundreds of megabytes, so only one is unpacked at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
-        let _turn = is_large.then(|| self.files.turn_of_large());
+        let _turn = is_large.then(|| locked(&self.files.large));
         let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);
         let Some(bytes) = self.files.put(product, span, &raster)? else {
             return Ok(FieldOutcome::Unchanged);

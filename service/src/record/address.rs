@@ -1,20 +1,16 @@
 //! The place of a record, as settings and commands name it.
 
 use std::fmt;
-#[cfg(feature = "clickhouse")]
-use std::path::Path;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use http::Uri;
 
-#[cfg(feature = "clickhouse")]
-use crate::password::password;
 use crate::password::{PasswordError, has_password};
 
 /// The environment variable with the password of a database, if no file has it. ClickHouse's own
 /// client reads it too.
-const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
+pub(super) const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
 
 /// What a place may be.
 const PLACES: &str = if cfg!(feature = "clickhouse") {
@@ -118,14 +114,12 @@ impl ClickHouseAddress {
     fn read(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let (authority, path) = rest.split_once('/')?;
-        let (user, hosts) = match authority.rsplit_once('@') {
-            Some((user, hosts)) => (Some(user), hosts),
-            None => (None, authority),
-        };
-        let (database, cluster) = match path.split_once('/') {
-            Some((database, cluster)) => (database, Some(cluster)),
-            None => (path, None),
-        };
+        let (user, hosts) = authority
+            .rsplit_once('@')
+            .map_or((None, authority), |(user, hosts)| (Some(user), hosts));
+        let (database, cluster) = path
+            .split_once('/')
+            .map_or((path, None), |(database, cluster)| (database, Some(cluster)));
         let urls: Option<Vec<String>> = hosts.split(',').map(|host| url_of(scheme, host)).collect();
         let urls = urls.filter(|urls| urls.len() == 1 || cluster.is_some())?;
         let is_named = is_name(database) && user.is_none_or(is_name);
@@ -135,24 +129,6 @@ impl ClickHouseAddress {
             cluster: cluster.map(str::to_owned),
             user: user.map(str::to_owned),
         })
-    }
-
-    /// How the database is opened. The password is in a file, or otherwise in the environment.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has more than one line.
-    #[cfg(feature = "clickhouse")]
-    pub fn options(
-        &self,
-        password_file: Option<&Path>,
-    ) -> Result<mesonet_clickhouse::Options, RecordPlaceError> {
-        let Self { urls, database, cluster, user } = self;
-        let options = match cluster {
-            Some(name) => mesonet_clickhouse::Options::of_cluster(name, urls, database),
-            None => mesonet_clickhouse::Options::new(&urls[0], database),
-        };
-        let password = password(password_file, PASSWORD)?;
-        Ok(mesonet_clickhouse::Options { user: user.clone(), password, ..options })
     }
 }
 

@@ -1,11 +1,13 @@
 //! A store that remembers the stations that new data may have changed.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 use tokio::sync::Notify;
+
+use crate::mutex::locked;
 
 /// A store, and the stations with new readings or revised verdicts since they were last taken. So
 /// the views of all stations are updated for these stations alone.
@@ -24,23 +26,19 @@ impl ChangedStations {
 
     /// Takes the stations that changed since the last time.
     pub fn take(&self) -> HashSet<StationId> {
-        std::mem::take(&mut *self.touched())
+        std::mem::take(&mut *locked(&self.touched))
     }
 
     /// Notes stations that the record of another server has changed, or puts back those whose views
     /// could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
-        self.touched().extend(stations);
+        locked(&self.touched).extend(stations);
         self.batches.notify_one();
     }
 
     /// Notifies one waiting task after each batch that came in.
     pub fn new_batches(&self) -> Arc<Notify> {
         Arc::clone(&self.batches)
-    }
-
-    fn touched(&self) -> MutexGuard<'_, HashSet<StationId>> {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,7 +51,7 @@ impl Store for ChangedStations {
             Ok(verdicts)
         })?;
         // Only after the batch: a noted station must have its new readings in the store.
-        let mut touched = self.touched();
+        let mut touched = locked(&self.touched);
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
         self.batches.notify_one();

@@ -1,7 +1,8 @@
 //! The record in ClickHouse. Zones, products and model runs are in the folder of the server.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use mesonet::lock::FileLock;
 use mesonet::store::copy::NOTE;
@@ -15,11 +16,14 @@ use mesonet_clickhouse::{
     Changed, ClickHouseReader, ClickHouseStore, Options, RecentReadings, read_mark,
 };
 
+use super::address::PASSWORD;
 use super::{
-    ClickHouseAddress, Marks, ReadStatus, RecordPlace, RecordSettings, RecordStore,
-    UpdatedStations, Upstream, lock_folder, refuse_unfinished,
+    ClickHouseAddress, Marks, ReadStatus, RecordPlace, RecordPlaceError, RecordSettings,
+    RecordStore, UpdatedStations, Upstream, lock_folder, refuse_unfinished,
 };
 use crate::clock::system_ms;
+use crate::mutex::locked;
+use crate::password::read_password;
 
 /// The note of when a server last said that it writes to the record.
 const WRITTEN: &str = "written_ms";
@@ -40,6 +44,25 @@ struct InClickHouse {
     is_new: bool,
     /// Locked while the server runs.
     _folder: FileLock,
+}
+
+impl ClickHouseAddress {
+    /// How the database is opened. The password is in a file, or otherwise in the environment.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has more than one line.
+    pub fn options(&self, password_file: Option<&Path>) -> Result<Options, RecordPlaceError> {
+        let Self { urls, database, cluster, user } = self;
+        let options = match cluster {
+            Some(name) => Options::of_cluster(name, urls, database),
+            None => Options::new(&urls[0], database),
+        };
+        let password = match password_file {
+            Some(file) => Some(read_password(file)?),
+            None => std::env::var(PASSWORD).ok(),
+        };
+        Ok(Options { user: user.clone(), password, ..options })
+    }
 }
 
 impl RecordSettings {
@@ -171,7 +194,7 @@ struct MemoryLog(Mutex<Option<bool>>);
 impl MemoryLog {
     fn note(&self, kept: RecentReadings, asked_from_ms: i64) {
         let is_whole = kept.from_ms.is_some_and(|from_ms| from_ms <= asked_from_ms);
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = locked(&self.0);
         if noted.replace(is_whole) == Some(is_whole) {
             return;
         }

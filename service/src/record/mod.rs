@@ -35,7 +35,7 @@ use std::fs::{self, TryLockError};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mesonet::durable::create_folder;
@@ -59,6 +59,7 @@ pub use self::stop::StopGuard;
 pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
 pub use self::upstream::{ReadOnlyStore, UpdatedStations, Upstream};
 pub use self::writer::{WRITER, check_writer, writer_of_folder};
+use crate::mutex::locked;
 use crate::origin::make_own;
 pub use crate::origin::{Marks, ORIGIN, Origin};
 
@@ -229,7 +230,7 @@ impl Record {
 
     /// Logs each damage once.
     pub fn log_faults(&self) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = locked(&self.logged);
         let faults = self.health().faults;
         for fault in faults.iter().skip(*logged) {
             tracing::error!("the record is damaged: {fault}");
@@ -328,7 +329,7 @@ impl Record {
 
     /// What keeps the store from taking readings, as found by a test within the last seconds.
     pub fn trouble(&self) -> Option<&'static str> {
-        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tried = locked(&self.tried);
         match *tried {
             Some((at, trouble)) if at.elapsed() < TRY_AGAIN => trouble,
             _ => {

@@ -1,49 +1,35 @@
 //! Replaces ClickHouse in a server that was built without it. All functions refuse. They are never
 //! called, since such a server accepts no place in ClickHouse.
 
-use std::sync::Arc;
+use mesonet::store::StoreError;
 
-use mesonet::Reader;
-use mesonet::store::{AlertStore, StoreError};
+pub use without_clickhouse as beside;
+pub use without_clickhouse as open;
+pub use without_clickhouse as reader;
 
-use super::{ClickHouseAddress, RecordSettings, RecordStore, Upstream};
+use super::{ClickHouseAddress, RecordSettings};
 
-/// Why a record in ClickHouse cannot be used.
-pub fn without_clickhouse(address: &ClickHouseAddress) -> StoreError {
-    let cause = "this server was built without the feature clickhouse".to_owned();
-    StoreError::Storage { path: address.urls.join(", "), cause }
-}
-
-fn without<T>(address: &ClickHouseAddress) -> Result<T, StoreError> {
-    Err(without_clickhouse(address))
-}
-
-pub fn open(
+/// Refuses a record in ClickHouse, whatever is to be done with it.
+///
+/// # Errors
+/// Always.
+pub fn without_clickhouse<T>(
     address: &ClickHouseAddress,
     _: &RecordSettings,
-) -> Result<(Arc<dyn RecordStore>, AlertStore), StoreError> {
-    without(address)
+) -> Result<T, StoreError> {
+    let cause = "this server was built without the feature clickhouse".to_owned();
+    Err(StoreError::Storage { path: address.urls.join(", "), cause })
 }
 
+/// Refuses; see `clickhouse.rs`.
+///
+/// # Errors
+/// Always.
 pub fn refuse_if_written(
     address: &ClickHouseAddress,
-    _: &RecordSettings,
+    settings: &RecordSettings,
 ) -> Result<(), StoreError> {
-    without(address)
-}
-
-pub fn beside(
-    address: &ClickHouseAddress,
-    _: &RecordSettings,
-) -> Result<Arc<dyn Upstream>, StoreError> {
-    without(address)
-}
-
-pub fn reader(
-    address: &ClickHouseAddress,
-    _: &RecordSettings,
-) -> Result<Arc<dyn Reader>, StoreError> {
-    without(address)
+    without_clickhouse(address, settings)
 }
 
 /// Refuses; see `clickhouse.rs`.
@@ -52,16 +38,19 @@ pub fn reader(
 /// Always.
 pub fn would_expire(
     address: &ClickHouseAddress,
-    _: &RecordSettings,
+    settings: &RecordSettings,
     _: i64,
 ) -> Result<(u64, usize), StoreError> {
-    without(address)
+    without_clickhouse(address, settings)
 }
 
 /// Refuses; see `clickhouse.rs`.
 ///
 /// # Errors
 /// Always.
-pub fn migrate(address: &ClickHouseAddress, _: &RecordSettings) -> Result<(u32, u32), StoreError> {
-    without(address)
+pub fn migrate(
+    address: &ClickHouseAddress,
+    settings: &RecordSettings,
+) -> Result<(u32, u32), StoreError> {
+    without_clickhouse(address, settings)
 }

@@ -1,10 +1,12 @@
 //! Whether the record of another server can be read, and as of when.
 
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use mesonet::Iso8601;
+
+use crate::mutex::locked;
 
 /// The time that the record was last read as of, and why the last read failed. A failure is logged when it begins
 /// and when it ends, not at each read.
@@ -26,7 +28,7 @@ impl ReadStatus {
 
     /// Whether the last read failed.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        locked(&self.failure).is_some()
     }
 
     /// Notes the result of a read, and the time that the record is as of now. Returns what was read; `None` if the
@@ -40,7 +42,7 @@ impl ReadStatus {
             self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
         }
         let as_of = Iso8601(self.as_of_ms());
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = locked(&self.failure);
         match found {
             Ok(found) => {
                 if failure.take().is_some() {

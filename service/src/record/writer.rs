@@ -8,6 +8,7 @@ use mesonet::durable::sync_folder;
 use mesonet::store::StoreError;
 
 use crate::files::found;
+use crate::hex::is_hex;
 
 /// The file of a data folder with the name of the record in its places. Backups leave this file
 /// out, so a restored record is another record.
@@ -62,6 +63,5 @@ pub fn check_writer(data: &Path) -> Result<(), String> {
 /// The name of a record in a text; `None` if the text is not one.
 fn name_in(text: &str) -> Option<String> {
     let name = text.trim_end();
-    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    (name.len() == DIGITS && name.bytes().all(is_digit)).then(|| name.to_owned())
+    is_hex(name, DIGITS).then(|| name.to_owned())
 }

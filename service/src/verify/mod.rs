@@ -11,8 +11,9 @@ use mesonet::{EmbeddedStore, Iso8601, Reader, alert, model};
 use serde::Serialize;
 
 use crate::clock::system_ms;
+use crate::files::found;
 use crate::keys::{KEYS, KeyFile, KeysError};
-use crate::products::{ProductFiles, StoredFile};
+use crate::products::{ProductFiles, StoredFile, check_product};
 use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
 
 /// The folder for damaged files, below the data folder.
@@ -202,20 +203,12 @@ impl Verified {
         }
     }
 
-    /// Notes the zones of alerts that have no outline in a list of zones.
-    ///
-    /// # Errors
-    /// The alerts cannot be read.
-    pub fn find_zones(
-        &mut self,
-        data: &Path,
-        zones: &mesonet::zone::Zones,
-    ) -> Result<(), VerifyError> {
-        let Ok((record, _)) = AlertStore::read(data) else { return Ok(()) };
+    /// Notes the zones of alerts that have no outline in a list of zones, if the alerts can be read.
+    pub fn find_zones(&mut self, data: &Path, zones: &mesonet::zone::Zones) {
+        let Ok((record, _)) = AlertStore::read(data) else { return };
         let messages = record.messages.iter();
         let missing = messages.flat_map(|message| alert::missing_zones(message, zones));
         self.zones_without_outline = missing.map(str::to_owned).collect();
-        Ok(())
     }
 
     fn check_products(
@@ -235,7 +228,7 @@ impl Verified {
                     continue;
                 }
             };
-            match ProductFiles::check(&path, &place) {
+            match check_product(&path, &place) {
                 Ok(None) => {}
                 Ok(Some(bytes)) => {
                     self.products += 1;
@@ -331,8 +324,7 @@ impl Verified {
         )?;
         writeln!(out, "{} alerts", self.alerts)?;
         if !self.zones_without_outline.is_empty() {
-            let codes = self.zones_without_outline.iter().map(String::as_str);
-            let codes: Vec<&str> = codes.collect();
+            let codes: Vec<&str> = self.zones_without_outline.iter().map(String::as_str).collect();
             writeln!(out, "zones of alerts without a known outline: {}", codes.join(", "))?;
         }
         let Self { journal_batches, journal_readings, .. } = self;
@@ -374,14 +366,10 @@ impl Verified {
     }
 }
 
-/// Returns the names of the subfolders of a folder that are not hidden; none if it does not exist.
+/// Returns the names of the subfolders of a folder; none if it does not exist.
 fn folders(folder: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
     let mut names = Vec::new();
-    for entry in entries {
+    for entry in found(fs::read_dir(folder))?.into_iter().flatten() {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             names.push(entry.file_name().to_string_lossy().into_owned());

@@ -1,17 +1,32 @@
 //! One delivery: a signed POST request to the address of a webhook.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{StatusCode, header};
-use ureq::tls::TlsConfig;
+use mesonet::Iso8601;
+use serde::Serialize;
 use ureq::unversioned::transport::DefaultConnector;
 
 use super::WebhookConfig;
 use super::secret::Secret;
 use super::target::PublicResolver;
 use crate::clock::system_ms;
-use crate::fetch::{RootsError, retry_after_ms, system_roots};
+use crate::fetch::{RootsError, USER_AGENT, retry_after_ms, tls_for};
+
+/// The statuses from 400 to 499 after which the receiver may want the same message later.
+const MAY_CHANGE: [StatusCode; 10] = [
+    StatusCode::REQUEST_TIMEOUT,
+    StatusCode::CONFLICT,
+    StatusCode::LOCKED,
+    StatusCode::TOO_EARLY,
+    StatusCode::TOO_MANY_REQUESTS,
+    // The secret or the address is wrong: once mended, this message arrives too.
+    StatusCode::UNAUTHORIZED,
+    StatusCode::FORBIDDEN,
+    StatusCode::NOT_FOUND,
+    StatusCode::METHOD_NOT_ALLOWED,
+    StatusCode::PROXY_AUTHENTICATION_REQUIRED,
+];
 
 /// What became of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,16 +43,20 @@ pub(super) enum Outcome {
 }
 
 /// An attempt at a delivery.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Attempt {
-    pub outcome: Outcome,
-    /// When it began, milliseconds since 1970.
-    pub at_ms: i64,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookAttempt {
+    /// When it began.
+    pub at: Iso8601,
     /// How long it took.
-    pub took: Duration,
-    /// The status of the answer, if there was one.
+    pub took_ms: u64,
+    /// Whether the receiver took it.
+    pub is_delivered: bool,
+    /// The status of the answer; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why there was none.
+    /// Why there was no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
@@ -50,15 +69,10 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(config: &WebhookConfig, secret: Secret) -> Result<Self, RootsError> {
-        let mut tls = TlsConfig::builder()
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
-        if !config.url.starts_with("http://") {
-            tls = tls.root_certs(system_roots()?);
-        }
         let timeout = Duration::from_secs(u64::from(config.timeout_s));
         let agent = ureq::Agent::config_builder()
-            .tls_config(tls.build())
-            .user_agent(concat!("mesonet-server/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls_for(&config.url)?)
+            .user_agent(USER_AGENT)
             .timeout_global(Some(timeout))
             // A proxy would resolve the name, and a redirect name another one: neither is checked.
             .proxy(None)
@@ -75,7 +89,7 @@ impl Client {
     }
 
     /// Sends one message.
-    pub(super) fn send(&self, id: &str, body: &[u8]) -> Attempt {
+    pub(super) fn send(&self, id: &str, body: &[u8]) -> (Outcome, WebhookAttempt) {
         let (at_ms, began) = (system_ms(), Instant::now());
         let at_s = at_ms / 1000;
         let request = self
@@ -88,22 +102,12 @@ impl Client {
         let (outcome, status, error) = match request.send(body) {
             Ok(response) => {
                 let status = response.status();
+                let may_change = MAY_CHANGE.contains(&status);
                 let outcome = match status {
                     status if status.is_success() => Outcome::Delivered,
                     StatusCode::GONE => Outcome::Gone,
-                    StatusCode::REQUEST_TIMEOUT
-                    | StatusCode::CONFLICT
-                    | StatusCode::LOCKED
-                    | StatusCode::TOO_EARLY
-                    | StatusCode::TOO_MANY_REQUESTS
-                    // The secret or the address is wrong: once mended, this message arrives too.
-                    | StatusCode::UNAUTHORIZED
-                    | StatusCode::FORBIDDEN
-                    | StatusCode::NOT_FOUND
-                    | StatusCode::METHOD_NOT_ALLOWED
-                    | StatusCode::PROXY_AUTHENTICATION_REQUIRED => failed(&response),
-                    status if status.is_client_error() => Outcome::Refused,
-                    _ => failed(&response),
+                    status if status.is_client_error() && !may_change => Outcome::Refused,
+                    _ => Outcome::Failed { retry_after_ms: retry_after_ms(response.headers()) },
                 };
                 (outcome, Some(status.as_u16()), None)
             }
@@ -112,10 +116,8 @@ impl Client {
                 (Outcome::Failed { retry_after_ms: None }, None, Some(text))
             }
         };
-        Attempt { outcome, at_ms, took: began.elapsed(), status, error }
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let is_delivered = outcome == Outcome::Delivered;
+        (outcome, WebhookAttempt { at: Iso8601(at_ms), took_ms, is_delivered, status, error })
     }
-}
-
-fn failed(response: &http::Response<ureq::Body>) -> Outcome {
-    Outcome::Failed { retry_after_ms: retry_after_ms(response.headers()) }
 }

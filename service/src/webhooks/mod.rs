@@ -20,7 +20,8 @@ mod settings;
 mod target;
 mod webhook;
 
+pub use client::WebhookAttempt;
 pub use progress::LeftOut;
 pub use secret::SecretError;
 pub use settings::WebhookConfig;
-pub use webhook::{FOLDER, Message, Webhook, WebhookAttempt, WebhookError, WebhookStatus};
+pub use webhook::{FOLDER, Message, Webhook, WebhookError, WebhookStatus};

@@ -1,7 +1,6 @@
 //! What a webhook has delivered, kept across restarts.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io;
 use std::path::Path;
 
 use mesonet::Iso8601;
@@ -45,16 +44,11 @@ impl Progress {
         note::load(path).unwrap_or_default().unwrap_or_default()
     }
 
-    /// Writes it atomically.
-    pub(super) fn save(&self, path: &Path) -> io::Result<()> {
-        note::save(path, self)
-    }
-
-    pub(super) fn leave_out(&mut self, alert: &str, at_ms: i64, status: u16) {
+    pub(super) fn leave_out(&mut self, alert: &str, at: Iso8601, status: u16) {
         if self.left_out.len() == MAX_LEFT_OUT {
             self.left_out.pop_front();
         }
         let alert = alert.to_owned();
-        self.left_out.push_back(LeftOut { alert, at: Iso8601(at_ms), status });
+        self.left_out.push_back(LeftOut { alert, at, status });
     }
 }

@@ -1,6 +1,5 @@
 //! Where alerts are sent: the `[[webhooks]]` tables of the configuration file.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use mesonet::{BBox, LonLat};
 use serde::{Deserialize, Serialize};
 
 use super::target::is_public;
-use crate::fetch::InvalidSetting;
+use crate::setting::{InvalidSetting, is_name, refuse};
 
 /// One `[[webhooks]]` table. Without one, nothing is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,8 +61,6 @@ const fn timeout_s() -> u32 {
     10
 }
 
-const MAX_NAME: usize = 64;
-
 /// Each has a thread.
 const MAX_WEBHOOKS: usize = 100;
 
@@ -75,77 +72,66 @@ impl WebhookConfig {
     pub fn check_all(all: &[Self]) -> Result<(), InvalidSetting> {
         if all.len() > MAX_WEBHOOKS {
             let got = format!("a list of {}", all.len());
-            return refuse("webhooks", &got, "at most 100 tables");
+            return refuse("webhooks", got, "at most 100 tables");
         }
         for (at, one) in all.iter().enumerate() {
             one.check()?;
             if all[..at].iter().any(|before| before.name == one.name) {
-                return refuse("webhooks.name", &format!("\"{}\"", one.name), "different for each");
+                return refuse("webhooks.name", format!("\"{}\"", one.name), "different for each");
             }
         }
         Ok(())
     }
 
     fn check(&self) -> Result<(), InvalidSetting> {
-        let plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        if !(1..=MAX_NAME).contains(&self.name.len()) || !self.name.bytes().all(plain) {
+        if !is_name(&self.name) {
             let allowed = "1 to 64 lowercase letters, digits, - and _";
-            return refuse("webhooks.name", &format!("\"{}\"", self.name), allowed);
+            return refuse("webhooks.name", format!("\"{}\"", self.name), allowed);
         }
         // Not the whole address: its path may be a secret.
         let uri: Uri = self.url.parse().or_else(|_| {
-            refuse("webhooks.url", &"a text that is not an address", "an absolute address")
+            refuse("webhooks.url", "a text that is not an address", "an absolute address")
         })?;
-        let origin = origin(&uri);
-        let allowed = match uri.scheme_str() {
-            Some("https") => None,
-            Some("http") if self.allow_http => None,
-            _ => Some("https://…; http:// only with allow_http = true"),
+        let refuse_url = |allowed| {
+            refuse("webhooks.url", format!("an address of \"{}\"", origin(&uri)), allowed)
         };
+        let scheme = uri.scheme_str();
+        if scheme != Some("https") && !(scheme == Some("http") && self.allow_http) {
+            return refuse_url("https://…; http:// only with allow_http = true");
+        }
         let has_password = uri.authority().is_some_and(|of| of.as_str().contains('@'));
         let host = uri.host().unwrap_or_default();
-        let allowed = allowed.or_else(|| {
-            (host.is_empty() || has_password)
-                .then_some("an address with a host and without a password")
-        });
+        if host.is_empty() || has_password {
+            return refuse_url("an address with a host and without a password");
+        }
         let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
         let is_private = host.eq_ignore_ascii_case("localhost")
             || address.is_some_and(|address| !is_public(address));
-        let allowed = allowed.or_else(|| {
-            (is_private && !self.allow_private)
-                .then_some("on the public internet; others only with allow_private = true")
-        });
-        if let Some(allowed) = allowed {
-            return refuse("webhooks.url", &format!("an address of \"{origin}\""), allowed);
+        if is_private && !self.allow_private {
+            return refuse_url("on the public internet; others only with allow_private = true");
         }
         if !["en", "fr"].contains(&&*self.lang) {
-            return refuse("webhooks.lang", &format!("\"{}\"", self.lang), "en or fr");
+            return refuse("webhooks.lang", format!("\"{}\"", self.lang), "en or fr");
         }
         if !(1..=60).contains(&self.timeout_s) {
-            return refuse("webhooks.timeout_s", &self.timeout_s, "1 to 60");
+            return refuse("webhooks.timeout_s", self.timeout_s, "1 to 60");
         }
         self.query().map(|_| ())
     }
 
     /// The alerts that are sent.
     pub(super) fn query(&self) -> Result<Query, InvalidSetting> {
-        let place = self.place.map(|[lon, lat]| {
-            let found = LonLat::new(lon, lat);
-            found.or_else(|_| refuse("webhooks.place", &Numbers(&[lon, lat]), PLACE))
-        });
+        let place = self.place.map(|place| place_at("webhooks.place", place));
         let bbox = self.bbox.map(|sides| {
             let [west, south, east, north] = sides;
-            BBox::new(west, south, east, north).or_else(|_| {
-                let allowed = "west, south, east, north, in degrees";
-                refuse("webhooks.bbox", &Numbers(&sides), allowed)
-            })
+            let allowed = "west, south, east, north, in degrees";
+            BBox::new(west, south, east, north)
+                .or_else(|_| refuse("webhooks.bbox", format!("{sides:?}"), allowed))
         });
         let codes = self.codes.iter().map(|code| {
-            code.parse::<Code>().or_else(|_| {
-                let allowed = "codes of zones, such as OKC027, OKZ025 or 065100";
-                refuse("webhooks.codes", &format!("\"{code}\""), allowed)
-            })
+            let allowed = "codes of zones, such as OKC027, OKZ025 or 065100";
+            code.parse::<Code>()
+                .or_else(|_| refuse("webhooks.codes", format!("\"{code}\""), allowed))
         });
         Ok(Query::default()
             .at(place.transpose()?)
@@ -160,9 +146,8 @@ impl WebhookConfig {
             return Ok(None);
         }
         let mut ring = Vec::new();
-        for [lon, lat] in &self.polygon {
-            let at = LonLat::new(*lon, *lat);
-            ring.push(at.or_else(|_| refuse("webhooks.polygon", &Numbers(&[*lon, *lat]), PLACE))?);
+        for place in &self.polygon {
+            ring.push(place_at("webhooks.polygon", *place)?);
         }
         if ring.first() != ring.last() {
             ring.extend(ring.first().copied());
@@ -170,13 +155,17 @@ impl WebhookConfig {
         let area = Polygon::new(&ring, &[]).and_then(|polygon| MultiPolygon::new([polygon]));
         match area {
             Ok(area) if area.is_valid() => Ok(Some(area)),
-            Ok(_) => refuse("webhooks.polygon", &"a ring that crosses itself", RING),
-            Err(error) => refuse("webhooks.polygon", &error, RING),
+            Ok(_) => refuse("webhooks.polygon", "a ring that crosses itself", RING),
+            Err(error) => refuse("webhooks.polygon", error, RING),
         }
     }
 }
 
-const PLACE: &str = "a longitude from -180 to 180 and a latitude from -90 to 90";
+fn place_at(key: &'static str, [lon, lat]: [f64; 2]) -> Result<LonLat, InvalidSetting> {
+    let allowed = "a longitude from -180 to 180 and a latitude from -90 to 90";
+    LonLat::new(lon, lat).or_else(|_| refuse(key, format!("{:?}", [lon, lat]), allowed))
+}
+
 const RING: &str = "a ring of three or more places that does not cross itself";
 
 /// The scheme, host and port of an address.
@@ -185,22 +174,6 @@ pub(super) fn origin(uri: &Uri) -> String {
     let host = uri.host().unwrap_or_default();
     let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{scheme}://{host}{port}")
-}
-
-struct Numbers<'a>(&'a [f64]);
-
-impl fmt::Display for Numbers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
-    }
-}
-
-fn refuse<T>(
-    key: &'static str,
-    got: &dyn fmt::Display,
-    allowed: &'static str,
-) -> Result<T, InvalidSetting> {
-    Err(InvalidSetting { key, got: got.to_string(), allowed })
 }
 
 #[cfg(test)]

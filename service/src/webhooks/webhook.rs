@@ -1,20 +1,23 @@
 //! A webhook: what it has delivered, when it tries again, what it has left out.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use mesonet::Iso8601;
 use mesonet::alert::Query;
 use serde::Serialize;
 
-use super::client::{Attempt, Client, Outcome};
+use super::client::{Client, Outcome, WebhookAttempt};
 use super::progress::{LeftOut, Progress};
 use super::secret::{Secret, SecretError};
 use super::settings::{WebhookConfig, origin};
 use crate::clock::system_ms;
-use crate::fetch::{InvalidSetting, RootsError, asked_pause_ms, pause_ms, random};
+use crate::fetch::{RootsError, asked_pause_ms, pause_ms, random};
 use crate::live::EventId;
+use crate::mutex::locked;
+use crate::note;
+use crate::setting::InvalidSetting;
 
 /// The folder in the data folder with what each webhook has delivered.
 pub const FOLDER: &str = "webhooks";
@@ -76,7 +79,7 @@ struct State {
     /// The delivery that the receiver refused last, and how often.
     refused: Option<(String, u32)>,
     is_gone: bool,
-    last: Option<Attempt>,
+    last: Option<WebhookAttempt>,
 }
 
 /// A webhook and how it does.
@@ -106,36 +109,6 @@ pub struct WebhookStatus {
     pub is_gone: bool,
     /// The latest alerts that the receiver refused five times, the newest last. They are not sent again.
     pub left_out: Vec<LeftOut>,
-}
-
-/// An attempt at a delivery.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WebhookAttempt {
-    /// When it began.
-    pub at: Iso8601,
-    /// How long it took.
-    pub took_ms: u64,
-    /// Whether the receiver took it.
-    pub is_delivered: bool,
-    /// The status of the answer; absent if there was none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    /// Why there was no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-impl From<&Attempt> for WebhookAttempt {
-    fn from(attempt: &Attempt) -> Self {
-        Self {
-            at: Iso8601(attempt.at_ms),
-            took_ms: u64::try_from(attempt.took.as_millis()).unwrap_or(u64::MAX),
-            is_delivered: attempt.outcome == Outcome::Delivered,
-            status: attempt.status,
-            error: attempt.error.clone(),
-        }
-    }
 }
 
 impl Webhook {
@@ -186,22 +159,22 @@ impl Webhook {
 
     /// Whether an alert was in force when it was delivered last.
     pub fn has_in_force(&self, alert: &str) -> bool {
-        self.state().progress.in_force.contains(alert)
+        locked(&self.state).progress.in_force.contains(alert)
     }
 
     /// Forgets the alerts that are no longer on record.
     pub fn retain(&self, is_on_record: impl Fn(&str) -> bool) {
-        self.state().progress.in_force.retain(|alert| is_on_record(alert));
+        locked(&self.state).progress.in_force.retain(|alert| is_on_record(alert));
     }
 
     /// Where it is in the stream of events; `None` if it begins.
     pub fn position(&self) -> Option<EventId> {
-        self.state().progress.position.as_ref()?.parse().ok()
+        locked(&self.state).progress.position.as_ref()?.parse().ok()
     }
 
     /// How long to wait before the next attempt; `None` if the receiver wants no more.
     pub fn wait(&self) -> Option<Duration> {
-        let state = self.state();
+        let state = locked(&self.state);
         let now = Instant::now();
         let wait = state.retry_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
         (!state.is_gone).then_some(wait)
@@ -210,13 +183,13 @@ impl Webhook {
     /// Tries to deliver a message. Returns whether the next one may follow: this one has arrived, or is
     /// left out.
     pub fn deliver(&self, message: &Message) -> bool {
-        let attempt = self.client.send(&message.id, &message.body);
+        let (outcome, attempt) = self.client.send(&message.id, &message.body);
         let name = &self.config.name;
-        let mut state = self.state();
-        let is_done = match attempt.outcome {
+        let mut state = locked(&self.state);
+        let is_done = match outcome {
             Outcome::Delivered => {
                 state.progress.delivered += 1;
-                state.progress.delivered_ms = Some(attempt.at_ms);
+                state.progress.delivered_ms = Some(attempt.at.0);
                 if message.is_active {
                     state.progress.in_force.insert(message.alert.clone());
                 } else {
@@ -237,7 +210,7 @@ impl Webhook {
                         "webhook {name}: the receiver refused the alert {alert} {times} times, the last \
                          time with status {status}; it is left out"
                     );
-                    state.progress.leave_out(alert, attempt.at_ms, status);
+                    state.progress.leave_out(alert, attempt.at, status);
                 }
                 times >= MAX_REFUSALS
             }
@@ -256,10 +229,10 @@ impl Webhook {
             state.retry_at = None;
             state.refused = None;
             state.progress.position = Some(message.position.to_string());
-            self.save(&mut state);
+            self.save(&state.progress);
         } else if !state.is_gone {
             state.failures = state.failures.saturating_add(1);
-            let asked_ms = match attempt.outcome {
+            let asked_ms = match outcome {
                 Outcome::Failed { retry_after_ms } => retry_after_ms,
                 _ => None,
             };
@@ -277,13 +250,11 @@ impl Webhook {
 
     /// Notes that there is nothing more to send up to a position.
     pub fn pass(&self, position: EventId) {
-        let mut state = self.state();
-        let text = position.to_string();
-        let is_first = state.progress.position.is_none();
-        state.progress.position = Some(text);
+        let mut state = locked(&self.state);
+        let before = state.progress.position.replace(position.to_string());
         // After a restart, what is not for this webhook is looked at once more.
-        if is_first {
-            self.save(&mut state);
+        if before.is_none() {
+            self.save(&state.progress);
         }
     }
 
@@ -296,12 +267,12 @@ impl Webhook {
             "data": { "webhook": self.config.name },
         });
         let id = format!("test-{}-{:016x}", self.config.name, getrandom::u64().unwrap_or_default());
-        WebhookAttempt::from(&self.client.send(&id, body.to_string().as_bytes()))
+        self.client.send(&id, body.to_string().as_bytes()).1
     }
 
     /// How it does.
     pub fn status(&self) -> WebhookStatus {
-        let state = self.state();
+        let state = locked(&self.state);
         let now = Instant::now();
         let retry_in = state.retry_at.map(|at| at.saturating_duration_since(now).as_secs());
         let uri = self.config.url.parse();
@@ -310,7 +281,7 @@ impl Webhook {
             origin: uri.as_ref().map(origin).unwrap_or_default(),
             delivered: state.progress.delivered,
             delivered_at: state.progress.delivered_ms.map(Iso8601),
-            last_attempt: state.last.as_ref().map(WebhookAttempt::from),
+            last_attempt: state.last.clone(),
             failures: state.failures,
             retry_in_s: retry_in.filter(|_| !state.is_gone),
             is_gone: state.is_gone,
@@ -318,19 +289,15 @@ impl Webhook {
         }
     }
 
-    fn save(&self, state: &mut State) {
+    fn save(&self, progress: &Progress) {
         let Some(file) = &self.file else { return };
-        if let Err(error) = state.progress.save(file) {
+        if let Err(error) = note::save(file, progress) {
             let name = &self.config.name;
             tracing::error!(
                 "webhook {name}: {}: {error}; after a restart, alerts are sent again",
                 file.display()
             );
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
