@@ -89,11 +89,9 @@ const OWN: [Parameter; 6] = [
     .default("csv"),
 ];
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "POST",
-    path: "/historical/bulk",
-    query: &join::<9, 16, 25>(join::<6, 3, 9>(OWN, FORM), FILTER_INSTEAD),
-    body: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::post("/historical/bulk", || post(bulk))
+    .query(&join::<9, 16, 25>(join::<6, 3, 9>(OWN, FORM), FILTER_INSTEAD))
+    .body(&[
         Member::new("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
         Member::new("requests", MemberKind::Objects),
@@ -108,15 +106,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("qualityRange", MemberKind::Object),
         Member::new("worst", MemberKind::BaseQuality),
         Member::new("best", MemberKind::BaseQuality),
-    ],
-    handler: || post(bulk),
-    about: || {
+    ])
+    .about(|| {
         About::new("exportReadings", Tag::Observations, "All readings of stations, in pages")
             .text(
                 "For the commercial plan. Rows by time, then by series. The media type that is \
-                   accepted chooses the format. Without rows, 200 with the header row. The stations are \
-                   that of `stationId`, those of `stationIds`, or those that match the parameters; of \
-                   several, the rows are station by station, with a column `station_id`.",
+                 accepted chooses the format. Without rows, 200 with the header row. The stations \
+                 are that of `stationId`, those of `stationIds`, or those that match the \
+                 parameters; of several, the rows are station by station, with a column \
+                 `station_id`.",
             )
             .credentials(Credentials::Commercial)
             .json_body::<BulkRequest>(serde_json::json!({
@@ -132,8 +130,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .header("X-Station-Id", "Id of the station, when a series was found.")
             .header("X-Name", "The exported variables, when a series was found.")
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 struct HistoricalBulk;
 

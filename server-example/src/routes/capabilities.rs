@@ -18,19 +18,13 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/capabilities",
-    query: &[],
-    body: &[],
-    handler: || get(capabilities),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/capabilities", || get(capabilities)).about(|| {
         About::new("getCapabilities", Tag::Access, "What the caller may do")
             .text("An anonymous caller gets the free view.")
             .json::<ModelCapabilities>("Products of both services, and limits of this one.")
             .cached("`no-store`: the answer is per caller.")
-    },
-}];
+    })];
 
 /// The products of both services, and the limits of this one.
 #[derive(Serialize)]

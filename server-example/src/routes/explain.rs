@@ -25,10 +25,8 @@ use crate::openapi::{About, Common, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/observations/explain",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/observations/explain", || get(explain))
+    .query(&[
         STATION_ID,
         Parameter::new("typeId", Form::Whole(i32::MIN as i64, i32::MAX as i64), "The series.")
             .required()
@@ -36,18 +34,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Parameter::new("timestamp", Form::Instant, "Time of the reading.")
             .required()
             .example("2024-08-03T21:00:00Z"),
-    ],
-    body: &[],
-    handler: || get(explain),
-    about: || {
+    ])
+    .about(|| {
         About::new("explainReading", Tag::Observations, "Why a reading has its verdict")
             .json::<ReadingExplanation>(
                 "The checks that ran, with what they looked at and their limits.",
             )
             .with(Common::NotFound)
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// The explanation is computed on request and not stored.
 async fn explain(

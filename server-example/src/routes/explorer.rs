@@ -54,37 +54,23 @@ const STYLES: &str = "swagger-ui.css";
 const FILES: &[&str] = &["start.js", BUNDLE, STYLES];
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/swagger",
-        query: &[],
-        body: &[],
-        handler: || get(page),
-        about: || {
-            About::new("getExplorer", Tag::Server, "This description as a page")
-                .credentials(Credentials::Any)
-                .plain("text/html", "The page.")
-                .header("Content-Security-Policy", "Only what is of this origin.")
-                .cached(CACHE_CONTROL)
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/swagger/{file}",
-        query: &[],
-        body: &[],
-        handler: || get(file),
-        about: || {
-            let name = Parameter::new("file", Form::OneOf(FILES), "Name of the file.");
-            About::new("getExplorerFile", Tag::Server, "A file of the page")
-                .credentials(Credentials::Any)
-                .path(&[name.example(STYLES)])
-                .plain("text/css", "The file.")
-                .plain("text/javascript", "The file.")
-                .cached(CACHE_CONTROL)
-                .tagged()
-        },
-    },
+    Endpoint::get("/swagger", || get(page)).about(|| {
+        About::new("getExplorer", Tag::Server, "This description as a page")
+            .credentials(Credentials::Any)
+            .plain("text/html", "The page.")
+            .header("Content-Security-Policy", "Only what is of this origin.")
+            .cached(CACHE_CONTROL)
+    }),
+    Endpoint::get("/swagger/{file}", || get(file)).about(|| {
+        let name = Parameter::new("file", Form::OneOf(FILES), "Name of the file.");
+        About::new("getExplorerFile", Tag::Server, "A file of the page")
+            .credentials(Credentials::Any)
+            .path(&[name.example(STYLES)])
+            .plain("text/css", "The file.")
+            .plain("text/javascript", "The file.")
+            .cached(CACHE_CONTROL)
+            .tagged()
+    }),
 ];
 
 async fn page() -> Response {

@@ -17,31 +17,17 @@ use crate::state::State;
 use mesonet_service::record::{is_ahead, newest_ms_by};
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/healthz",
-        query: &[],
-        body: &[],
-        handler: || get(healthz),
-        about: || {
-            About::new("getHealth", Tag::Server, "Whether the process answers")
-                .plain("text/plain", "`ok`")
-                .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/readyz",
-        query: &[],
-        body: &[],
-        handler: || get(readyz),
-        about: || {
-            About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
-                .json::<Readiness>("It can.")
-                .not_ready::<Readiness>("It cannot, for these reasons.")
-                .cached("`no-store`")
-        },
-    },
+    Endpoint::get("/healthz", || get(healthz)).about(|| {
+        About::new("getHealth", Tag::Server, "Whether the process answers")
+            .plain("text/plain", "`ok`")
+            .cached("`no-store`")
+    }),
+    Endpoint::get("/readyz", || get(readyz)).about(|| {
+        About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
+            .json::<Readiness>("It can.")
+            .not_ready::<Readiness>("It cannot, for these reasons.")
+            .cached("`no-store`")
+    }),
 ];
 
 /// The process answers.

@@ -21,30 +21,19 @@ use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeyEntry, KeyRecord, KeysError, Validity};
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/keys",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-        about: || {
-            About::new("listKeys", Tag::Access, "The API keys")
-                .text("For an account of the staff, signed in by the header.")
-                .credentials(Credentials::Operator)
-                .json::<KeyList>("The keys, without their texts.")
-                .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/keys",
-        query: &[],
-        body: &[
+    Endpoint::get("/keys", || get(list)).about(|| {
+        About::new("listKeys", Tag::Access, "The API keys")
+            .text("For an account of the staff, signed in by the header.")
+            .credentials(Credentials::Operator)
+            .json::<KeyList>("The keys, without their texts.")
+            .cached("`no-store`")
+    }),
+    Endpoint::post("/keys", || post(issue))
+        .body(&[
             Member::required("label", MemberKind::Text),
             Member::new("expires", MemberKind::Text),
-        ],
-        handler: || post(issue),
-        about: || {
+        ])
+        .about(|| {
             About::new("issueKey", Tag::Access, "Issues an API key")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
@@ -54,23 +43,15 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 }))
                 .created::<Issued>("The key, which is shown only here.")
                 .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/keys/{id}/revoke",
-        query: &[],
-        body: &[],
-        handler: || post(revoke),
-        about: || {
-            About::new("revokeKey", Tag::Access, "Revokes an API key")
-                .text("For an account of the staff, signed in by the header.")
-                .credentials(Credentials::Operator)
-                .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])
-                .json::<KeyEntry>("The key, now revoked.")
-                .cached("`no-store`")
-        },
-    },
+        }),
+    Endpoint::post("/keys/{id}/revoke", || post(revoke)).about(|| {
+        About::new("revokeKey", Tag::Access, "Revokes an API key")
+            .text("For an account of the staff, signed in by the header.")
+            .credentials(Credentials::Operator)
+            .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])
+            .json::<KeyEntry>("The key, now revoked.")
+            .cached("`no-store`")
+    }),
 ];
 
 /// A new key. It is shown only here.

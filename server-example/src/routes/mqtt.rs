@@ -17,20 +17,13 @@ use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/mqtt",
-    query: &[],
-    body: &[],
-    handler: || get(list),
-    about: || {
-        About::new("listMqttBrokers", Tag::Access, "Where events are sent, and what has arrived")
-            .text("For an account of the staff, signed in by the header.")
-            .credentials(Credentials::Operator)
-            .json::<MqttBrokerList>("The brokers of the settings.")
-            .cached("`no-store`")
-    },
-}];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/mqtt", || get(list)).about(|| {
+    About::new("listMqttBrokers", Tag::Access, "Where events are sent, and what has arrived")
+        .text("For an account of the staff, signed in by the header.")
+        .credentials(Credentials::Operator)
+        .json::<MqttBrokerList>("The brokers of the settings.")
+        .cached("`no-store`")
+})];
 
 /// The brokers of the settings.
 #[derive(Serialize, ToSchema)]

@@ -44,42 +44,28 @@ fn is_library(name: &str) -> bool {
 const ROBOTS: &str = "robots.txt";
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/robots.txt",
-        query: &[],
-        body: &[],
-        handler: || get(robots),
-        about: || {
-            About::new("getRobots", Tag::Server, "What robots may read")
-                .credentials(Credentials::Any)
-                .plain("text/plain", "The rules.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/explorer/{file}",
-        query: &[],
-        body: &[],
-        handler: || get(file),
-        about: || {
-            let name = Parameter::new("file", Form::Text(100), "Name of the file.");
-            About::new("getPageFile", Tag::Server, "A file of the page at /")
-                .credentials(Credentials::Any)
-                .path(&[name.example(LIBRARY)])
-                .bytes("application/wasm", "The library.")
-                .plain("text/javascript", "A program.")
-                .plain("text/css", "A style sheet.")
-                .bytes("application/octet-stream", "Outlines of countries and states; towns.")
-                .bytes("image/png", "An icon.")
-                .plain("image/svg+xml", "The icon.")
-                .plain("application/manifest+json", "What makes the page an application.")
-                .cached("For good where the name is made from the content, else `no-cache`.")
-                .tagged()
-        },
-    },
+    Endpoint::get("/robots.txt", || get(robots)).about(|| {
+        About::new("getRobots", Tag::Server, "What robots may read")
+            .credentials(Credentials::Any)
+            .plain("text/plain", "The rules.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/explorer/{file}", || get(file)).about(|| {
+        let name = Parameter::new("file", Form::Text(100), "Name of the file.");
+        About::new("getPageFile", Tag::Server, "A file of the page at /")
+            .credentials(Credentials::Any)
+            .path(&[name.example(LIBRARY)])
+            .bytes("application/wasm", "The library.")
+            .plain("text/javascript", "A program.")
+            .plain("text/css", "A style sheet.")
+            .bytes("application/octet-stream", "Outlines of countries and states; towns.")
+            .bytes("image/png", "An icon.")
+            .plain("image/svg+xml", "The icon.")
+            .plain("application/manifest+json", "What makes the page an application.")
+            .cached("For good where the name is made from the content, else `no-cache`.")
+            .tagged()
+    }),
 ];
 
 async fn robots(

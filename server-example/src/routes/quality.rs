@@ -27,23 +27,17 @@ use crate::state::State;
 /// How many days before the end a report starts if its start is not given.
 const DEFAULT_MS: i64 = 7 * DAY_MS;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/stations/{id}/quality",
-    query: &[START, END],
-    body: &[],
-    handler: || get(quality),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/stations/{id}/quality", || get(quality)).query(&[START, END]).about(|| {
         About::new("getStationQuality", Tag::Observations, "The verdicts on a station")
             .text(
                 "Rates of verdicts by variable and month, and what the neighbours say. At most 31 \
-                   days; by default the last 7.",
+                 days; by default the last 7.",
             )
             .path(&[STATION])
             .json::<StationQuality>("The report.")
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// The report is computed on request and not stored.
 async fn quality(

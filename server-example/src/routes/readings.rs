@@ -87,26 +87,18 @@ const WINDOWED: [Parameter; 9] =
     join([START, END, STEP, NAMES, MAX_AGE], join::<3, 1, 4>(FORM, [FORMAT]));
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/readings",
-        query: &join::<9, 16, 25>(WINDOWED, FILTER),
-        body: &[],
-        handler: || get(of_box),
-        about: || {
+    Endpoint::get("/stations/readings", || get(of_box))
+        .query(&join::<9, 16, 25>(WINDOWED, FILTER))
+        .about(|| {
             About::new("getReadings", Tag::Observations, "Readings of the stations that match")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/stations/readings",
-        query: &WINDOWED,
-        body: &[Member::required("stationIds", MemberKind::Texts)],
-        handler: || post(of_stations),
-        about: || {
+        }),
+    Endpoint::post("/stations/readings", || post(of_stations))
+        .query(&WINDOWED)
+        .body(&[Member::required("stationIds", MemberKind::Texts)])
+        .about(|| {
             About::new("getReadingsOfStations", Tag::Observations, "Readings of named stations")
                 .text(WINDOW)
                 .json_body::<StationIds>(serde_json::json!({
@@ -114,8 +106,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 }))
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
-        },
-    },
+        }),
 ];
 
 async fn of_box(

@@ -18,13 +18,8 @@ use crate::state::State;
 use mesonet_service::clock::system_ms;
 use mesonet_service::ingest::refused::Refused;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/reports/refused",
-    query: &[],
-    body: &[],
-    handler: || get(refused),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/reports/refused", || get(refused)).about(|| {
         About::new("listRefusedReports", Tag::Access, "The reports that could not be read")
             .text(
                 "Of the last day, newest first, at most 1000. For an \
@@ -33,8 +28,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .credentials(Credentials::Operator)
             .json::<RefusedList>("The reports.")
             .cached("`no-store`")
-    },
-}];
+    })];
 
 /// The reports that could not be read.
 #[derive(Serialize, ToSchema)]

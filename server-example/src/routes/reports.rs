@@ -32,10 +32,8 @@ const LIGHT_MS: i64 = 7 * DAY_MS;
 /// How many reports an answer has if the request does not say: a week of a report every ten minutes.
 const DEFAULT_LIMIT: usize = 1_000;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/stations/{id}/reports",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/stations/{id}/reports", || get(reports))
+    .query(&[
         START.required(),
         END.required(),
         Parameter::new(
@@ -44,10 +42,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             "The most reports of the answer; 1000 if it is not given.",
         )
         .example("3"),
-    ],
-    body: &[],
-    handler: || get(reports),
-    about: || {
+    ])
+    .about(|| {
         About::new("getReports", Tag::Observations, "The reports of a station as they came in")
             .text(
                 "METAR and SPECI with the heading of their bulletin. If the window has more than \
@@ -58,8 +54,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .with(Common::NoTexts)
             .cached("`no-cache`")
             .tagged()
-    },
-}];
+    })];
 
 async fn reports(
     Shared(state): Shared<Arc<State>>,

@@ -37,11 +37,9 @@ use crate::state::State;
 /// Maximum memory that is reserved before the need of the answer is known.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "POST",
-    path: "/observations/series",
-    query: &[START.required(), END.required(), REPORT_TEXT, FORM[0], FORM[1], FORM[2]],
-    body: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::post("/observations/series", || post(series))
+    .query(&[START.required(), END.required(), REPORT_TEXT, FORM[0], FORM[1], FORM[2]])
+    .body(&[
         Member::required("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
         Member::new("name", MemberKind::Text),
@@ -50,9 +48,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("calculated", MemberKind::Truth),
         Member::new("reportedUnit", MemberKind::Text),
         Member::new("groupBucketName", MemberKind::Text),
-    ],
-    handler: || post(series),
-    about: || {
+    ])
+    .about(|| {
         About::new("getSeries", Tag::Observations, "Readings of one variable at one station")
             .text("Where several series match, their readings are mixed.")
             .json_body::<DescribedRequest>(serde_json::json!({
@@ -63,8 +60,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .with(Common::NotFound)
             .with(Common::NoTexts)
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.
 #[derive(Deserialize)]

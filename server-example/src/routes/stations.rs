@@ -62,39 +62,21 @@ const DETAILS: [Parameter; 22] = join::<6, 16, 22>(
 );
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/map/details",
-        query: &DETAILS,
-        body: &[],
-        handler: || get(map_details),
-        about: || {
-            About::new("getStationDetails", Tag::Observations, "All stations with their details")
-                .json::<StationDetails>("Stations by id.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/map/markers",
-        query: &FILTER,
-        body: &[],
-        handler: || get(markers),
-        about: || {
-            About::new("getStationMarkers", Tag::Observations, "Where the stations are")
-                .json::<StationMarkers>("All stations on record.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/{id}",
-        query: &[FIELDS, FORM[0], FORM[1], FORM[2]],
-        body: &[],
-        handler: || get(station),
-        about: || {
+    Endpoint::get("/stations/map/details", || get(map_details)).query(&DETAILS).about(|| {
+        About::new("getStationDetails", Tag::Observations, "All stations with their details")
+            .json::<StationDetails>("Stations by id.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/stations/map/markers", || get(markers)).query(&FILTER).about(|| {
+        About::new("getStationMarkers", Tag::Observations, "Where the stations are")
+            .json::<StationMarkers>("All stations on record.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/stations/{id}", || get(station))
+        .query(&[FIELDS, FORM[0], FORM[1], FORM[2]])
+        .about(|| {
             About::new("getStation", Tag::Observations, "One station with its details")
                 .path(&[STATION])
                 .json::<StationDetail>("The station.")
@@ -104,8 +86,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 )
                 .cached("`no-cache`")
                 .tagged()
-        },
-    },
+        }),
 ];
 
 async fn markers(

@@ -121,13 +121,9 @@ const OF_AREA: [Parameter; 10] =
     [DATE, WINDOW[0], WINDOW[1], STATION_IDS, NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF];
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/summary",
-        query: &join::<10, 16, 26>(OF_AREA, FILTER),
-        body: &[],
-        handler: || get(of_area),
-        about: || {
+    Endpoint::get("/stations/summary", || get(of_area))
+        .query(&join::<10, 16, 26>(OF_AREA, FILTER))
+        .about(|| {
             About::new(
                 "getSummaries",
                 Tag::Observations,
@@ -137,17 +133,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
             .json::<AreaSummaries>("The summaries by station.")
             .cached("`no-cache`")
             .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/{id}/summary",
-        query: &[
+        }),
+    Endpoint::get("/stations/{id}/summary", || get(of_station))
+        .query(&[
             PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF,
-        ],
-        body: &[],
-        handler: || get(of_station),
-        about: || {
+        ])
+        .about(|| {
             About::new(
                 "getStationSummary",
                 Tag::Observations,
@@ -159,8 +150,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             .with(Common::NotFound)
             .cached("`no-cache`")
             .tagged()
-        },
-    },
+        }),
 ];
 
 async fn of_station(

@@ -27,13 +27,9 @@ use crate::state::State;
 /// The longest window that is answered in a few milliseconds.
 const LIGHT_MS: i64 = 7 * DAY_MS;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/observations/weather",
-    query: &[STATION_ID, START.required(), END.required()],
-    body: &[],
-    handler: || get(weather),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/observations/weather", || get(weather))
+    .query(&[STATION_ID, START.required(), END.required()])
+    .about(|| {
         About::new(
             "getWeather",
             Tag::Observations,
@@ -42,8 +38,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         .json::<StationWeather>("The reports, by time.")
         .with(Common::NotFound)
         .cached("`no-cache`")
-    },
-}];
+    })];
 
 async fn weather(
     Shared(state): Shared<Arc<State>>,

@@ -21,27 +21,14 @@ use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/webhooks",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-        about: || {
+    Endpoint::get("/webhooks", || get(list)).about(|| {
             About::new("listWebhooks", Tag::Access, "Where alerts are sent, and what has arrived")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
                 .json::<WebhookList>("The webhooks of the settings.")
                 .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/webhooks/{name}/test",
-        query: &[],
-        body: &[],
-        handler: || post(test),
-        about: || {
+        }),
+    Endpoint::post("/webhooks/{name}/test", || post(test)).about(|| {
             About::new("testWebhook", Tag::Access, "Sends a test to a webhook")
                 .text(
                     "For an account of the staff, signed in by the header. The test has the type `test` \
@@ -53,8 +40,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 .json::<WebhookAttempt>("What became of it.")
                 .with(Common::NotFound)
                 .cached("`no-store`")
-        },
-    },
+        }),
 ];
 
 /// The webhooks of the settings.

@@ -34,10 +34,8 @@ const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/alerts/zones",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/alerts/zones", || get(zones))
+    .query(&[
         // A malformed code is an unknown zone.
         Parameter::new(
             "codes",
@@ -56,18 +54,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             Form::Text(64),
             "Geography version; 404 if it is not the current one.",
         ),
-    ],
-    body: &[],
-    handler: || get(zones),
-    about: || {
+    ])
+    .about(|| {
         About::new("getZones", Tag::Alerts, "Names and outlines of zones")
             .json::<DescribedZones>("The zones in the order of the codes, without unknown ones.")
             .header("X-Mesonet-Geography", "The geography version.")
             .cached("A day; with `version`, for ever.")
             .tagged()
             .with(Common::NotFound)
-    },
-}];
+    })];
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,

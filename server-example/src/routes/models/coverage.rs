@@ -23,18 +23,12 @@ use crate::routes::Endpoint;
 use crate::state::State;
 use crate::state::run_detail::forecast_hour_axis;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/coverage",
-    query: &[],
-    body: &[],
-    handler: || get(coverage),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/coverage", || get(coverage)).about(|| {
         About::new("getModelCoverage", Tag::Models, "The models and the areas they cover")
             .json::<Coverage>("The models that the caller may use and that have a run.")
             .cached("`no-store`: the answer is per caller.")
-    },
-}];
+    })];
 
 /// The models that the caller may use and that have a run.
 #[derive(Serialize, ToSchema)]

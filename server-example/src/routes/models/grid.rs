@@ -24,35 +24,23 @@ use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/grid",
-        query: &[RUN],
-        body: &[],
-        handler: || get(grid),
-        about: || {
-            About::new("getModelGrid", Tag::Models, "The native grid of a run")
-                .text("By default of the latest run.")
-                .path(&[MODEL])
-                .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
-                .cached(LASTING)
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/locate",
-        query: &[RUN, LAT.required().example("43.5"), LON.required().example("-79.5")],
-        body: &[],
-        handler: || get(locate),
-        about: || {
+    Endpoint::get("/models/{model}/grid", || get(grid)).query(&[RUN]).about(|| {
+        About::new("getModelGrid", Tag::Models, "The native grid of a run")
+            .text("By default of the latest run.")
+            .path(&[MODEL])
+            .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
+            .cached(LASTING)
+            .tagged()
+    }),
+    Endpoint::get("/models/{model}/locate", || get(locate))
+        .query(&[RUN, LAT.required().example("43.5"), LON.required().example("-79.5")])
+        .about(|| {
             About::new("locate", Tag::Models, "The cell at a place")
                 .path(&[MODEL])
                 .json::<CellAtPosition>("The cell.")
                 .cached(LASTING)
                 .tagged()
-        },
-    },
+        }),
 ];
 
 /// The definition of a native grid, and the same as a PROJ string.

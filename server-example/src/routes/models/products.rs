@@ -22,21 +22,15 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/products",
-    query: &[RUN],
-    body: &[],
-    handler: || get(products),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/{model}/products", || get(products)).query(&[RUN]).about(|| {
         About::new("listModelProducts", Tag::Models, "The products of a run")
             .text("By default of the latest run.")
             .path(&[MODEL])
             .json::<Products>("The products.")
             .cached(LASTING)
             .tagged()
-    },
-}];
+    })];
 
 /// The kind of fields that is not mentioned.
 const PLAIN: &str = "deterministic";

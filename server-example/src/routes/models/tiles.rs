@@ -27,22 +27,22 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-    query: &[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER],
-    body: &[],
-    handler: || get(tile),
-    about: || {
-        About::new("getModelTile", Tag::Models, "A tile of a map")
-            .text("256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
-                   offset, and missing if raw is nodata. Beyond the grid all are missing.")
-            .path(&[MODEL, NAME, ZOOM, X, Y])
-            .bytes("application/octet-stream", "The tile.")
-            .cached(LASTING)
-            .tagged()
-    },
-}];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get(
+    "/models/{model}/products/{name}/data/{z}/{x}/{y}",
+    || get(tile),
+)
+.query(&[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER])
+.about(|| {
+    About::new("getModelTile", Tag::Models, "A tile of a map")
+        .text(
+            "256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
+                   offset, and missing if raw is nodata. Beyond the grid all are missing.",
+        )
+        .path(&[MODEL, NAME, ZOOM, X, Y])
+        .bytes("application/octet-stream", "The tile.")
+        .cached(LASTING)
+        .tagged()
+})];
 
 const NAME: Parameter =
     Parameter::new("name", Form::Text(64), "Name of the product.").example("temperature_2m");
