@@ -25,7 +25,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint::get("/readyz", || get(readyz)).about(|| {
         About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
             .json::<Readiness>("It can.")
-            .not_ready::<Readiness>("It cannot, for these reasons.")
+            .json_with_status::<Readiness>("503", "It cannot, for these reasons.")
             .cached("`no-store`")
     }),
 ];

@@ -41,7 +41,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                     "label": "City of Toronto",
                     "expires": "year",
                 }))
-                .created::<Issued>("The key, which is shown only here.")
+                .json_with_status::<Issued>("201", "The key, which is shown only here.")
                 .cached("`no-store`")
         }),
     Endpoint::post("/keys/{id}/revoke", || post(revoke)).about(|| {
