@@ -29,7 +29,6 @@ pub struct GribLsFlags {
     pub model: Option<String>,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub catalogues: CatalogueFlags,
 }
 

@@ -16,7 +16,6 @@ pub enum ModelsCommand {
     /// List the models, one a line: name, number of products, title
     List {
         #[command(flatten)]
-        #[allow(missing_docs, reason = "the type describes it")]
         catalogues: CatalogueFlags,
     },
     /// Print the table of a model, as TOML to copy and change
@@ -25,7 +24,6 @@ pub enum ModelsCommand {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        #[allow(missing_docs, reason = "the type describes it")]
         catalogues: CatalogueFlags,
     },
     /// Check a catalogue of your own; exit with 0 if it is valid, else with 1
