@@ -17,12 +17,12 @@ use mesonet_service::fetch::FetchConfig;
 use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::webhooks::WebhookConfig;
 
-/// Makes [`Config`], which has every setting, and the flags of each group, which have the settings
-/// that were given. A setting without a default is an `Option`. The text after `by default` is for
+/// Makes [`Config`], which has every setting, and [`Flags`] by group, which have the settings that
+/// were given. A setting without a default is an `Option`. The text after `by default` is for
 /// the help.
 macro_rules! settings {
     ($(
-        $(#[$group:meta])* $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
+        $(#[$group:meta])* $flags:ident: $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
             $(#[doc = $doc:literal])+
             $(#[arg($($arg:tt)+)])?
             $name:ident: $type:ty $(= $default:expr)?, $env:literal, $value:literal
@@ -83,6 +83,18 @@ macro_rules! settings {
                 )*
             }
         )*
+
+        /// The flags of `serve`: every group. Each flag has an environment variable and a key in the
+        /// configuration file.
+        #[derive(Clone, Debug, Default, Args, Serialize)]
+        #[allow(missing_docs, reason = "each field is the group that its type describes")]
+        pub struct Flags {
+            $(
+                #[command(flatten)]
+                #[serde(flatten)]
+                pub $flags: $Flags,
+            )*
+        }
     };
 }
 
@@ -111,7 +123,7 @@ macro_rules! default_text {
 
 settings! {
     /// The record and the file of its settings: flags of every command.
-    RecordFlags, "Record", with {
+    record: RecordFlags, "Record", with {
         /// Configuration file (TOML); its keys are the long flags of serve with _ for -
         #[arg(long, env = "MESONET_CONFIG", value_name = "FILE", help_heading = "Record")]
         #[serde(skip)]
@@ -130,7 +142,7 @@ settings! {
     }
 
     /// How far back the record is kept.
-    KeepFlags, "Record" {
+    keep: KeepFlags, "Record" {
         /// How long readings and alerts are kept, in days or hours, for example 400d
         retention: String, "MESONET_RETENTION", "SPAN", by default "forever";
         /// Where the archive of the record is: bulk export answers from it for what retention has
@@ -139,7 +151,7 @@ settings! {
     }
 
     /// The store on disk.
-    StoreFlags, "Record" {
+    store: StoreFlags, "Record" {
         /// Number of fresh readings at which they are sealed into a segment file
         seal_readings: usize = EmbeddedOptions::default().seal_readings,
             "MESONET_SEAL_READINGS", "N";
@@ -158,7 +170,7 @@ settings! {
     }
 
     /// The service: its address, its paths, its clock and its callers.
-    ServiceFlags, "Service", with {
+    service: ServiceFlags, "Service", with {
         /// Print the settings as they would be used, and where each comes from, and end
         #[arg(long, help_heading = "Service")]
         #[serde(skip)]
@@ -204,7 +216,7 @@ settings! {
     }
 
     /// Whose account tokens are accepted.
-    CredentialFlags, "Credentials" {
+    credentials: CredentialFlags, "Credentials" {
         /// Keys of account tokens: a JSON Web Key Set, a file or an https:// address
         token_keys: String, "MESONET_TOKEN_KEYS", "FILE|ADDRESS", by default "none";
         /// Who must have issued an account token (its iss); required with token-keys
@@ -214,7 +226,7 @@ settings! {
     }
 
     /// Limits and catalogues that readings, products and runs are made with.
-    CatalogueFlags, "Catalogues" {
+    catalogues: CatalogueFlags, "Catalogues" {
         /// Limits of the quality checks (TOML), which override the built-in ones
         limits: PathBuf, "MESONET_LIMITS", "FILE", by default "none";
         /// Raster products (TOML), which override the built-in ones
@@ -224,14 +236,14 @@ settings! {
     }
 
     /// The zones that alerts are issued for.
-    ZoneFlags, "Catalogues" {
+    zones: ZoneFlags, "Catalogues" {
         /// Files of alert zones (.shp, .geojson), comma-separated, which override the built-in ones
         #[arg(value_delimiter = ',')]
         zones: Vec<PathBuf> = Vec::new(), "MESONET_ZONES", "FILES";
     }
 
     /// How feed files come in while the server runs.
-    FeedFlags, "Feeds" {
+    feeds: FeedFlags, "Feeds" {
         /// Folder from which feed files are read as they arrive, then moved to done/ or failed/ in
         /// it
         watch: PathBuf, "MESONET_WATCH", "DIR", by default "none";
@@ -249,7 +261,7 @@ settings! {
     }
 
     /// What one request may cost.
-    RequestFlags, "Requests" {
+    requests: RequestFlags, "Requests" {
         /// Maximum number of cells in a readings answer
         max_cells: u64 = Caps::default().cells, "MESONET_MAX_CELLS", "N";
         /// Maximum number of time positions in a readings answer
@@ -265,7 +277,7 @@ settings! {
     }
 
     /// How many requests a client address may send.
-    RateFlags, "Rate" {
+    rate: RateFlags, "Rate" {
         /// Most requests of one address (IPv6: of one /64) in any span of rate-span-s; 0 lifts the
         /// limit
         rate_requests: usize = 150, "MESONET_RATE_REQUESTS", "N";
@@ -284,7 +296,7 @@ settings! {
     }
 
     /// Who may connect, and for how long.
-    ConnectionFlags, "Connections" {
+    connections: ConnectionFlags, "Connections" {
         /// Maximum number of connections; fewer if the process may open fewer files
         max_connections: usize = 4_096, "MESONET_MAX_CONNECTIONS", "N";
         /// Maximum number of connections of one address (IPv6: of one /64); behind a proxy, set it
@@ -306,7 +318,7 @@ settings! {
     }
 
     /// The stream of events.
-    LiveFlags, "Live" {
+    live: LiveFlags, "Live" {
         /// Maximum number of callers who listen to /live
         live_listeners: usize = 2_000, "MESONET_LIVE_LISTENERS", "N";
         /// Maximum number of them of one address (IPv6: of one /64)
@@ -317,49 +329,6 @@ settings! {
         /// fetch everything anew
         live_memory_bytes: usize = 32 << 20, "MESONET_LIVE_MEMORY_BYTES", "BYTES";
     }
-}
-
-/// The flags of `serve`: every group. Each flag has an environment variable and a key in the
-/// configuration file.
-#[derive(Clone, Debug, Default, Args, Serialize)]
-#[allow(missing_docs, reason = "each field is the group that its type describes")]
-pub struct Flags {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub record: RecordFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub keep: KeepFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub store: StoreFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub service: ServiceFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub credentials: CredentialFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub catalogues: CatalogueFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub zones: ZoneFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub feeds: FeedFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub requests: RequestFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub rate: RateFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub connections: ConnectionFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub live: LiveFlags,
 }
 
 /// Formats the help of a flag. Each line of a doc comment begins with a space, so joining the lines
