@@ -16,6 +16,7 @@
 //! | Metrics and traces for monitoring | `observe/` |
 //! | The description at `/openapi/v1.json` | `openapi/` |
 //! | Parameters, encodings, entity tags, errors | `http/` |
+//! | Locks, and values that are made when they are first asked for | `sync.rs` |
 //! | The bundled reports, alerts, field and model runs | [`sample()`], `sample/` |
 //!
 //! `docs/architecture.md` says which folder may import which, and a test enforces it.
@@ -33,6 +34,7 @@ mod openapi;
 mod routes;
 mod sample;
 mod state;
+mod sync;
 #[cfg(test)]
 #[path = "../../service/src/testing.rs"]
 mod testing;

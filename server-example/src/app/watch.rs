@@ -10,6 +10,7 @@ use mesonet::model;
 use mesonet::store::StoreError;
 
 use crate::state::State;
+use crate::sync::lock;
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::shown_path;
 use mesonet_service::files::{FileFault, FileLimits};
@@ -211,7 +212,7 @@ impl Watch {
         summaries: &mut Vec<IngestSummary>,
     ) -> Result<(), WatchError> {
         let (faults, summary) = {
-            let _turn = state.services.lanes.watched();
+            let _turn = lock(&state.services.lanes.watched);
             state.services.ingest(options(), |ingest| -> Vec<Option<FileFault>> {
                 files.iter().map(|file| ingest.path(file)).collect()
             })?

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::encoding::{AcceptedEncodings, Compressor, Effort, Encoding};
 use super::etag::{digest, etag, has_already};
 use crate::http::error::ApiError;
+use crate::sync::get_or_try_init;
 
 /// A JSON body with its strong ETags, in each encoding that a caller has asked for.
 ///
@@ -193,15 +194,13 @@ impl Content {
 
     /// The body in an encoding; compresses it if it was not yet.
     fn compress(&self, encoding: Encoding, effort: Effort) -> io::Result<&Compressed> {
-        let cell = &self.compressed[encoding as usize];
-        if let Some(compressed) = cell.get() {
-            return Ok(compressed);
-        }
-        let body = match encoding {
-            Encoding::Identity => self.identity.clone(),
-            _ => Compressor::encode(encoding, effort, &self.identity)?.into(),
-        };
-        Ok(cell.get_or_init(|| Compressed { body, effort }))
+        get_or_try_init(&self.compressed[encoding as usize], || {
+            let body = match encoding {
+                Encoding::Identity => self.identity.clone(),
+                _ => Compressor::encode(encoding, effort, &self.identity)?.into(),
+            };
+            Ok(Compressed { body, effort })
+        })
     }
 
     /// The tag of the body in an encoding, as it is compressed or will be.

@@ -17,6 +17,7 @@ use crate::http::snapshot::Snapshot;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
+use crate::sync::get_or_try_init;
 
 /// The page may load and call only what is of this origin. Small pictures are in the style sheet.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -107,15 +108,11 @@ async fn file(
 /// Returns the files in the order of their names. They are unpacked when first requested.
 fn files() -> Result<&'static [Snapshot], ApiError> {
     static UNPACKED: OnceLock<Vec<Snapshot>> = OnceLock::new();
-    if let Some(files) = UNPACKED.get() {
-        return Ok(files);
-    }
     let snapshot = |name: &&str| -> Result<Snapshot, ApiError> {
         let body = if *name == "start.js" { START.into() } else { unpacked(name)? };
         Snapshot::new(body, CACHE_CONTROL, Effort::Fastest, None).map_err(ApiError::internal)
     };
-    let files: Vec<Snapshot> = FILES.iter().map(snapshot).collect::<Result<_, _>>()?;
-    Ok(UNPACKED.get_or_init(|| files))
+    get_or_try_init(&UNPACKED, || FILES.iter().map(snapshot).collect()).map(Vec::as_slice)
 }
 
 /// Returns a file of the distribution of Swagger UI.

@@ -14,6 +14,7 @@ use crate::http::snapshot::Snapshot;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
+use crate::sync::get_or_try_init;
 
 /// Name of each file and its content in Brotli, written by the build of the page; `index.html` is
 /// the first.
@@ -127,15 +128,12 @@ fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
 /// accept no Brotli.
 fn unpacked(place: usize, brotli: &'static [u8]) -> Result<&'static Snapshot, ApiError> {
     static UNPACKED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
-    let cell = &UNPACKED[place];
-    if let Some(snapshot) = cell.get() {
-        return Ok(snapshot);
-    }
-    let name = FILES[place].0;
-    let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
-    let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
-    let snapshot = Snapshot::of_brotli(brotli, caching).map_err(ApiError::internal)?;
-    Ok(cell.get_or_init(|| snapshot))
+    get_or_try_init(&UNPACKED[place], || {
+        let name = FILES[place].0;
+        let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
+        let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
+        Snapshot::of_brotli(brotli, caching).map_err(ApiError::internal)
+    })
 }
 
 fn media_type(name: &str) -> &'static str {

@@ -19,6 +19,7 @@ use crate::sample::models::take_in_model_sample;
 use crate::sample::product::take_in_sample;
 use crate::state::model_runs::ModelRuns;
 use crate::state::zones::{ZoneSet, ZonesError};
+use crate::sync::get_or_try_init;
 use mesonet_service::archive::Archive;
 use mesonet_service::backup::Follower;
 use mesonet_service::clock::system_ms;
@@ -153,11 +154,7 @@ impl Services {
     /// # Errors
     /// The record cannot be read.
     pub(crate) fn retention(&self, record: &Record) -> Result<&Retention, StoreError> {
-        if let Some(retention) = self.retention.get() {
-            return Ok(retention);
-        }
-        let retention = Retention::of(record)?;
-        Ok(self.retention.get_or_init(|| retention))
+        get_or_try_init(&self.retention, || Retention::of(record))
     }
 
     /// The record, if this server writes to it.
@@ -368,10 +365,6 @@ impl Services {
     /// # Errors
     /// A file of zones cannot be read, or the bundled ones are damaged.
     pub fn zones(&self) -> Result<Arc<ZoneSet>, ZonesError> {
-        if let Some(zones) = self.zones.get() {
-            return Ok(Arc::clone(zones));
-        }
-        let zones = ZoneSet::load(&self.zone_files)?;
-        Ok(Arc::clone(self.zones.get_or_init(|| zones)))
+        get_or_try_init(&self.zones, || ZoneSet::load(&self.zone_files)).map(Arc::clone)
     }
 }

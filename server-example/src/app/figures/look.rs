@@ -11,6 +11,7 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::connections::{Certificate, Table};
 use crate::observe::metrics::By;
 use crate::state::State;
+use crate::sync::lock;
 use mesonet_service::clock::system_ms;
 use mesonet_service::record::{Record, Upstream};
 use mesonet_service::record::{is_ahead, newest_ms_by};
@@ -156,7 +157,7 @@ impl Gauges {
             let bytes = length(&state.config().data.join(name));
             looked.database_bytes.get_or_create(&[("file", name.to_owned())]).set(bytes);
         }
-        let newest_ms = ingest.newest_ms.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let newest_ms = lock(&ingest.newest_ms);
         for (kind, newest_ms) in &*newest_ms {
             let age = seconds((state.clock.now_ms() - newest_ms).max(0));
             looked.feed_age.get_or_create(&[("feed", kind.to_string())]).set(age);

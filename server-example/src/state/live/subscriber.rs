@@ -15,6 +15,7 @@ use super::event::{BatchPart, Content};
 use super::publish::after_part;
 use super::ring::{Entry, RingRead};
 use crate::state::State;
+use crate::sync::lock;
 
 /// How much of the record is read at once for a subscriber that comes back.
 const READ_BYTES: usize = 64 << 10;
@@ -71,7 +72,7 @@ impl Subscriber {
         // Before the end of the ring is read: what comes in between is sent.
         let resumed = last_id.map(|id| live.resume(id)).transpose();
         let (now, first, last, before) = {
-            let ring = live.ring();
+            let ring = lock(&live.ring);
             (ring.now(), ring.first(), ring.end(), ring.before())
         };
         let (at, next, is_behind) = match resumed {
@@ -109,7 +110,7 @@ impl Subscriber {
                 continue;
             }
             self.end.borrow_and_update();
-            let found = self.live.ring().starting_at(self.next);
+            let found = lock(&self.live.ring).starting_at(self.next);
             match found {
                 RingRead::Entries(entries) => self.take(entries),
                 RingRead::Gone if self.is_patient => self.is_behind = true,
@@ -162,7 +163,7 @@ impl Subscriber {
     /// Goes on at the end of the ring.
     fn begin_anew(&mut self, reason: &'static str) {
         let (now, end) = {
-            let ring = self.live.ring();
+            let ring = lock(&self.live.ring);
             (ring.now(), ring.end())
         };
         self.is_behind = false;
@@ -173,7 +174,7 @@ impl Subscriber {
     /// Reads some of what the ring no longer has from the record.
     async fn catch_up(&mut self) {
         let (before, first) = {
-            let ring = self.live.ring();
+            let ring = lock(&self.live.ring);
             (ring.before(), ring.first())
         };
         if self.at.item < before.item {
