@@ -347,7 +347,7 @@ where
         let client_addr = request.extensions().get().copied().unwrap_or_default();
         let bytes = limit.min(announced.unwrap_or(limit));
         let load = if bytes <= LIGHT_BODY_BYTES { Load::Light } else { Load::Heavy };
-        let _memory = workers.turns().memory(client_addr, load, bytes).await;
+        let _memory = workers.memory(client_addr, load, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {

@@ -84,7 +84,7 @@ pub async fn body<W: BodyWriter, T: Send + 'static>(
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
-    let mut memory = workers.turns().memory(client_addr, cost.load, cost.bytes).await;
+    let mut memory = workers.memory(client_addr, cost.load, cost.bytes).await;
     let begun = workers.work(client_addr, cost.load, move || {
         let (found, pieces) = begin()?;
         Ok::<_, ApiError>((found, pieces.next()?))

@@ -124,7 +124,7 @@ impl Gauges {
         ] {
             counter.inner().store(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
-        looked.answer_memory.set(state.workers.turns().memory_used() as i64);
+        looked.answer_memory.set(state.workers.memory_used() as i64);
         let record = state.services.record();
         let follower = state.services.follower();
         if let Some(follower) = follower {
