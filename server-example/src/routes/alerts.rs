@@ -184,8 +184,8 @@ pub fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
 }
 
 pub fn language(query: &Query) -> Result<Language, ApiError> {
-    let all = [Language::English, Language::French];
-    let Some(text) = query.one("lang")? else { return Ok(Language::default()) };
-    let found = all.into_iter().find(|language| language.name() == text);
-    found.ok_or_else(|| ApiError::BadRequest(format!("lang must be en or fr; got \"{text}\"")))
+    let named = |text: &str| {
+        [Language::English, Language::French].into_iter().find(|language| language.name() == text)
+    };
+    Ok(query.parsed("lang", "en or fr", named)?.unwrap_or_default())
 }

@@ -54,10 +54,8 @@ async fn explain(
 ) -> Result<Response, ApiError> {
     let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
     let station = station_named(&state, station)?;
-    let series = query.one("typeId")?.ok_or_else(|| missing("typeId"))?;
-    let series = series.parse().map(SeriesId).map_err(|_| {
-        ApiError::BadRequest(format!("typeId must be a 32-bit integer; got \"{series}\""))
-    })?;
+    let series = query.parsed("typeId", "a 32-bit integer", |text| text.parse().ok())?;
+    let series = series.map(SeriesId).ok_or_else(|| missing("typeId"))?;
     let ts_ms = query.needed_instant("timestamp")?;
     check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
     let explained = state.work(client_addr, Load::Light, move |state| {

@@ -18,7 +18,7 @@ use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VAL
 use super::{ModelRequest, RequestedRun, level, member};
 use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
-use crate::http::extract::Query;
+use crate::http::extract::{Query, digits};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::work::Cost;
@@ -27,22 +27,20 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get(
-    "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-    || get(tile),
-)
-.query(&[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER])
-.about(|| {
-    About::new("getModelTile", Tag::Models, "A tile of a map")
-        .text(
-            "256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
-                   offset, and missing if raw is nodata. Beyond the grid all are missing.",
-        )
-        .path(&[MODEL, NAME, ZOOM, X, Y])
-        .bytes("application/octet-stream", "The tile.")
-        .cached(LASTING)
-        .tagged()
-})];
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/{model}/products/{name}/data/{z}/{x}/{y}", || get(tile))
+        .query(&[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER])
+        .about(|| {
+            About::new("getModelTile", Tag::Models, "A tile of a map")
+                .text(
+                    "256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · \
+                     scale + offset, and missing if raw is nodata. Beyond the grid all are missing.",
+                )
+                .path(&[MODEL, NAME, ZOOM, X, Y])
+                .bytes("application/octet-stream", "The tile.")
+                .cached(LASTING)
+                .tagged()
+        })];
 
 const NAME: Parameter =
     Parameter::new("name", Form::Text(64), "Name of the product.").example("temperature_2m");
@@ -156,8 +154,7 @@ fn encoded(raw: &[i16], encoding: Encoding) -> Result<Bytes, ApiError> {
 }
 
 fn number(text: &str) -> Result<u32, ApiError> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+    digits(text).ok_or_else(|| {
         ApiError::BadRequest(format!(
             "a tile is data/z/x/y with non-negative integers; got \"{text}\""
         ))
