@@ -1,6 +1,5 @@
 //! `/historical/bulk`: all readings of a station, in pages of rows.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, FILTER_INSTEAD, station_filter, station_needed};
+use super::filter::{self, FILTER, FILTER_INSTEAD, station_filter, station_needed};
 use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
@@ -199,8 +198,7 @@ async fn bulk(
             None => Arc::clone(&state.services.store) as _,
         };
         let store = Watched::new(&*record);
-        let page = export::Page::plan(&store, &request, cursor.as_deref());
-        let page = page?;
+        let page = export::Page::plan(&store, &request, cursor.as_deref())?;
         if let Some(past) = archive {
             past.planned();
         }
@@ -261,17 +259,8 @@ fn of_stations(
             Ok(export::Request::new(station_needed(state, &name)?, window))
         }
         (None, Some(names), false) => {
-            let stations = names.iter().map(|name| station_needed(state, name));
-            let stations: BTreeSet<StationId> = stations.collect::<Result<_, _>>()?;
-            let limit = state.config().max_station_ids;
-            if stations.len() > limit {
-                return Err(ApiError::BadRequest(format!(
-                    "stationIds holds {} different ids; the limit is {limit}",
-                    stations.len()
-                )));
-            }
+            let stations = filter::station_ids(state, names.iter().map(String::as_str))?;
             let names: Vec<String> = stations.iter().map(StationId::to_string).collect();
-            let stations = stations.into_iter().collect();
             Ok(export::Request::of_stations(stations, window, names.join(",")))
         }
         (None, None, true) => {

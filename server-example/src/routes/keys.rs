@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Shared};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,6 +14,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -84,7 +85,7 @@ struct KeyList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let keys = look_up(&state, |record| record.list()).await?;
-    json(StatusCode::OK, &KeyList { keys })
+    json_not_stored(StatusCode::OK, &KeyList { keys })
 }
 
 async fn issue(
@@ -105,7 +106,7 @@ async fn issue(
     let (key, entry) =
         look_up(&state, move |record| record.issue(&wanted.label, validity, system_ms())).await?;
     tracing::info!("API key {} issued by {}", entry.id, subject.as_deref().unwrap_or("staff"));
-    json(StatusCode::CREATED, &Issued { key, entry })
+    json_not_stored(StatusCode::CREATED, &Issued { key, entry })
 }
 
 async fn revoke(
@@ -116,7 +117,7 @@ async fn revoke(
     refuse_to_follow(&state)?;
     let entry = look_up(&state, move |record| record.revoke(&id, system_ms())).await?;
     tracing::info!("API key {} revoked by {}", entry.id, subject.as_deref().unwrap_or("staff"));
-    json(StatusCode::OK, &entry)
+    json_not_stored(StatusCode::OK, &entry)
 }
 
 /// A server that only reads has the keys of the writing server.
@@ -148,14 +149,4 @@ async fn look_up<T: Send + 'static>(
         Ok(done)
     });
     done.await?
-}
-
-/// An answer for an operator, which nobody keeps.
-pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
-    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
-    let mut response = (status, body).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
 }

@@ -10,9 +10,9 @@ use mesonet_service::mqtt::MqttStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -33,5 +33,5 @@ struct MqttBrokerList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let brokers = state.mqtt.iter().map(|broker| broker.status()).collect();
-    json(StatusCode::OK, &MqttBrokerList { brokers })
+    json_not_stored(StatusCode::OK, &MqttBrokerList { brokers })
 }

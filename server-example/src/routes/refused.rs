@@ -9,9 +9,9 @@ use axum::routing::get;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -41,5 +41,5 @@ struct RefusedList {
 async fn refused(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let listed = |state: &State| state.services.refused.of_last_day(system_ms());
     let reports = state.look_up(listed).await?.map_err(ApiError::internal)?;
-    json(StatusCode::OK, &RefusedList { reports })
+    json_not_stored(StatusCode::OK, &RefusedList { reports })
 }

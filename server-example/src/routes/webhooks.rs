@@ -12,10 +12,10 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Common, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -51,7 +51,7 @@ struct WebhookList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let webhooks = state.webhooks.iter().map(|webhook| webhook.status()).collect();
-    json(StatusCode::OK, &WebhookList { webhooks })
+    json_not_stored(StatusCode::OK, &WebhookList { webhooks })
 }
 
 async fn test(
@@ -69,5 +69,5 @@ async fn test(
     let (send, attempt) = oneshot::channel();
     let run = move || drop(send.send(webhook.test()));
     thread::Builder::new().name("webhook".to_owned()).spawn(run).map_err(ApiError::internal)?;
-    json(StatusCode::OK, &attempt.await.map_err(ApiError::internal)?)
+    json_not_stored(StatusCode::OK, &attempt.await.map_err(ApiError::internal)?)
 }

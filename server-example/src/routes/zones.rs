@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mesonet::zone;
@@ -16,7 +16,7 @@ use crate::http::error::ApiError;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::http::snapshot::{VARY, json_bytes};
+use crate::http::snapshot::{json_bytes, tag};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Common, Tag, Zones as DescribedZones};
@@ -96,11 +96,8 @@ async fn zones(
         };
         state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, etag);
-    headers.insert(header::VARY, VARY);
-    headers.insert(header::CACHE_CONTROL, if version.is_some() { FOR_EVER } else { FOR_A_DAY });
-    headers.insert(GEOGRAPHY, geography);
+    tag(&mut response, etag, if version.is_some() { FOR_EVER } else { FOR_A_DAY });
+    response.headers_mut().insert(GEOGRAPHY, geography);
     Ok(response)
 }
 

@@ -8,11 +8,10 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelCapabilities;
 
-use super::not_stored;
 use crate::auth::access::Caller;
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;

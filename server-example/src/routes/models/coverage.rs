@@ -13,11 +13,10 @@ use mesonet::model::RunStamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::not_stored;
 use crate::auth::access::{Caller, ModelPermission};
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;

@@ -1,6 +1,6 @@
 //! How long an answer may be cached, and the tag that shows whether a caller already has it.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mesonet::grid::TileSampling;
 use mesonet::model;
@@ -11,7 +11,7 @@ use crate::auth::access::ModelPermission;
 use crate::http::encoding::Encoding;
 use crate::http::error::ApiError;
 use crate::http::etag::{digest, etag, has_already};
-use crate::http::snapshot::VARY;
+use crate::http::snapshot::tag;
 
 /// How long an answer from a run may be cached.
 ///
@@ -162,10 +162,7 @@ impl CacheLifetime {
         } else {
             make(&etag)?
         };
-        let headers = response.headers_mut();
-        headers.insert(header::ETAG, etag);
-        headers.insert(header::VARY, VARY);
-        headers.insert(header::CACHE_CONTROL, self.cache_control());
+        tag(&mut response, etag, self.cache_control());
         Ok(response)
     }
 
