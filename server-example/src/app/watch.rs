@@ -12,8 +12,7 @@ use mesonet::store::StoreError;
 use crate::state::State;
 use crate::sync::lock;
 use mesonet_service::clock::system_ms;
-use mesonet_service::files::shown_path;
-use mesonet_service::files::{FileFault, FileLimits};
+use mesonet_service::files::{FileFault, FileLimits, shown_path};
 use mesonet_service::ingest::{IngestSummary, Options};
 use mesonet_service::products::DiskFailure;
 

@@ -9,8 +9,7 @@ use mesonet::time::parse_window;
 
 use super::{Config, ConfigError, LateAfter};
 use crate::http::cors::Site;
-use mesonet_service::fetch;
-use mesonet_service::fetch::InvalidSetting;
+use mesonet_service::fetch::{self, InvalidSetting};
 use mesonet_service::ingest::PushKey;
 use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::place::{PLACES, is_address, is_inside};

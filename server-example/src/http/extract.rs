@@ -13,8 +13,7 @@ use mesonet::{BBox, LonLat};
 use serde::de::DeserializeOwned;
 
 use super::encoding::{preferences, weight};
-use super::member;
-use super::member::Requested;
+use super::member::{self, Requested};
 use super::names::{SIDES, check_parameter};
 use super::parameter::Parameter;
 use crate::http::body::{Pace, ReceiveError, receive};

@@ -10,8 +10,7 @@ use tokio::sync::mpsc;
 use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
 use crate::http::work::{Cost, Load, Workers, held};
-use crate::limits::ClientAddr;
-use crate::limits::Share;
+use crate::limits::{ClientAddr, Share};
 
 /// Length of a piece. An answer up to that length is sent with its length, and a longer one in
 /// pieces.

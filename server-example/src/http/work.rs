@@ -7,8 +7,7 @@ use axum::response::Response;
 
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
-use crate::limits::ClientAddr;
-use crate::limits::{Share, Shares};
+use crate::limits::{ClientAddr, Share, Shares};
 
 /// How long work keeps a core busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

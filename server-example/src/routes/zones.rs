@@ -7,8 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use mesonet::zone;
-use mesonet::zone::Zones;
+use mesonet::zone::{self, Zones};
 
 use crate::http::GEOGRAPHY;
 use crate::http::encoding::AcceptedEncodings;

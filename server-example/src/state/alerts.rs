@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use mesonet::alert;
-use mesonet::alert::Feature;
+use mesonet::alert::{self, Feature};
 use mesonet::geo::MultiPolygon;
 use mesonet::store::{AlertRecord, AlertStore};
 

@@ -1,8 +1,7 @@
 //! What requests, fetchers and background work use: stores, products, models, zones.
 
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
@@ -29,11 +28,7 @@ use mesonet_service::ingest::{
     Target, ingest, ingest_model, model_named,
 };
 use mesonet_service::products::{ProductFiles, ProductSink};
-use mesonet_service::record::ChangedStations;
-use mesonet_service::record::StopGuard;
-use mesonet_service::record::Upstream;
-use mesonet_service::record::is_read_only;
-use mesonet_service::record::{Origin, Record};
+use mesonet_service::record::{ChangedStations, Origin, Record, StopGuard, Upstream, is_read_only};
 use mesonet_service::retention::Retention;
 use tokio::sync::Notify;
 

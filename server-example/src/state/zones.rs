@@ -8,8 +8,7 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use flate2::read::GzDecoder;
 use mesonet::geo::GeometryError;
-use mesonet::zone;
-use mesonet::zone::{ZoneBundleError, ZoneFileError, Zones};
+use mesonet::zone::{self, ZoneBundleError, ZoneFileError, Zones};
 
 use crate::sync::get_or_try_init;
 

@@ -13,8 +13,7 @@ use crate::observe::metrics::By;
 use crate::state::State;
 use crate::sync::lock;
 use mesonet_service::clock::system_ms;
-use mesonet_service::record::{Record, Upstream};
-use mesonet_service::record::{is_ahead, newest_ms_by};
+use mesonet_service::record::{Record, Upstream, is_ahead, newest_ms_by};
 
 /// The databases of a record, with SQLite's write-ahead logs.
 const DATABASES: [&str; 6] = [

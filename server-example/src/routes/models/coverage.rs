@@ -8,8 +8,7 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::{MAX_TILE_ZOOM, NativeGrid, TILE_SIDE};
-use mesonet::model;
-use mesonet::model::RunStamp;
+use mesonet::model::{self, RunStamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,8 +3,7 @@
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mesonet::grid::TileSampling;
-use mesonet::model;
-use mesonet::model::{PublishedHour, SourceProduct};
+use mesonet::model::{self, PublishedHour, SourceProduct};
 
 use super::{ModelRequest, RequestedRun};
 use crate::auth::access::ModelPermission;

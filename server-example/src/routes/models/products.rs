@@ -8,8 +8,7 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::TileSampling;
-use mesonet::model;
-use mesonet::model::{RunStamp, SourceProduct};
+use mesonet::model::{self, RunStamp, SourceProduct};
 use serde::Serialize;
 use utoipa::ToSchema;
 

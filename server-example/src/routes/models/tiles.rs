@@ -9,8 +9,7 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::{MAX_TILE_ZOOM, TileAddress};
-use mesonet::model;
-use mesonet::model::{ProductDefinition, SourceProduct};
+use mesonet::model::{self, ProductDefinition, SourceProduct};
 use serde::Deserialize;
 
 use super::lasting::CacheLifetime;
