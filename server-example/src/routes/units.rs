@@ -20,5 +20,5 @@ pub const ENDPOINTS: &[Endpoint] =
     })];
 
 async fn units(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
-    state.snapshots.units().answer(&headers)
+    state.snapshots.units.answer(&headers)
 }

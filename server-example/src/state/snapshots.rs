@@ -22,7 +22,8 @@ pub struct Snapshots {
     alert_builder: Mutex<()>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
-    units: Snapshot,
+    /// The units of all variables.
+    pub units: Snapshot,
     /// The body stays the same as long as the server runs.
     description: OnceLock<Snapshot>,
 }
@@ -82,11 +83,6 @@ impl Snapshots {
     /// The details of all stations.
     pub fn details(&self) -> Arc<Details> {
         self.details.load_full()
-    }
-
-    /// The units of all variables.
-    pub fn units(&self) -> &Snapshot {
-        &self.units
     }
 
     /// The description of the service, which is made when it is first requested.

@@ -114,7 +114,7 @@ impl Gauges {
             let counter = looked.closed.get_or_create(&[("reason", reason.to_owned())]);
             counter.inner().store(count, Ordering::Relaxed);
         }
-        let live = state.live.counts();
+        let live = &state.live.counts;
         looked.listeners.set(live.listeners.load(Ordering::Relaxed) as i64);
         for (counter, count) in [
             (&looked.live_events, &live.events),

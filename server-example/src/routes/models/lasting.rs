@@ -20,7 +20,8 @@ use crate::http::snapshot::tag;
 /// packing, as long as the run is not complete. Answers that not every caller may have are not for
 /// shared caches.
 pub struct CacheLifetime {
-    is_final: bool,
+    /// Whether the answer never changes.
+    pub is_final: bool,
     is_open: bool,
     /// What the answer depends on, besides its address: parts of the run and the catalogue.
     state: Vec<u8>,
@@ -140,11 +141,6 @@ impl CacheLifetime {
             (false, true) => "no-cache",
             (false, false) => "private, no-cache",
         })
-    }
-
-    /// Whether the answer never changes.
-    pub fn is_final(&self) -> bool {
-        self.is_final
     }
 
     /// Answers. If the caller already has the answer, returns 304 without making it. `make` gets the

@@ -131,7 +131,7 @@ fn answer(
                 let plan = state.tiles.plan(run.grid(), address, sampling);
                 let raw = model::planned_tile(run, &asked, &plan)?;
                 let body = encoded(&raw, encoding)?;
-                if lasting.is_final() {
+                if lasting.is_final {
                     state.tiles.keep(etag, &body);
                 }
                 body

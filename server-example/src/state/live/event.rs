@@ -34,7 +34,7 @@ pub enum Content {
 /// Some stations of a batch: their new readings, or the older ones with another verdict.
 #[derive(Clone, Debug)]
 pub struct BatchPart {
-    batch: Arc<ChangedBatch>,
+    pub batch: Arc<ChangedBatch>,
     stations: Range<usize>,
     are_revised: bool,
 }
@@ -76,12 +76,6 @@ impl BatchPart {
         let end = |at: usize| self.batch.stations[at].1;
         let start = self.stations.start.checked_sub(1).map_or(0, end);
         &self.batch.readings[start..self.stations.end.checked_sub(1).map_or(0, end)]
-    }
-
-    /// The number of the batch.
-    #[cfg(feature = "mqtt")]
-    pub(super) fn batch(&self) -> u64 {
-        self.batch.number
     }
 
     const fn events(&self) -> Events {

@@ -104,7 +104,7 @@ pub struct Live {
     filters: SharedFilters,
     /// The number of listeners, in all and of each client address.
     listeners: Mutex<HashMap<ClientAddr, usize>>,
-    counts: Counts,
+    pub counts: Counts,
     is_closed: AtomicBool,
 }
 
@@ -160,11 +160,6 @@ impl Live {
         })
     }
 
-    /// What the metrics tell.
-    pub fn counts(&self) -> &Counts {
-        &self.counts
-    }
-
     /// Changes with every event, and at the end of the stream.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.end.subscribe()
@@ -183,7 +178,7 @@ impl Live {
 
     /// The position after everything that was published.
     fn now(&self) -> Position {
-        lock(&self.ring).now()
+        lock(&self.ring).now
     }
 
     /// Changes the ring, and wakes all listeners.

@@ -181,7 +181,7 @@ async fn produce(
     let position = broker.position();
     let (subscriber, resumed) = Subscriber::new(state, position.as_deref());
     let mut subscriber = subscriber.patient();
-    let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at());
+    let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at);
     let mut told = None;
     let filter = loop {
         let read = Arc::clone(&filter);
@@ -229,7 +229,7 @@ async fn produce(
             }
             continue;
         };
-        send_event(state, publication, event.content().clone(), subscriber.at().item, steps)
+        send_event(state, publication, event.content().clone(), subscriber.at.item, steps)
             .await?;
         let at = id(&subscriber);
         passed = Some(at);
@@ -249,7 +249,7 @@ async fn send_event(
         Content::Part(part) => {
             let directory = state.services.store.directory()?;
             let found = part.selected(&of.filter, state.clock.now_ms(), &directory);
-            let found = found.map(|(events, of)| Unpublished::new(part.batch(), events, of));
+            let found = found.map(|(events, of)| Unpublished::new(part.batch.number, events, of));
             Ok((Vec::new(), found))
         }
         other => Ok((state.messages_of(&of, other, item), None)),

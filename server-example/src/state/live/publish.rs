@@ -118,9 +118,9 @@ impl State {
         self.live.change(|ring| {
             for (part, content) in parts {
                 let batch = after_part(batch.number, part, last);
-                ring.push(Position { batch, ..ring.now() }, Content::Part(content));
+                ring.push(Position { batch, ..ring.now }, Content::Part(content));
             }
-            ring.pass(Position { batch: (batch.number, 0), ..ring.now() });
+            ring.pass(Position { batch: (batch.number, 0), ..ring.now });
         });
     }
 
@@ -128,7 +128,7 @@ impl State {
     fn jump(&self, batch: u64, reason: &'static str) {
         tracing::warn!("callers of /live begin anew: {reason}");
         self.live.change(|ring| {
-            ring.push(Position { batch: (batch, 0), ..ring.now() }, Content::Resync(reason));
+            ring.push(Position { batch: (batch, 0), ..ring.now }, Content::Resync(reason));
         });
     }
 
@@ -156,7 +156,7 @@ impl State {
         if !contents.is_empty() {
             self.live.change(|ring| {
                 for (number, content) in contents {
-                    ring.push(Position { item: number, ..ring.now() }, content);
+                    ring.push(Position { item: number, ..ring.now }, content);
                 }
             });
         }

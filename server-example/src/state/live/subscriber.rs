@@ -50,8 +50,8 @@ impl Event {
 pub struct Subscriber {
     state: Arc<State>,
     live: Arc<Live>,
-    /// The position after the last event.
-    at: Position,
+    /// The position after the last event, and after what made none.
+    pub at: Position,
     /// The number of the next event in the ring.
     next: u64,
     /// Whether it needs what the ring no longer has from the record.
@@ -73,7 +73,7 @@ impl Subscriber {
         let resumed = last_id.map(|id| live.resume(id)).transpose();
         let (now, first, last, before) = {
             let ring = lock(&live.ring);
-            (ring.now(), ring.first(), ring.end(), ring.before())
+            (ring.now, ring.first, ring.end(), ring.before)
         };
         let (at, next, is_behind) = match resumed {
             Ok(Some(at)) => (at, first, !before.is_within(&at)),
@@ -90,11 +90,6 @@ impl Subscriber {
     #[must_use]
     pub fn patient(self) -> Self {
         Self { is_patient: true, ..self }
-    }
-
-    /// The position after the last event, and after what made none.
-    pub const fn at(&self) -> Position {
-        self.at
     }
 
     /// The next event; `None` if there is none until a time, or if the stream has ended. It may be
@@ -164,7 +159,7 @@ impl Subscriber {
     fn begin_anew(&mut self, reason: &'static str) {
         let (now, end) = {
             let ring = lock(&self.live.ring);
-            (ring.now(), ring.end())
+            (ring.now, ring.end())
         };
         self.is_behind = false;
         self.next = end;
@@ -175,7 +170,7 @@ impl Subscriber {
     async fn catch_up(&mut self) {
         let (before, first) = {
             let ring = lock(&self.live.ring);
-            (ring.before(), ring.first())
+            (ring.before, ring.first)
         };
         if self.at.item < before.item {
             let (state, after) = (Arc::clone(&self.state), self.at.item);
