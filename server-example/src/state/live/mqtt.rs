@@ -65,18 +65,13 @@ impl State {
         content: &Content,
         item: u64,
     ) -> Vec<MqttMessage> {
-        let filter = &publication.filter;
+        if !content.is_selected(&publication.filter) {
+            return Vec::new();
+        }
         match content {
-            Content::Alert(alert) => {
-                let is_met = filter.topics.has(Events::Alerts)
-                    && filter.alerts.is_met(&alert.message, &alert.state, alert.zones.zones());
-                if is_met { self.of_alert(publication, alert, item) } else { Vec::new() }
-            }
-            Content::Item { events, model, data } => {
-                let may_have = |model: &String| filter.models.binary_search(model).is_ok();
-                let is_met = filter.topics.has(*events) && model.as_ref().is_none_or(may_have);
-                let message = is_met.then(|| self.of_item(publication, *events, data, item));
-                message.flatten().into_iter().collect()
+            Content::Alert(alert) => self.of_alert(publication, alert, item),
+            Content::Item { events, data, .. } => {
+                self.of_item(publication, *events, data, item).into_iter().collect()
             }
             Content::Resync(reason) => vec![resync(publication, reason)],
             Content::Part(_) => Vec::new(),
@@ -104,10 +99,7 @@ impl State {
             is_retained,
             expiry_s: expiry_s.filter(|_| is_retained),
         };
-        if is_retained {
-            return vec![own];
-        }
-        if !publication.broker.config().retain {
+        if is_retained || !publication.broker.config().retain {
             return vec![own];
         }
         // Later subscribers do not get the alert any more.
@@ -161,10 +153,7 @@ impl State {
     }
 
     fn newest_product(&self, kind: &str, span: Option<&str>) -> Option<i64> {
-        let span = match span {
-            Some(span) => Some(span.parse().ok()?),
-            None => None,
-        };
+        let span = span.map(str::parse).transpose().ok()?;
         let catalogue = self.services.products.catalogue();
         let times = self.services.products.times(catalogue.get(kind)?, span).ok()?;
         times.into_iter().max()
@@ -229,8 +218,7 @@ async fn produce(
             }
             continue;
         };
-        send_event(state, publication, event.content().clone(), subscriber.at.item, steps)
-            .await?;
+        send_event(state, publication, event.content().clone(), subscriber.at.item, steps).await?;
         let at = id(&subscriber);
         passed = Some(at);
         steps.send(Step::Position(at)).await?;
