@@ -61,7 +61,9 @@ pub struct Services {
     pub(crate) items_came: Arc<Notify>,
     /// Made when first needed.
     retention: OnceLock<Retention>,
-    sampled: Sampled,
+    /// Done once the parts of the sample have been created, if they are needed.
+    sample_product: Once,
+    sample_models: Once,
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
     zones: OnceLock<Arc<ZoneSet>>,
@@ -94,12 +96,6 @@ impl RecordOf {
         };
         Some(&*config.data).filter(|folder| may_write && folder.is_dir())
     }
-}
-
-/// Done once the parts of the sample have been created, if they are needed.
-struct Sampled {
-    product: Once,
-    models: Once,
 }
 
 impl Services {
@@ -136,7 +132,8 @@ impl Services {
             refused,
             items_came: Arc::default(),
             retention: OnceLock::new(),
-            sampled: Sampled { product: Once::new(), models: Once::new() },
+            sample_product: Once::new(),
+            sample_models: Once::new(),
             zone_files,
             zones: OnceLock::new(),
             is_shutting_down: AtomicBool::new(false),
@@ -264,7 +261,7 @@ impl Services {
     /// sample. That product is created when products are first requested, so that other requests do
     /// not wait for it.
     pub(crate) fn products_with_sample(&self) -> &ProductFiles {
-        self.sampled.product.call_once(|| {
+        self.sample_product.call_once(|| {
             self.make_of_sample("the raster product", || take_in_sample(&self.products));
         });
         &self.products
@@ -273,7 +270,7 @@ impl Services {
     /// The runs of models. If the record is the sample, they include the runs of the sample. Those
     /// are created once, and requests wait for them.
     pub fn models_with_sample(&self) -> &ModelRuns {
-        self.sampled.models.call_once(|| {
+        self.sample_models.call_once(|| {
             self.make_of_sample("the model runs", || {
                 let (store, catalogue) = (self.models.store(), self.models.catalogue());
                 take_in_model_sample(store, &catalogue, system_ms())
@@ -284,7 +281,7 @@ impl Services {
 
     /// Whether [`Self::models_with_sample`] returns at once.
     pub(crate) fn has_model_sample(&self) -> bool {
-        self.sampled.models.is_completed()
+        self.sample_models.is_completed()
     }
 
     /// Creates a part of the sample, if the record is the sample.
