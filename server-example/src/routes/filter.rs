@@ -1,6 +1,7 @@
 //! Parameters that choose stations.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 
 use mesonet::geo::Region;
 use mesonet::query::{Away, Near, Scope, StationFilter};
@@ -299,6 +300,11 @@ pub fn station_needed(state: &State, name: &str) -> Result<StationId, ApiError> 
         ApiError::NotFound(text) => ApiError::BadRequest(text),
         other => other,
     })
+}
+
+/// The error for a station that is not on record.
+pub fn no_station(id: impl Display) -> ApiError {
+    ApiError::NotFound(format!("no station has the id \"{id}\""))
 }
 
 #[cfg(test)]

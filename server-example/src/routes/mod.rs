@@ -30,6 +30,7 @@ mod summary;
 mod units;
 mod weather;
 mod webhooks;
+mod window;
 mod zones;
 
 use std::sync::Arc;

@@ -8,17 +8,17 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::{get, post};
-use mesonet::access::check_lookback;
 use mesonet::query::json::{FeaturesWriter, ReadingsWriter};
 use mesonet::query::{AnswerReading, Away, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
-use mesonet::{ClosedWindow, StationId, Step, Variable};
+use mesonet::{StationId, Step, Variable};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::filter::{FILTER, matching, station_ids};
 use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::{END, START};
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::{AcceptedEncodings, Encoding};
@@ -156,12 +156,7 @@ fn readings_query(
     query: &Query,
     scope: Scope,
 ) -> Result<ReadingsQuery, ApiError> {
-    let now_ms = state.clock.now_ms();
-    let end_ms = query.instant("end")?.unwrap_or(now_ms);
-    let start_ms = query.instant("start")?;
-    let start_ms = start_ms.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_WINDOW_MS));
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, now_ms, caller.plan)?;
+    let window = window::or_last(DEFAULT_WINDOW_MS, state, caller, query)?;
     Ok(ReadingsQuery::new(window, names(query)?)
         .scope(scope)
         .step(query.read("step", Step::from_str)?)

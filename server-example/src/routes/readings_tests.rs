@@ -6,7 +6,8 @@ use futures_util::{FutureExt, StreamExt};
 use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store,
+    Batch, ClosedWindow, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey,
+    Store,
 };
 use tokio::time::timeout;
 use tower::ServiceExt;

@@ -14,7 +14,7 @@ use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 use mesonet::{ClosedWindow, StationId};
 
-use super::filter::{FILTER, station_filter, station_named};
+use super::filter::{FILTER, no_station, station_filter, station_named};
 use super::form::{FORM, RequestedForm};
 use super::parameters::STATION;
 use super::reports::no_texts;
@@ -196,11 +196,10 @@ async fn station(
 ) -> Result<Response, ApiError> {
     let fields = query.one("fields")?.map(fields).transpose()?;
     let form = RequestedForm::of(&state, &query)?;
-    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
-    let found = found.ok_or_else(unknown)?;
+    let found = found.ok_or_else(|| no_station(&text))?;
     if fields.is_some() || !form.is_empty() {
         let fields = fields.unwrap_or(DetailFields::WHOLE);
         let texts = if fields.has_report_text() { newest_texts(&state, &[id])? } else { vec![] };

@@ -17,7 +17,7 @@ use mesonet::summary::{LocalDate, Period, UtcOffset};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, Variable};
 
-use super::filter::{FILTER, STATION_IDS, matching, named, station_named};
+use super::filter::{FILTER, STATION_IDS, matching, named, no_station, station_named};
 use super::form::{UNIT_OF, UNITS, units};
 use super::parameters::STATION;
 use crate::auth::access::Caller;
@@ -181,8 +181,7 @@ async fn of_station(
     let answer = move |state: &State| {
         let read = |store: &dyn Reader| station_summaries(store, station, &asked);
         let (found, damaged) = state.services.read(read)?;
-        let found = found
-            .ok_or_else(|| ApiError::NotFound(format!("no station has the id \"{station}\"")))?;
+        let found = found.ok_or_else(|| no_station(station))?;
         let body = serde_json::to_vec(&found).map_err(ApiError::internal)?;
         Ok(with_header(json_tagged(&headers, body), damaged))
     };
