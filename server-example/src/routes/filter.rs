@@ -169,6 +169,19 @@ pub fn matching(
     Ok((Scope::Stations(found.into_iter().map(|found| found.id).collect()), away))
 }
 
+/// How many stations are in a scope.
+///
+/// # Errors
+/// The stations cannot be read.
+pub fn station_count(state: &State, scope: &Scope) -> Result<usize, ApiError> {
+    let directory = state.services.store.directory()?;
+    Ok(match scope {
+        Scope::Everywhere => directory.stations.len(),
+        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
+        Scope::Stations(ids) => ids.len(),
+    })
+}
+
 /// Reads [`STATION_IDS`]; `None` if they are not given.
 ///
 /// # Errors

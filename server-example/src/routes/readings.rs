@@ -15,7 +15,7 @@ use mesonet::{StationId, Step, Variable};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, matching, station_ids};
+use super::filter::{FILTER, matching, station_count, station_ids};
 use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::{END, START};
 use super::window;
@@ -235,12 +235,7 @@ enum AnswerWriter {
 
 /// Estimates the cost from the requested stations, names and positions.
 fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
-    let directory = state.services.store.directory()?;
-    let stations = match &query.scope {
-        Scope::Everywhere => directory.stations.len(),
-        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
-        Scope::Stations(ids) => ids.len(),
-    };
+    let stations = station_count(state, &query.scope)?;
     let columns = stations * query.names.len().min(Variable::ALL.len());
     let span_ms = query.window.span_ms();
     let caps = state.config().caps();

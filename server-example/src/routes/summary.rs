@@ -17,7 +17,9 @@ use mesonet::summary::{LocalDate, Period, UtcOffset};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, Variable};
 
-use super::filter::{FILTER, STATION_IDS, matching, named, no_station, station_named};
+use super::filter::{
+    FILTER, STATION_IDS, matching, named, no_station, station_count, station_named,
+};
 use super::form::{UNIT_OF, UNITS, units};
 use super::parameters::STATION;
 use crate::auth::access::Caller;
@@ -212,12 +214,7 @@ async fn of_area(
         Some(ids) => Scope::Stations(ids),
         None => matching(&state, &query)?.0,
     };
-    let directory = state.services.store.directory()?;
-    let stations = match &scope {
-        Scope::Everywhere => directory.stations.len(),
-        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
-        Scope::Stations(ids) => ids.len(),
-    };
+    let stations = station_count(&state, &scope)?;
     let load = if stations <= LIGHT_STATIONS { Load::Light } else { Load::Heavy };
     let answer = move |state: &State| {
         let read = |store: &dyn Reader| area_summaries(store, &scope, &asked);

@@ -17,6 +17,7 @@ use super::coverage::GridBounds;
 use super::lasting::CacheLifetime;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, run_or_newest, run_stamp};
+use crate::auth::access::ModelPermission;
 use crate::http::error::ApiError;
 use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, GridDefinition, Tag};
@@ -94,13 +95,22 @@ async fn grid(
         let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
         let grid = ModelGrid::new(&run);
-        if run_stamp(&request.query)?.is_none() {
-            // The next run may have a different grid.
-            return json_value(request.accepted(), &grid).map(not_stored);
-        }
-        request.json(&CacheLifetime::of_definition(granted), &grid)
+        of_grid(&request, granted, &grid)
     };
     state.read_models(answer).await?
+}
+
+/// Answers with what only depends on the grid of a run.
+fn of_grid(
+    request: &ModelRequest,
+    granted: ModelPermission<'_>,
+    value: &impl Serialize,
+) -> Result<Response, ApiError> {
+    if run_stamp(&request.query)?.is_none() {
+        // The next run may have a different grid.
+        return json_value(request.accepted(), value).map(not_stored);
+    }
+    request.json(&CacheLifetime::of_definition(granted), value)
 }
 
 /// The cell at a position.
@@ -148,10 +158,7 @@ async fn locate(
             fractional_col,
             wind_rotation: grid.wind_rotation(row, col)?,
         };
-        if run_stamp(&request.query)?.is_none() {
-            return json_value(request.accepted(), &located).map(not_stored);
-        }
-        request.json(&CacheLifetime::of_definition(granted), &located)
+        of_grid(&request, granted, &located)
     };
     state.read_models(answer).await?
 }
