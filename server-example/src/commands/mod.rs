@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use mesonet::{Reader, StationId};
-use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
+use mesonet_server::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
 use mesonet_service::record::{Record, RecordPlace};
 use serde::Serialize;
 
@@ -35,6 +35,11 @@ pub type Outcome = Result<bool, Box<dyn Error>>;
 /// Loads the settings of the record.
 fn load(record: &RecordFlags) -> Result<Config, ConfigError> {
     Config::load(&Flags { record: record.clone(), ..Flags::default() })
+}
+
+/// Loads the settings of the catalogues.
+fn load_catalogues(catalogues: &CatalogueFlags) -> Result<Config, ConfigError> {
+    Config::load(&Flags { catalogues: catalogues.clone(), ..Flags::default() })
 }
 
 /// Refuses a folder without a record.

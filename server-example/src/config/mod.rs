@@ -101,9 +101,9 @@ pub enum ConfigError {
         /// What to do instead.
         instead: &'static str,
     },
-    /// The keys of account tokens, or the record of API keys, cannot be read.
-    #[error("{0}")]
-    KeySet(String),
+    /// The settings cannot be compared with others.
+    #[error(transparent)]
+    Compare(#[from] serde_json::Error),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -150,10 +150,8 @@ impl Config {
     /// # Errors
     /// A setting cannot be compared.
     pub(crate) fn taking(&self, new: &Self) -> Result<(Self, Vec<String>), ConfigError> {
-        let values = |config: &Self| -> Result<Map<String, Value>, ConfigError> {
-            serde_json::to_value(config)
-                .and_then(serde_json::from_value)
-                .map_err(|error| ConfigError::KeySet(error.to_string()))
+        let values = |config: &Self| -> serde_json::Result<Map<String, Value>> {
+            serde_json::to_value(config).and_then(serde_json::from_value)
         };
         let (mut old, mut left) = (values(self)?, Vec::new());
         let mut taken = values(new)?;
@@ -164,8 +162,7 @@ impl Config {
                 left.push(key.to_owned());
             }
         }
-        let taken = serde_json::from_value(taken.into());
-        Ok((taken.map_err(|error| ConfigError::KeySet(error.to_string()))?, left))
+        Ok((serde_json::from_value(taken.into())?, left))
     }
 
     /// The quality checks with the limits of this deployment.

@@ -1,4 +1,4 @@
-//! The endpoints: one file per resource, each with its `router()`.
+//! The endpoints: one file per resource, each with its `ENDPOINTS`.
 
 mod alerts;
 mod bulk;

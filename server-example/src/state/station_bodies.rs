@@ -28,6 +28,7 @@ pub struct Markers {
 const MAX_AGED: usize = 50;
 
 /// The details of all stations.
+#[derive(Clone)]
 pub struct Details {
     /// The whole object.
     pub snapshot: Snapshot,
@@ -159,10 +160,7 @@ impl Details {
 
     /// The same body, compressed thoroughly; `None` if it is already.
     pub fn settled(&self) -> Result<Option<Self>, SnapshotError> {
-        let Some(snapshot) = self.snapshot.thorough()? else { return Ok(None) };
-        let (damage, members) = (self.damage.clone(), self.members.clone());
-        let (built_ms, selections) = (self.built_ms, Arc::clone(&self.selections));
-        Ok(Some(Self { snapshot, damage, built_ms, members, selections }))
+        Ok(self.snapshot.thorough()?.map(|snapshot| Self { snapshot, ..self.clone() }))
     }
 
     /// Writes the object. A station with a position in the replaced body is copied from it.
