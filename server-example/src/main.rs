@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use mesonet_server::{Config, Flags, serve};
+use mesonet_server::{Config, Flags, RecordFlags, serve};
 use mesonet_service::ingest::{KeyHash, PushKey, Scope};
 
 /// This allocator returns the memory of large answers to the system. The system's own allocator
@@ -49,106 +49,53 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Answer requests over HTTP
-    Serve {
-        #[command(flatten)]
-        flags: Box<Flags>,
-    },
+    Serve(Box<Flags>),
     /// Print the description of the service (OpenAPI 3.1)
     Openapi,
     /// Read files into the record; exit with 0 if all were read to the end, else with 1
-    Ingest {
-        #[command(flatten)]
-        flags: commands::ingest::IngestFlags,
-    },
+    Ingest(commands::ingest::IngestFlags),
     /// Check every file of the record; exit with 0 if all are intact, else with 1
-    Verify {
-        #[command(flatten)]
-        flags: commands::verify::VerifyFlags,
-    },
+    Verify(commands::verify::VerifyFlags),
     /// Back up the record, which a server may have open, to a folder or an object store; exit with 0
     /// if all of it is in the backup, else with 1
-    Backup {
-        #[command(flatten)]
-        flags: commands::backup::BackupFlags,
-    },
+    Backup(commands::backup::BackupFlags),
     /// Write the past months of the record, which a server may have open, as Parquet to a folder or an
     /// object store; exit with 0 if the archive has all of them, else with 1
-    Archive {
-        #[command(flatten)]
-        flags: commands::archive::ArchiveFlags,
-    },
+    Archive(commands::archive::ArchiveFlags),
     /// List the backups of a place, and check them
-    Backups {
-        #[command(flatten)]
-        flags: commands::backups::BackupsFlags,
-    },
+    Backups(commands::backups::BackupsFlags),
     /// Restore a backup into a new folder
-    Restore {
-        #[command(flatten)]
-        flags: commands::restore::RestoreFlags,
-    },
+    Restore(commands::restore::RestoreFlags),
     /// Copy a record to another place, a folder or a ClickHouse database, and compare the two; exit with
     /// 0 if they are equal, else with 1
-    Copy {
-        #[command(flatten)]
-        flags: commands::copy::CopyFlags,
-    },
+    Copy(commands::copy::CopyFlags),
     /// Make the tables of a record in ClickHouse, or bring them up to date
-    Migrate {
-        #[command(flatten)]
-        flags: commands::migrate::MigrateFlags,
-    },
+    Migrate(RecordFlags),
     /// Delete readings and alerts that are too old, or print what would be deleted
-    Retention {
-        #[command(flatten)]
-        flags: commands::retention::RetentionFlags,
-    },
+    Retention(commands::retention::RetentionFlags),
     /// Report on the quality of a station: its verdicts, and what its neighbours say about it
-    Quality {
-        #[command(flatten)]
-        flags: commands::quality::QualityFlags,
-    },
+    Quality(commands::quality::QualityFlags),
     /// Summarise hours, days or months of a station: extremes, means, totals, wind and degree days
-    Summary {
-        #[command(flatten)]
-        flags: commands::summary::SummaryFlags,
-    },
+    Summary(commands::summary::SummaryFlags),
     /// Issue, list or revoke API keys
-    Keys {
-        #[command(flatten)]
-        flags: commands::keys::KeysFlags,
-    },
+    #[command(subcommand)]
+    Keys(commands::keys::KeysCommand),
     /// List where alerts are sent, or send a test
-    Webhooks {
-        #[command(subcommand)]
-        command: commands::deliveries::DeliveryCommand,
-    },
+    #[command(subcommand)]
+    Webhooks(commands::deliveries::DeliveryCommand),
     /// List the brokers that events are sent to, or send a test
-    Mqtt {
-        #[command(subcommand)]
-        command: commands::deliveries::DeliveryCommand,
-    },
+    #[command(subcommand)]
+    Mqtt(commands::deliveries::DeliveryCommand),
     /// Print an account token for development; servers accept it on a loopback address only
-    Token {
-        #[command(flatten)]
-        flags: commands::token::TokenFlags,
-    },
+    Token(commands::token::TokenFlags),
     /// What is in GRIB2 files
-    Grib {
-        #[command(subcommand)]
-        command: GribCommand,
-    },
+    #[command(subcommand)]
+    Grib(GribCommand),
     /// The catalogue of models
-    #[command(disable_help_subcommand = true)]
-    Models {
-        #[command(subcommand)]
-        command: commands::models::ModelsCommand,
-    },
+    #[command(subcommand, disable_help_subcommand = true)]
+    Models(commands::models::ModelsCommand),
     /// Ask the server with these settings whether it answers; exit with 0 if it does, else with 1
-    Health {
-        #[command(flatten)]
-        flags: Box<Flags>,
-    },
+    Health(Box<Flags>),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -177,10 +124,7 @@ enum Command {
 #[derive(Subcommand)]
 enum GribCommand {
     /// List the fields, one a line; exit with 0 if all files were read to the end, else with 1
-    Ls {
-        #[command(flatten)]
-        flags: commands::grib_ls::GribLsFlags,
-    },
+    Ls(commands::grib_ls::GribLsFlags),
 }
 
 fn main() -> ExitCode {
@@ -189,36 +133,34 @@ fn main() -> ExitCode {
         CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = match command {
         None => run(flags, &matches),
-        Some(Command::Serve { flags }) => {
+        Some(Command::Serve(flags)) => {
             run(*flags, matches.subcommand_matches("serve").unwrap_or(&matches))
         }
         Some(Command::Openapi) => openapi(),
-        Some(Command::Health { flags }) => commands::health::health(&flags),
+        Some(Command::Health(flags)) => commands::health::health(&flags),
         Some(Command::Completions { shell }) => {
             let mut command = CommandLine::command();
             clap_complete::generate(shell, &mut command, "mesonet-server", &mut io::stdout());
             Ok(true)
         }
         Some(Command::Man { folder }) => manual(folder).map(|()| true).map_err(Into::into),
-        Some(Command::Ingest { flags }) => commands::ingest::ingest(&flags),
-        Some(Command::Verify { flags }) => commands::verify::verify(&flags),
-        Some(Command::Backup { flags }) => commands::backup::backup(&flags),
-        Some(Command::Archive { flags }) => commands::archive::archive(&flags),
-        Some(Command::Backups { flags }) => commands::backups::backups(&flags),
-        Some(Command::Copy { flags }) => commands::copy::copy(&flags),
-        Some(Command::Restore { flags }) => commands::restore::restore(&flags),
-        Some(Command::Migrate { flags }) => commands::migrate::migrate(&flags),
-        Some(Command::Retention { flags }) => commands::retention::retention(&flags),
-        Some(Command::Quality { flags }) => commands::quality::quality(&flags),
-        Some(Command::Summary { flags }) => commands::summary::summary(&flags),
-        Some(Command::Keys { flags }) => commands::keys::keys(&flags),
-        Some(Command::Webhooks { command }) => commands::webhooks::webhooks(&command),
-        Some(Command::Mqtt { command }) => commands::mqtt::mqtt(&command),
-        Some(Command::Token { flags }) => commands::token::token(&flags),
-        Some(Command::Grib { command: GribCommand::Ls { flags } }) => {
-            commands::grib_ls::grib_ls(&flags)
-        }
-        Some(Command::Models { command }) => commands::models::models(&command),
+        Some(Command::Ingest(flags)) => commands::ingest::ingest(&flags),
+        Some(Command::Verify(flags)) => commands::verify::verify(&flags),
+        Some(Command::Backup(flags)) => commands::backup::backup(&flags),
+        Some(Command::Archive(flags)) => commands::archive::archive(&flags),
+        Some(Command::Backups(flags)) => commands::backups::backups(&flags),
+        Some(Command::Copy(flags)) => commands::copy::copy(&flags),
+        Some(Command::Restore(flags)) => commands::restore::restore(&flags),
+        Some(Command::Migrate(record)) => commands::migrate::migrate(&record),
+        Some(Command::Retention(flags)) => commands::retention::retention(&flags),
+        Some(Command::Quality(flags)) => commands::quality::quality(&flags),
+        Some(Command::Summary(flags)) => commands::summary::summary(&flags),
+        Some(Command::Keys(command)) => commands::keys::keys(&command),
+        Some(Command::Webhooks(command)) => commands::webhooks::webhooks(&command),
+        Some(Command::Mqtt(command)) => commands::mqtt::mqtt(&command),
+        Some(Command::Token(flags)) => commands::token::token(&flags),
+        Some(Command::Grib(GribCommand::Ls(flags))) => commands::grib_ls::grib_ls(&flags),
+        Some(Command::Models(command)) => commands::models::models(&command),
         Some(Command::PushKey { networks, feeds, alerts }) => push_key(networks, feeds, alerts),
     };
     match outcome {

@@ -43,8 +43,6 @@ pub mod live;
 #[cfg(feature = "whole")]
 pub mod mqtt;
 #[cfg(feature = "whole")]
-mod mutex;
-#[cfg(feature = "whole")]
 mod note;
 pub mod origin;
 #[cfg(feature = "whole")]
@@ -63,6 +61,8 @@ pub mod retention;
 pub mod setting;
 #[cfg(feature = "whole")]
 mod sqlite;
+#[cfg(feature = "whole")]
+pub mod sync;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "whole")]

@@ -7,10 +7,11 @@ use mesonet_service::fetch::{Delivery, DeliveryResult, Sink, Unavailable};
 use mesonet_service::ingest::{
     ByteSource, FileLimits, Ingest, IngestSummary, KindSummary, Label, Options,
 };
+use mesonet_service::sync::lock;
 
 impl Sink for Services {
     fn take(&self, delivery: &Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
-        let _turn = self.lanes.fetched();
+        let _turn = lock(&self.lanes.fetched);
         let done = self.ingest(options(delivery), |ingest| read(delivery, ingest));
         let (faults, summary) = done.map_err(|error| Unavailable(error.to_string()))?;
         taken(&summary, faults)

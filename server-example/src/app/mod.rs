@@ -6,7 +6,7 @@
 //! | The start | `serve.rs` |
 //! | What runs beside the requests | `upkeep.rs` |
 //! | Work in the background | `background.rs` |
-//! | How it stops | `leave.rs`, `signals.rs` |
+//! | How it stops | `shutdown.rs`, `signals.rs` |
 //! | What a running server reloads: settings, certificate | `reload.rs` |
 //! | Events from the record to those who listen | `live.rs` |
 //! | Alerts to webhooks | `webhooks.rs` |

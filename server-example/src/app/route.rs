@@ -8,8 +8,7 @@ use axum::http::Method;
 
 use crate::http::member::Requested;
 use crate::observe::metrics::{Metrics, RouteMetrics};
-use crate::routes;
-use crate::routes::Endpoint;
+use crate::routes::{self, Endpoint};
 
 /// All routes. The router finds them too, but tells only its endpoints.
 pub struct Routes {

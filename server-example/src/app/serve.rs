@@ -21,9 +21,10 @@ use super::watch::Watch;
 use super::{figures, product_retention, retention, webhooks};
 use crate::app::reload::renew_certificate;
 use crate::app::signals::Signals;
-use crate::config::ReplayStart;
-use crate::config::{Config, ConfigError, Flags};
-use crate::connections::{Certificate, ConnectionLimits, Connections, Table, raise_file_limit};
+use crate::config::{Config, ConfigError, Flags, ReplayStart};
+use crate::connections::{
+    self, Certificate, ConnectionLimits, Connections, Table, raise_file_limit,
+};
 use crate::sample::record::put_sample_record;
 use crate::sample::replay::Timeline;
 use crate::sample::{SampleData, sample, sample_alerts};
@@ -33,8 +34,6 @@ use crate::state::clock::Clock;
 use crate::state::zones::ZonesError;
 use mesonet_service::fetch;
 use mesonet_service::record::{Origin, Record, RecordPlace, is_read_only};
-
-use crate::connections;
 
 /// Maximum number of connections to `/metrics`.
 const OF_METRICS: usize = 16;

@@ -11,10 +11,10 @@ use mesonet::store::StoreError;
 
 use crate::state::State;
 use mesonet_service::clock::system_ms;
-use mesonet_service::files::shown_path;
-use mesonet_service::files::{FileFault, FileLimits};
+use mesonet_service::files::{FileFault, FileLimits, shown_path};
 use mesonet_service::ingest::{IngestSummary, Options};
 use mesonet_service::products::DiskFailure;
+use mesonet_service::sync::lock;
 
 /// Number of files that are read together.
 const MAX_FILES: usize = 1_000;
@@ -211,7 +211,7 @@ impl Watch {
         summaries: &mut Vec<IngestSummary>,
     ) -> Result<(), WatchError> {
         let (faults, summary) = {
-            let _turn = state.services.lanes.watched();
+            let _turn = lock(&state.services.lanes.watched);
             state.services.ingest(options(), |ingest| -> Vec<Option<FileFault>> {
                 files.iter().map(|file| ingest.path(file)).collect()
             })?

@@ -153,19 +153,22 @@ pub const fn name(algorithm: Algorithm) -> &'static str {
 struct Claims<'a>(&'a Map<String, Value>);
 
 impl<'a> Claims<'a> {
+    /// Reads a claim that may be missing.
+    fn claim<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, Rejection> {
+        self.0.get(name).map(|value| read(value).ok_or(Rejection::BadClaims)).transpose()
+    }
+
     /// An instant in seconds since 1970; may have a fraction (RFC 7519, 2).
     fn instant(&self, name: &str) -> Result<Option<f64>, Rejection> {
-        match self.0.get(name) {
-            None => Ok(None),
-            Some(value) => value.as_f64().map(Some).ok_or(Rejection::BadClaims),
-        }
+        self.claim(name, Value::as_f64)
     }
 
     fn text(&self, name: &str) -> Result<Option<&'a str>, Rejection> {
-        match self.0.get(name) {
-            None => Ok(None),
-            Some(value) => value.as_str().map(Some).ok_or(Rejection::BadClaims),
-        }
+        self.claim(name, Value::as_str)
     }
 
     /// Whether an audience is among those of the token.
@@ -185,19 +188,12 @@ impl<'a> Claims<'a> {
             .and_then(|plan| plan.parse().ok())
             .filter(|&plan| plan > Plan::None)
             .ok_or(Rejection::BadClaims)?;
-        let organisations = match self.0.get("orgs") {
-            None => Vec::new(),
-            Some(Value::Array(all)) if all.len() <= MAX_ORGANISATIONS => all
-                .iter()
-                .map(|one| one.as_str().map(str::to_owned).ok_or(Rejection::BadClaims))
-                .collect::<Result<_, _>>()?,
-            Some(_) => return Err(Rejection::BadClaims),
-        };
-        let is_staff = match self.0.get("staff") {
-            None => false,
-            Some(Value::Bool(is_staff)) => *is_staff,
-            Some(_) => return Err(Rejection::BadClaims),
-        };
+        let organisations = self.claim("orgs", |value| {
+            let all = value.as_array().filter(|all| all.len() <= MAX_ORGANISATIONS)?;
+            all.iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        })?;
+        let organisations = organisations.unwrap_or_default();
+        let is_staff = self.claim("staff", Value::as_bool)?.unwrap_or_default();
         let subject = self.text("sub")?.map(str::to_owned);
         Ok(Account { plan, organisations, is_staff, subject })
     }

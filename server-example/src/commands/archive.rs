@@ -35,7 +35,6 @@ pub struct ArchiveFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 

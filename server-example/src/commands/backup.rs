@@ -27,7 +27,6 @@ pub struct BackupFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 

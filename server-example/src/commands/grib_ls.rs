@@ -1,6 +1,6 @@
 //! The command `grib ls`: what is in GRIB2 files, field by field.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -9,8 +9,8 @@ use clap::Args;
 use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
 use mesonet::{Iso8601, grib, model};
 
-use super::Outcome;
-use mesonet_server::{CatalogueFlags, Config, Flags};
+use super::{Outcome, load_catalogues};
+use mesonet_server::CatalogueFlags;
 use mesonet_service::files::FileLimits;
 use mesonet_service::ingest::{Copies, FileWalker, SourceError, SourceFile, Visitor};
 
@@ -29,7 +29,6 @@ pub struct GribLsFlags {
     pub model: Option<String>,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub catalogues: CatalogueFlags,
 }
 
@@ -39,9 +38,7 @@ pub struct GribLsFlags {
 /// The catalogue is invalid, or the result cannot be written. A broken file is reported on standard
 /// error; the fields before the break are printed.
 pub fn grib_ls(flags: &GribLsFlags) -> Outcome {
-    let catalogues = flags.catalogues.clone();
-    let config = Config::load(&Flags { catalogues, ..Flags::default() })?;
-    let catalogue = config.model_catalogue()?;
+    let catalogue = load_catalogues(&flags.catalogues)?.model_catalogue()?;
     if let Some(name) = &flags.model {
         mesonet_service::ingest::model_named(&catalogue, name)?;
     }
@@ -85,6 +82,14 @@ impl<W: Write> FieldPrinter<'_, W> {
         })
     }
 
+    /// Reports a file that was not read to the end.
+    fn report(&mut self, shown: &str, fault: &dyn fmt::Display) {
+        if !self.is_closed {
+            eprintln!("error: {shown}: {fault}");
+            self.is_whole = false;
+        }
+    }
+
     fn fields(&mut self, file: &mut SourceFile<'_>, number: &mut usize) -> io::Result<()> {
         if file.shown != self.plain {
             self.print(&format!("{}:", file.shown))?;
@@ -109,18 +114,12 @@ impl<W: Write> Visitor for FieldPrinter<'_, W> {
             Ok(()) if number == 0 => "there is no GRIB message in it".to_owned(),
             Ok(()) => return true,
         };
-        if !self.is_closed {
-            eprintln!("error: {}: {fault}", file.shown);
-            self.is_whole = false;
-        }
+        self.report(file.shown, &fault);
         false
     }
 
     fn fault(&mut self, shown: &str, error: SourceError) {
-        if !self.is_closed {
-            eprintln!("error: {shown}: {error}");
-            self.is_whole = false;
-        }
+        self.report(shown, &error);
     }
 
     fn copy(&mut self) {}
@@ -145,32 +144,29 @@ fn messages(
     while find(input, *b"GRIB")? {
         let mut message = b"GRIB".to_vec();
         (&mut *input).take((INDICATOR - 4) as u64).read_to_end(&mut message)?;
-        let header = message.as_slice().first_chunk::<INDICATOR>();
-        let length =
-            header.map(|header| u64::from_be_bytes(*header.last_chunk().unwrap_or(&[0; 8])));
-        match length {
-            Some(length) if message[7] == 2 => {
-                if length > MAX_MESSAGE_BYTES {
-                    let reason = format!("a message of {length} bytes; the limit is 1 GiB");
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-                }
-                let rest = length.saturating_sub(INDICATOR as u64);
-                (&mut *input).take(rest).read_to_end(&mut message)?;
-                if (message.len() as u64) < length {
-                    let got = message.len() as u64;
-                    let error = grib::GribError::Truncated { got: got as usize, needed: length };
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, error));
-                }
+        let Some(&indicator) = message.first_chunk::<INDICATOR>() else {
+            return Err(truncated(&message, INDICATOR as u64));
+        };
+        if indicator[7] == 2 {
+            let length = u64::from_be_bytes(*indicator.last_chunk().unwrap_or(&[0; 8]));
+            if length > MAX_MESSAGE_BYTES {
+                let reason = format!("a message of {length} bytes; the limit is 1 GiB");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
             }
-            Some(_) => {}
-            None => {
-                let error = grib::GribError::Truncated { got: message.len(), needed: 16 };
-                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            let rest = length.saturating_sub(INDICATOR as u64);
+            (&mut *input).take(rest).read_to_end(&mut message)?;
+            if (message.len() as u64) < length {
+                return Err(truncated(&message, length));
             }
         }
         each(&message)?;
     }
     Ok(())
+}
+
+fn truncated(message: &[u8], needed: u64) -> io::Error {
+    let error = grib::GribError::Truncated { got: message.len(), needed };
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
 /// Reads past the next occurrence of a word. The first letter must occur only once in the word.

@@ -61,11 +61,9 @@ pub struct IngestFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub catalogues: CatalogueFlags,
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use mesonet_server::RecordFlags;
 use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeyEntry, Validity, key_record};
@@ -11,15 +11,9 @@ use mesonet_service::record::FOLLOWER;
 
 use super::{Outcome, load};
 
-/// The flags of `keys`.
-#[derive(Clone, Debug, Args)]
-pub struct KeysFlags {
-    #[command(subcommand)]
-    command: KeysCommand,
-}
-
+/// A subcommand of `keys`.
 #[derive(Clone, Debug, Subcommand)]
-enum KeysCommand {
+pub enum KeysCommand {
     /// Make a key and print it; it is shown only now
     Issue {
         /// Whose key it is
@@ -52,7 +46,7 @@ enum KeysCommand {
 ///
 /// # Errors
 /// A flag is invalid, a key is unknown, or the record of keys cannot be used.
-pub fn keys(flags: &KeysFlags) -> Outcome {
+pub fn keys(command: &KeysCommand) -> Outcome {
     let any = |record: &RecordFlags| -> Result<_, Box<dyn Error>> {
         Ok(key_record(&load(record)?.record())?)
     };
@@ -69,7 +63,7 @@ pub fn keys(flags: &KeysFlags) -> Outcome {
         any(record)
     };
     let mut out = io::stdout().lock();
-    match &flags.command {
+    match command {
         KeysCommand::Issue { label, expires, record } => {
             let (key, entry) = own(record)?.issue(label, *expires, system_ms())?;
             writeln!(out, "{key}")?;

@@ -2,19 +2,10 @@
 
 use std::io::{self, Write};
 
-use clap::Args;
 use mesonet_server::RecordFlags;
 use mesonet_service::record::RecordPlace;
 
 use super::{Outcome, load};
-
-/// The flags of `migrate`.
-#[derive(Clone, Debug, Args)]
-pub struct MigrateFlags {
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
-    pub record: RecordFlags,
-}
 
 /// Creates the database of a record in ClickHouse and its tables, or updates them to the version
 /// that this server reads. Prints the old version and the new one. Servers of the older version
@@ -23,8 +14,8 @@ pub struct MigrateFlags {
 /// # Errors
 /// The record is on disk, ClickHouse cannot be reached or refuses, or the tables have a newer
 /// version.
-pub fn migrate(flags: &MigrateFlags) -> Outcome {
-    let settings = load(&flags.record)?.record();
+pub fn migrate(record: &RecordFlags) -> Outcome {
+    let settings = load(record)?.record();
     let place = &settings.place;
     let RecordPlace::ClickHouse(address) = place else {
         let cause = "store is embedded; it must be clickhouse:http://HOST:PORT/DATABASE: a folder is brought up to \

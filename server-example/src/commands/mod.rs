@@ -22,10 +22,11 @@ pub mod webhooks;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use mesonet::StationId;
-use mesonet::store::Directory;
-use mesonet_server::{Config, ConfigError, Flags, RecordFlags};
+use mesonet::{Reader, StationId};
+use mesonet_server::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
+use mesonet_service::record::{Record, RecordPlace};
 use serde::Serialize;
 
 /// Whether a command found everything in order. The exit code is 0 if so, and otherwise 1.
@@ -36,16 +37,37 @@ fn load(record: &RecordFlags) -> Result<Config, ConfigError> {
     Config::load(&Flags { record: record.clone(), ..Flags::default() })
 }
 
-/// Finds a station by any of its ids, and the time of its newest reading.
-fn station_with_readings(
-    directory: &Directory,
-    text: &str,
-) -> Result<(StationId, i64), Box<dyn Error>> {
+/// Loads the settings of the catalogues.
+fn load_catalogues(catalogues: &CatalogueFlags) -> Result<Config, ConfigError> {
+    Config::load(&Flags { catalogues: catalogues.clone(), ..Flags::default() })
+}
+
+/// Refuses a folder without a record.
+fn check_folder(config: &Config) -> Result<(), Box<dyn Error>> {
+    if matches!(config.place(), RecordPlace::Embedded(_)) && !config.data.is_dir() {
+        return Err(format!("{} is not the folder of a record", config.data.display()).into());
+    }
+    Ok(())
+}
+
+/// A station of a record that is open for reading.
+struct OpenStation {
+    store: Arc<dyn Reader>,
+    id: StationId,
+    /// The time of its newest reading.
+    newest_ms: i64,
+}
+
+/// Opens a record to read it, and finds a station in it by any of its ids.
+fn open_station(config: &Config, text: &str) -> Result<OpenStation, Box<dyn Error>> {
+    check_folder(config)?;
+    let store = Record::reader(&config.record())?;
+    let directory = store.directory()?;
     let id = directory.named(text)?;
     let known = directory.get(id).ok_or_else(|| format!("no station has the id \"{text}\""))?;
     let newest_ms =
         known.update_time_ms.ok_or_else(|| format!("the station \"{text}\" has no readings"))?;
-    Ok((id, newest_ms))
+    Ok(OpenStation { store, id, newest_ms })
 }
 
 /// Writes the result of a command: as a line of JSON, or as text.

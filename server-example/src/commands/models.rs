@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use mesonet::model;
 
-use super::Outcome;
-use mesonet_server::{CatalogueFlags, Config, ConfigError, Flags};
+use super::{Outcome, load_catalogues};
+use mesonet_server::CatalogueFlags;
 use mesonet_service::ingest::model_named;
 
 /// What is shown of the catalogue.
@@ -16,7 +16,6 @@ pub enum ModelsCommand {
     /// List the models, one a line: name, number of products, title
     List {
         #[command(flatten)]
-        #[allow(missing_docs, reason = "the type describes it")]
         catalogues: CatalogueFlags,
     },
     /// Print the table of a model, as TOML to copy and change
@@ -25,7 +24,6 @@ pub enum ModelsCommand {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        #[allow(missing_docs, reason = "the type describes it")]
         catalogues: CatalogueFlags,
     },
     /// Check a catalogue of your own; exit with 0 if it is valid, else with 1
@@ -47,13 +45,13 @@ pub fn models(command: &ModelsCommand) -> Outcome {
     let out = &mut io::stdout().lock();
     match command {
         ModelsCommand::List { catalogues } => {
-            for source in config(catalogues)?.model_catalogue()?.iter() {
+            for source in load_catalogues(catalogues)?.model_catalogue()?.iter() {
                 let (name, products) = (source.name(), source.products().len());
                 writeln!(out, "{name:<20} {products:>3} products  {}", source.title())?;
             }
         }
         ModelsCommand::Show { name, catalogues } => {
-            let config = config(catalogues)?;
+            let config = load_catalogues(catalogues)?;
             model_named(&config.model_catalogue()?, name)?;
             let own = config.models.as_deref().map(std::fs::read_to_string).transpose()?;
             let own = own.as_deref().unwrap_or_default();
@@ -86,10 +84,6 @@ pub fn models(command: &ModelsCommand) -> Outcome {
         ModelsCommand::Help => out.write_all(include_bytes!("../../../docs/models.md"))?,
     }
     Ok(true)
-}
-
-fn config(catalogues: &CatalogueFlags) -> Result<Config, ConfigError> {
-    Config::load(&Flags { catalogues: catalogues.clone(), ..Flags::default() })
 }
 
 /// Returns the table with a name, the comment above it, and its subtables.

@@ -7,9 +7,8 @@ use mesonet::intake::{AgainstNeighbours, MonthOfVerdicts, StationQuality};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{ClosedWindow, Intake};
 use mesonet_server::{RecordFlags, check_quality_window};
-use mesonet_service::record::{Record, RecordPlace};
 
-use super::{Outcome, load, print, station_with_readings};
+use super::{OpenStation, Outcome, load, open_station, print};
 
 /// How many days before the end a report starts if its start is not given.
 const DEFAULT_MS: i64 = 7 * DAY_MS;
@@ -33,7 +32,6 @@ pub struct QualityFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 
@@ -46,13 +44,7 @@ pub struct QualityFlags {
 pub fn quality(flags: &QualityFlags) -> Outcome {
     let QualityFlags { station, start, end, json, record } = flags;
     let config = load(record)?;
-    let settings = config.record();
-    if matches!(settings.place, RecordPlace::Embedded(_)) && !config.data.is_dir() {
-        return Err(format!("{} is not the folder of a record", config.data.display()).into());
-    }
-    let store = Record::reader(&settings)?;
-    let directory = store.directory()?;
-    let (id, newest_ms) = station_with_readings(&directory, station)?;
+    let OpenStation { store, id, newest_ms } = open_station(&config, station)?;
     let instant = |text: &Option<String>| text.as_deref().map(parse_instant).transpose();
     let end_ms = instant(end)?.unwrap_or(newest_ms);
     let start_ms = instant(start)?.unwrap_or(end_ms.saturating_sub(DEFAULT_MS));

@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -17,7 +16,7 @@ use mesonet_service::record::{ClickHouseAddress, Record, RecordPlace, would_expi
 use mesonet_service::retention::newest_ms;
 use serde::Serialize;
 
-use super::{Outcome, print};
+use super::{Outcome, check_folder, print};
 
 /// Maximum number of days by which the command moves the cutoff at once.
 const MOST_DAYS: i64 = 31;
@@ -82,7 +81,6 @@ pub struct RetentionFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 
@@ -175,11 +173,7 @@ fn cutoff_of_text(text: &str) -> Result<i64, String> {
 /// Prints the cutoff, and moves it first if asked to.
 fn cutoff(config: &Config, moved_to_ms: Option<i64>) -> Result<CutoffReport, Box<dyn Error>> {
     if let Some(at_ms) = moved_to_ms {
-        if let RecordPlace::Embedded(folder) = config.record().place
-            && !folder.is_dir()
-        {
-            return Err(no_record(&folder));
-        }
+        check_folder(config)?;
         let record = Record::open_for_command(&config.record())?;
         record.move_cutoff(at_ms)?;
         record.close();
@@ -240,10 +234,6 @@ pub fn retention(flags: &RetentionFlags) -> Outcome {
     Ok(true)
 }
 
-fn no_record(folder: &Path) -> Box<dyn Error> {
-    format!("{} is not the folder of a record", folder.display()).into()
-}
-
 /// ClickHouse deletes whole days. Rows are the readings with all their versions, and the present
 /// weather of reports.
 fn expire_in_clickhouse(
@@ -288,9 +278,7 @@ fn expire_on_disk(
     kept_ms: i64,
     dry_run: bool,
 ) -> Result<RetentionSummary, Box<dyn Error>> {
-    if !config.data.is_dir() {
-        return Err(no_record(&config.data));
-    }
+    check_folder(config)?;
     let survey = EmbeddedStore::survey(&config.data)?;
     let (alerts, _) = AlertStore::read(&config.data)?;
     let reader = EmbeddedReader::open(&config.data)?;

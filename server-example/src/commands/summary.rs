@@ -13,9 +13,8 @@ use mesonet::summary::{
 };
 use mesonet::{Iso8601, Quality, Variable};
 use mesonet_server::{RecordFlags, standard_offset};
-use mesonet_service::record::{Record, RecordPlace};
 
-use super::{Outcome, load, print, station_with_readings};
+use super::{OpenStation, Outcome, load, open_station, print};
 
 /// The flags of `summary`.
 #[derive(Clone, Debug, Args)]
@@ -66,7 +65,6 @@ pub struct SummaryFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 
@@ -78,13 +76,7 @@ pub struct SummaryFlags {
 /// elsewhere.
 pub fn summary(flags: &SummaryFlags) -> Outcome {
     let config = load(&flags.record)?;
-    let settings = config.record();
-    if matches!(settings.place, RecordPlace::Embedded(_)) && !config.data.is_dir() {
-        return Err(format!("{} is not the folder of a record", config.data.display()).into());
-    }
-    let store = Record::reader(&settings)?;
-    let directory = store.directory()?;
-    let (station, newest_ms) = station_with_readings(&directory, &flags.station)?;
+    let OpenStation { store, id: station, newest_ms } = open_station(&config, &flags.station)?;
     let at_ms = |date: LocalDate| date.start_ms(UtcOffset::UTC);
     let offset = match &flags.tz {
         None => flags.utc_offset.unwrap_or_default(),

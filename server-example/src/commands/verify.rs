@@ -32,7 +32,6 @@ pub struct VerifyFlags {
     pub json: bool,
 
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
     pub record: RecordFlags,
 }
 

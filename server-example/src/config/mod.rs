@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 pub use self::late_after::LateAfter;
 pub use self::replay_start::{ReplayStart, ReplayStartError};
+use self::settings::NEED_RESTART;
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::auth::{self, AuthError};
 use crate::connections::{Certificate, ConnectionLimits, TlsError};
@@ -34,51 +35,6 @@ use mesonet_service::ingest::made_tables;
 use mesonet_service::password::PasswordError;
 use mesonet_service::record::{RecordPlace, RecordSettings};
 use mesonet_service::setting::InvalidSetting;
-
-/// The settings that are read only at the start. A reload applies all others.
-const NEED_RESTART: [&str; 41] = [
-    "data",
-    "store",
-    "store_password_file",
-    "read_only",
-    "archive",
-    "seal_readings",
-    "follow",
-    "follow_every_s",
-    "recent_hours",
-    "recent_memory_bytes",
-    "listen",
-    "metrics_listen",
-    "otlp_endpoint",
-    "tls_cert",
-    "tls_key",
-    "api_prefix",
-    "model_prefix",
-    "now",
-    "assume_plan",
-    "log",
-    "log_format",
-    "log_requests",
-    "limits",
-    "zones",
-    "watch",
-    "watch_keep",
-    "fetch",
-    "webhooks",
-    "mqtt",
-    "answer_memory_bytes",
-    "max_connections",
-    "max_address_connections",
-    "max_streams",
-    "head_timeout_s",
-    "idle_timeout_s",
-    "leave_s",
-    "min_bytes_per_s",
-    "live_listeners",
-    "live_address_listeners",
-    "live_heartbeat_s",
-    "live_memory_bytes",
-];
 
 /// The form of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -145,9 +101,9 @@ pub enum ConfigError {
         /// What to do instead.
         instead: &'static str,
     },
-    /// The keys of account tokens, or the record of API keys, cannot be read.
-    #[error("{0}")]
-    KeySet(String),
+    /// The settings cannot be compared with others.
+    #[error(transparent)]
+    Compare(#[from] serde_json::Error),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -194,22 +150,19 @@ impl Config {
     /// # Errors
     /// A setting cannot be compared.
     pub(crate) fn taking(&self, new: &Self) -> Result<(Self, Vec<String>), ConfigError> {
-        let values = |config: &Self| -> Result<Map<String, Value>, ConfigError> {
-            serde_json::to_value(config)
-                .and_then(serde_json::from_value)
-                .map_err(|error| ConfigError::KeySet(error.to_string()))
+        let values = |config: &Self| -> serde_json::Result<Map<String, Value>> {
+            serde_json::to_value(config).and_then(serde_json::from_value)
         };
         let (mut old, mut left) = (values(self)?, Vec::new());
         let mut taken = values(new)?;
-        for key in NEED_RESTART {
+        for &key in NEED_RESTART {
             let old = old.remove(key).unwrap_or_default();
             let new = taken.insert(key.to_owned(), old.clone());
             if new != Some(old) {
                 left.push(key.to_owned());
             }
         }
-        let taken = serde_json::from_value(taken.into());
-        Ok((taken.map_err(|error| ConfigError::KeySet(error.to_string()))?, left))
+        Ok((serde_json::from_value(taken.into())?, left))
     }
 
     /// The quality checks with the limits of this deployment.

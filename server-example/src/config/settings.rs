@@ -17,16 +17,16 @@ use mesonet_service::fetch::FetchConfig;
 use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::webhooks::WebhookConfig;
 
-/// Makes [`Config`], which has every setting, and the flags of each group, which have the settings
-/// that were given. A setting without a default is an `Option`. The text after `by default` is for
-/// the help.
+/// Makes [`Config`], which has every setting, and [`Flags`] by group, which have the settings that
+/// were given. A setting without a default is an `Option`. The text after `by default` is for
+/// the help. A reload leaves the settings as they are that `needs restart` stands after.
 macro_rules! settings {
     ($(
-        $(#[$group:meta])* $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
+        $(#[$group:meta])* $flags:ident: $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
             $(#[doc = $doc:literal])+
             $(#[arg($($arg:tt)+)])?
             $name:ident: $type:ty $(= $default:expr)?, $env:literal, $value:literal
-            $(, by default $without:literal)?;
+            $(, by default $without:literal)? $(, needs $restart:ident)?;
         )*}
     )*) => {
         /// The settings of a server.
@@ -51,6 +51,14 @@ macro_rules! settings {
             /// only. Without a table, nothing is sent.
             pub mqtt: Vec<MqttConfig>,
         }
+
+        /// The settings that are read only at the start. A reload applies all others.
+        pub const NEED_RESTART: &[&str] = &[
+            $($($(setting_name!($name needs $restart),)?)*)*
+            "fetch",
+            "webhooks",
+            "mqtt",
+        ];
 
         impl Default for Config {
             fn default() -> Self {
@@ -83,6 +91,24 @@ macro_rules! settings {
                 )*
             }
         )*
+
+        /// The flags of `serve`: every group. Each flag has an environment variable and a key in the
+        /// configuration file.
+        #[derive(Clone, Debug, Default, Args, Serialize)]
+        #[allow(missing_docs, reason = "each field is the group that its type describes")]
+        pub struct Flags {
+            $(
+                #[command(flatten)]
+                #[serde(flatten)]
+                pub $flags: $Flags,
+            )*
+        }
+    };
+}
+
+macro_rules! setting_name {
+    ($name:ident needs restart) => {
+        stringify!($name)
     };
 }
 
@@ -111,75 +137,77 @@ macro_rules! default_text {
 
 settings! {
     /// The record and the file of its settings: flags of every command.
-    RecordFlags, "Record", with {
+    record: RecordFlags, "Record", with {
         /// Configuration file (TOML); its keys are the long flags of serve with _ for -
         #[arg(long, env = "MESONET_CONFIG", value_name = "FILE", help_heading = "Record")]
         #[serde(skip)]
         pub config: Option<PathBuf>,
     } {
         /// Folder of the record; serve and ingest create it
-        data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR";
+        data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR", needs restart;
         /// Where readings, stations and alerts are: embedded, which is in that folder,
         /// clickhouse:http://HOST:PORT/DATABASE, or for a cluster with all its nodes
         /// clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER; with USER@ before the first HOST
         /// for another user than default
-        store: String = "embedded".into(), "MESONET_STORE", "PLACE";
+        store: String = "embedded".into(), "MESONET_STORE", "PLACE", needs restart;
         /// File with the password of that user, one line
         store_password_file: PathBuf, "MESONET_STORE_PASSWORD_FILE", "FILE",
-            by default "the environment variable CLICKHOUSE_PASSWORD, else none";
+            by default "the environment variable CLICKHOUSE_PASSWORD, else none", needs restart;
     }
 
     /// How far back the record is kept.
-    KeepFlags, "Record" {
+    keep: KeepFlags, "Record" {
         /// How long readings and alerts are kept, in days or hours, for example 400d
         retention: String, "MESONET_RETENTION", "SPAN", by default "forever";
         /// Where the archive of the record is: bulk export answers from it for what retention has
         /// deleted, and retention deletes only what is in it
-        archive: String, "MESONET_ARCHIVE", "PLACE", by default "none";
+        archive: String, "MESONET_ARCHIVE", "PLACE", by default "none", needs restart;
     }
 
     /// The store on disk.
-    StoreFlags, "Record" {
+    store: StoreFlags, "Record" {
         /// Number of fresh readings at which they are sealed into a segment file
         seal_readings: usize = EmbeddedOptions::default().seal_readings,
-            "MESONET_SEAL_READINGS", "N";
+            "MESONET_SEAL_READINGS", "N", needs restart;
         /// Where the backups of another server are: this one serves the newest of them, and takes
         /// nothing in
-        follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
+        follow: String, "MESONET_FOLLOW", "PLACE", by default "none", needs restart;
         /// How often a follower looks for a newer backup
-        follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS", needs restart;
         /// How many hours of readings of a record in ClickHouse are in memory; 0 keeps none there
-        recent_hours: u32 = 48, "MESONET_RECENT_HOURS", "HOURS";
+        recent_hours: u32 = 48, "MESONET_RECENT_HOURS", "HOURS", needs restart;
         /// Most memory for these; fewer hours are kept if it is not enough
-        recent_memory_bytes: usize = 1 << 30, "MESONET_RECENT_MEMORY_BYTES", "BYTES";
+        recent_memory_bytes: usize = 1 << 30, "MESONET_RECENT_MEMORY_BYTES", "BYTES", needs restart;
         /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
         /// what that takes in a second later, and takes nothing in
-        read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
+        read_only: bool = false, "MESONET_READ_ONLY", "BOOL", needs restart;
     }
 
     /// The service: its address, its paths, its clock and its callers.
-    ServiceFlags, "Service", with {
+    service: ServiceFlags, "Service", with {
         /// Print the settings as they would be used, and where each comes from, and end
         #[arg(long, help_heading = "Service")]
         #[serde(skip)]
         pub print_config: bool,
     } {
         /// Address and port to listen on
-        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), "MESONET_LISTEN", "ADDR";
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), "MESONET_LISTEN", "ADDR",
+            needs restart;
         /// Certificate of the server with its chain (PEM); the server then speaks TLS only
-        tls_cert: PathBuf, "MESONET_TLS_CERT", "FILE", by default "none: no TLS";
+        tls_cert: PathBuf, "MESONET_TLS_CERT", "FILE", by default "none: no TLS", needs restart;
         /// Private key of that certificate (PEM)
-        tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none";
+        tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none", needs restart;
         /// Address and port of /metrics, for a monitoring system. Everyone who reaches it may read it
-        metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none";
+        metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none",
+            needs restart;
         /// Address of an OpenTelemetry collector for traces of requests (OTLP over HTTP, as JSON), for
         /// example http://127.0.0.1:4318
         otlp_endpoint: String, "MESONET_OTLP_ENDPOINT", "ADDRESS",
-            by default "that of OTEL_EXPORTER_OTLP_ENDPOINT, else none";
+            by default "that of OTEL_EXPORTER_OTLP_ENDPOINT, else none", needs restart;
         /// Path prefix of the observation service
-        api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
+        api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH", needs restart;
         /// Path prefix of the model service, /models and /capabilities; empty is the root
-        model_prefix: String = String::new(), "MESONET_MODEL_PREFIX", "PATH";
+        model_prefix: String = String::new(), "MESONET_MODEL_PREFIX", "PATH", needs restart;
         /// Sites whose pages may call the service from a browser, comma-separated; https://*.a.org
         /// stands for every subdomain of a.org
         #[arg(value_delimiter = ',')]
@@ -191,20 +219,21 @@ settings! {
         /// Where the clock starts: an RFC 3339 instant, "sample" for the newest reading of the
         /// sample, "live" for real time
         now: ReplayStart, "MESONET_NOW", "TIME|sample|live",
-            by default "sample if the record holds nothing but the sample, else live";
+            by default "sample if the record holds nothing but the sample, else live",
+            needs restart;
         /// For development: callers are treated as having this plan (none, free, pro, commercial);
         /// only on a loopback address
-        assume_plan: Plan = Plan::None, "MESONET_ASSUME_PLAN", "PLAN";
+        assume_plan: Plan = Plan::None, "MESONET_ASSUME_PLAN", "PLAN", needs restart;
         /// Log level: off, error, warn, info, debug or trace
-        log: String = "info".into(), "MESONET_LOG", "LEVEL";
+        log: String = "info".into(), "MESONET_LOG", "LEVEL", needs restart;
         /// Form of the log: text or json
-        log_format: LogFormat = LogFormat::Text, "MESONET_LOG_FORMAT", "FORM";
+        log_format: LogFormat = LogFormat::Text, "MESONET_LOG_FORMAT", "FORM", needs restart;
         /// Whether each request is in the log
-        log_requests: bool = true, "MESONET_LOG_REQUESTS", "BOOL";
+        log_requests: bool = true, "MESONET_LOG_REQUESTS", "BOOL", needs restart;
     }
 
     /// Whose account tokens are accepted.
-    CredentialFlags, "Credentials" {
+    credentials: CredentialFlags, "Credentials" {
         /// Keys of account tokens: a JSON Web Key Set, a file or an https:// address
         token_keys: String, "MESONET_TOKEN_KEYS", "FILE|ADDRESS", by default "none";
         /// Who must have issued an account token (its iss); required with token-keys
@@ -214,9 +243,9 @@ settings! {
     }
 
     /// Limits and catalogues that readings, products and runs are made with.
-    CatalogueFlags, "Catalogues" {
+    catalogues: CatalogueFlags, "Catalogues" {
         /// Limits of the quality checks (TOML), which override the built-in ones
-        limits: PathBuf, "MESONET_LIMITS", "FILE", by default "none";
+        limits: PathBuf, "MESONET_LIMITS", "FILE", by default "none", needs restart;
         /// Raster products (TOML), which override the built-in ones
         products: PathBuf, "MESONET_PRODUCTS", "FILE", by default "none";
         /// Sources of model output (TOML), which override the built-in ones
@@ -224,19 +253,19 @@ settings! {
     }
 
     /// The zones that alerts are issued for.
-    ZoneFlags, "Catalogues" {
+    zones: ZoneFlags, "Catalogues" {
         /// Files of alert zones (.shp, .geojson), comma-separated, which override the built-in ones
         #[arg(value_delimiter = ',')]
-        zones: Vec<PathBuf> = Vec::new(), "MESONET_ZONES", "FILES";
+        zones: Vec<PathBuf> = Vec::new(), "MESONET_ZONES", "FILES", needs restart;
     }
 
     /// How feed files come in while the server runs.
-    FeedFlags, "Feeds" {
+    feeds: FeedFlags, "Feeds" {
         /// Folder from which feed files are read as they arrive, then moved to done/ or failed/ in
         /// it
-        watch: PathBuf, "MESONET_WATCH", "DIR", by default "none";
+        watch: PathBuf, "MESONET_WATCH", "DIR", by default "none", needs restart;
         /// Whether files stay in that folder after they are read
-        watch_keep: bool = false, "MESONET_WATCH_KEEP", "BOOL";
+        watch_keep: bool = false, "MESONET_WATCH_KEEP", "BOOL", needs restart;
         /// SHA-256 of the keys with which feed files may be pushed (see push-key), comma-separated
         #[arg(value_delimiter = ',')]
         ingest_key_hashes: Vec<String> = Vec::new(), "MESONET_INGEST_KEY_HASHES", "HASHES";
@@ -249,7 +278,7 @@ settings! {
     }
 
     /// What one request may cost.
-    RequestFlags, "Requests" {
+    requests: RequestFlags, "Requests" {
         /// Maximum number of cells in a readings answer
         max_cells: u64 = Caps::default().cells, "MESONET_MAX_CELLS", "N";
         /// Maximum number of time positions in a readings answer
@@ -261,11 +290,12 @@ settings! {
         /// Longest request body
         max_body_bytes: usize = 1 << 20, "MESONET_MAX_BODY_BYTES", "BYTES";
         /// Memory for answers that are being computed or sent
-        answer_memory_bytes: usize = 512 << 20, "MESONET_ANSWER_MEMORY_BYTES", "BYTES";
+        answer_memory_bytes: usize = 512 << 20, "MESONET_ANSWER_MEMORY_BYTES", "BYTES",
+            needs restart;
     }
 
     /// How many requests a client address may send.
-    RateFlags, "Rate" {
+    rate: RateFlags, "Rate" {
         /// Most requests of one address (IPv6: of one /64) in any span of rate-span-s; 0 lifts the
         /// limit
         rate_requests: usize = 150, "MESONET_RATE_REQUESTS", "N";
@@ -284,82 +314,39 @@ settings! {
     }
 
     /// Who may connect, and for how long.
-    ConnectionFlags, "Connections" {
+    connections: ConnectionFlags, "Connections" {
         /// Maximum number of connections; fewer if the process may open fewer files
-        max_connections: usize = 4_096, "MESONET_MAX_CONNECTIONS", "N";
+        max_connections: usize = 4_096, "MESONET_MAX_CONNECTIONS", "N", needs restart;
         /// Maximum number of connections of one address (IPv6: of one /64); behind a proxy, set it
         /// to the total
         max_address_connections: usize, "MESONET_MAX_ADDRESS_CONNECTIONS", "N",
-            by default "a quarter of all";
+            by default "a quarter of all", needs restart;
         /// Maximum number of requests at a time on one HTTP/2 connection
-        max_streams: u32 = 100, "MESONET_MAX_STREAMS", "N";
+        max_streams: u32 = 100, "MESONET_MAX_STREAMS", "N", needs restart;
         /// How long the head of a request may take; the first one with the TLS handshake
-        head_timeout_s: u64 = 10, "MESONET_HEAD_TIMEOUT_S", "SECONDS";
+        head_timeout_s: u64 = 10, "MESONET_HEAD_TIMEOUT_S", "SECONDS", needs restart;
         /// How long a connection may be idle between requests; behind a proxy, longer than the
         /// proxy keeps it
-        idle_timeout_s: u64 = 75, "MESONET_IDLE_TIMEOUT_S", "SECONDS";
+        idle_timeout_s: u64 = 75, "MESONET_IDLE_TIMEOUT_S", "SECONDS", needs restart;
         /// How long the server goes on after it is told to stop, for proxies to notice: not ready, and
         /// each connection ends with its next answer
-        leave_s: u64 = 0, "MESONET_LEAVE_S", "SECONDS";
+        leave_s: u64 = 0, "MESONET_LEAVE_S", "SECONDS", needs restart;
         /// How fast a caller must send its body and read its answer, on average over 20 s
-        min_bytes_per_s: u64 = 4_096, "MESONET_MIN_BYTES_PER_S", "BYTES";
+        min_bytes_per_s: u64 = 4_096, "MESONET_MIN_BYTES_PER_S", "BYTES", needs restart;
     }
 
     /// The stream of events.
-    LiveFlags, "Live" {
+    live: LiveFlags, "Live" {
         /// Maximum number of callers who listen to /live
-        live_listeners: usize = 2_000, "MESONET_LIVE_LISTENERS", "N";
+        live_listeners: usize = 2_000, "MESONET_LIVE_LISTENERS", "N", needs restart;
         /// Maximum number of them of one address (IPv6: of one /64)
-        live_address_listeners: usize = 100, "MESONET_LIVE_ADDRESS_LISTENERS", "N";
+        live_address_listeners: usize = 100, "MESONET_LIVE_ADDRESS_LISTENERS", "N", needs restart;
         /// How often something is sent to a listener at least, so that proxies keep the connection
-        live_heartbeat_s: u64 = 15, "MESONET_LIVE_HEARTBEAT_S", "SECONDS";
+        live_heartbeat_s: u64 = 15, "MESONET_LIVE_HEARTBEAT_S", "SECONDS", needs restart;
         /// Memory for the last events, which all listeners share: a listener who falls behind them must
         /// fetch everything anew
-        live_memory_bytes: usize = 32 << 20, "MESONET_LIVE_MEMORY_BYTES", "BYTES";
+        live_memory_bytes: usize = 32 << 20, "MESONET_LIVE_MEMORY_BYTES", "BYTES", needs restart;
     }
-}
-
-/// The flags of `serve`: every group. Each flag has an environment variable and a key in the
-/// configuration file.
-#[derive(Clone, Debug, Default, Args, Serialize)]
-#[allow(missing_docs, reason = "each field is the group that its type describes")]
-pub struct Flags {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub record: RecordFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub keep: KeepFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub store: StoreFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub service: ServiceFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub credentials: CredentialFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub catalogues: CatalogueFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub zones: ZoneFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub feeds: FeedFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub requests: RequestFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub rate: RateFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub connections: ConnectionFlags,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub live: LiveFlags,
 }
 
 /// Formats the help of a flag. Each line of a doc comment begins with a space, so joining the lines

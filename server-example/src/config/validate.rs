@@ -1,6 +1,7 @@
 //! Checks of the settings beyond their types.
 
 use std::fmt;
+use std::ops::RangeBounds;
 
 use axum::http::Uri;
 use mesonet::access::Plan;
@@ -44,19 +45,16 @@ impl Config {
         {
             if let Some(origin) = origins.iter().find(|origin| Site::new(origin).is_none()) {
                 let allowed = "an origin such as https://example.org, or https://*.example.org";
-                return refused(key, &format!("\"{origin}\""), allowed);
+                return refused(key, &quoted(origin), allowed);
             }
         }
         if !["off", "error", "warn", "info", "debug", "trace"].contains(&&*self.log) {
             let allowed = "off, error, warn, info, debug or trace";
-            return refused("log", &format!("\"{}\"", self.log), allowed);
+            return refused("log", &quoted(&self.log), allowed);
         }
         if self.tls_cert.is_some() != self.tls_key.is_some() {
-            return refused(
-                "tls_cert",
-                &"one without tls_key, or the other way",
-                "both or neither",
-            );
+            let got = "one without tls_key, or the other way";
+            return refused("tls_cert", &got, "both or neither");
         }
         self.check_store()?;
         self.check_follow()?;
@@ -64,21 +62,11 @@ impl Config {
         self.check_credentials()?;
         self.check_rate()?;
         self.check_live()?;
-        if self.max_cells < 1 {
-            return refused("max_cells", &self.max_cells, "1 or more");
-        }
-        if self.max_positions < 2 {
-            return refused("max_positions", &self.max_positions, "2 (start and end) or more");
-        }
-        if self.max_station_ids < 1 {
-            return refused("max_station_ids", &self.max_station_ids, "1 or more");
-        }
-        if self.max_model_values < 1 {
-            return refused("max_model_values", &self.max_model_values, "1 or more");
-        }
-        if self.seal_readings < 1 {
-            return refused("seal_readings", &self.seal_readings, "1 or more");
-        }
+        in_range("max_cells", self.max_cells, 1.., "1 or more")?;
+        in_range("max_positions", self.max_positions, 2.., "2 (start and end) or more")?;
+        in_range("max_station_ids", self.max_station_ids, 1.., "1 or more")?;
+        in_range("max_model_values", self.max_model_values, 1.., "1 or more")?;
+        in_range("seal_readings", self.seal_readings, 1.., "1 or more")?;
         if self.data.as_os_str().is_empty() {
             return refused("data", &"empty", "a folder");
         }
@@ -86,54 +74,36 @@ impl Config {
             && parse_window(span).is_err()
         {
             let allowed = "a positive whole number followed by d or h, for example 400d";
-            return refused("retention", &format!("\"{span}\""), allowed);
+            return refused("retention", &quoted(span), allowed);
         }
         if let Some(place) = &self.archive
             && !is_address(place)
         {
-            return refused("archive", &format!("\"{place}\""), PLACES);
+            return refused("archive", &quoted(place), PLACES);
         }
         self.check_feeds()?;
-        if !(64..=1 << 26).contains(&self.max_body_bytes) {
-            return refused("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
+        in_range("max_body_bytes", self.max_body_bytes, 64..=1 << 26, "64 to 67108864")?;
+        in_range("max_connections", self.max_connections, 1.., "1 or more")?;
+        in_range("max_streams", self.max_streams, 1..=1_000, "1 to 1000")?;
+        if let Some(connections) = self.max_address_connections {
+            in_range("max_address_connections", connections, 1.., "1 or more")?;
         }
-        if self.max_connections < 1 {
-            return refused("max_connections", &self.max_connections, "1 or more");
-        }
-        if !(1..=1_000).contains(&self.max_streams) {
-            return refused("max_streams", &self.max_streams, "1 to 1000");
-        }
-        if self.max_address_connections == Some(0) {
-            return refused("max_address_connections", &0, "1 or more");
-        }
-        for (key, seconds) in
-            [("head_timeout_s", self.head_timeout_s), ("idle_timeout_s", self.idle_timeout_s)]
-        {
-            if !(1..=3_600).contains(&seconds) {
-                return refused(key, &seconds, "1 to 3600");
-            }
-        }
-        if self.leave_s > 600 {
-            return refused("leave_s", &self.leave_s, "0 to 600");
-        }
-        if self.min_bytes_per_s < 1 {
-            return refused("min_bytes_per_s", &self.min_bytes_per_s, "1 or more");
-        }
-        if self.answer_memory_bytes < 16 << 20 {
-            return refused("answer_memory_bytes", &self.answer_memory_bytes, "16777216 or more");
-        }
-        Ok(())
+        in_range("head_timeout_s", self.head_timeout_s, 1..=3_600, "1 to 3600")?;
+        in_range("idle_timeout_s", self.idle_timeout_s, 1..=3_600, "1 to 3600")?;
+        in_range("leave_s", self.leave_s, ..=600, "0 to 600")?;
+        in_range("min_bytes_per_s", self.min_bytes_per_s, 1.., "1 or more")?;
+        in_range("answer_memory_bytes", self.answer_memory_bytes, 16 << 20.., "16777216 or more")
     }
 
     fn check_paths(&self) -> Result<(), ConfigError> {
         if !is_prefix(&self.api_prefix) {
             let allowed = "a path of letters, digits and - . _ ~ that starts with / and does not \
                            end with it, for example /api/v1";
-            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
+            return refused("api_prefix", &quoted(&self.api_prefix), allowed);
         }
         if !(self.model_prefix.is_empty() || is_prefix(&self.model_prefix)) {
             let allowed = "empty or a path like that of api_prefix";
-            return refused("model_prefix", &format!("\"{}\"", self.model_prefix), allowed);
+            return refused("model_prefix", &quoted(&self.model_prefix), allowed);
         }
         // Both services have an endpoint /capabilities, and the model service owns everything below
         // /models.
@@ -142,7 +112,7 @@ impl Config {
             || format!("{}/", self.api_prefix).starts_with(&format!("{models}/"))
         {
             let allowed = "different from the path of the model service";
-            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
+            return refused("api_prefix", &quoted(&self.api_prefix), allowed);
         }
         Ok(())
     }
@@ -153,7 +123,7 @@ impl Config {
             && keys.parse::<Uri>().ok().is_none_or(|uri| !fetch::may_fetch(&uri))
         {
             let allowed = "a file or https://…; http:// only on this machine";
-            return refused("token_keys", &format!("\"{keys}\""), allowed);
+            return refused("token_keys", &quoted(keys), allowed);
         }
         let names =
             [("token_issuer", &self.token_issuer), ("token_audience", &self.token_audience)];
@@ -175,10 +145,10 @@ impl Config {
             _ if is_embedded => {}
             Ok(RecordPlace::Embedded(_)) => {
                 let allowed = "embedded, which is in the folder that data names, or in ClickHouse";
-                return refused("store", &format!("\"{}\"", self.store), allowed);
+                return refused("store", &quoted(&self.store), allowed);
             }
             Err(RecordPlaceError::Form(_)) => {
-                return refused("store", &format!("\"{}\"", self.store), STORES);
+                return refused("store", &quoted(&self.store), STORES);
             }
             Err(_) => return refused("store", &"an address with a password", NO_PASSWORD),
         }
@@ -195,18 +165,16 @@ impl Config {
                            in ClickHouse with read_only";
             return refused("follow", &"a place", allowed);
         }
-        if self.read_only && (self.watch.is_some() || !self.fetch.is_empty()) {
-            let allowed =
-                "false where files are watched or fetched: such a server takes nothing in";
-            return refused("read_only", &"true", allowed);
-        }
-        if self.read_only && !self.webhooks.is_empty() {
-            let allowed = "false with [[webhooks]]: the server that writes sends the alerts";
-            return refused("read_only", &"true", allowed);
-        }
-        if self.read_only && !self.mqtt.is_empty() {
-            let allowed = "false with [[mqtt]]: the server that writes sends the events";
-            return refused("read_only", &"true", allowed);
+        if self.read_only {
+            self.refuse_writers(
+                "read_only",
+                &"true",
+                [
+                    "false where files are watched or fetched: such a server takes nothing in",
+                    "false with [[webhooks]]: the server that writes sends the alerts",
+                    "false with [[mqtt]]: the server that writes sends the events",
+                ],
+            )?;
         }
         // Such a server learns of a cutoff a second after readings were deleted. In that second,
         // answers would lack them without saying so.
@@ -218,33 +186,40 @@ impl Config {
     }
 
     fn check_follow(&self) -> Result<(), ConfigError> {
-        if self.follow.is_some() && (self.watch.is_some() || !self.fetch.is_empty()) {
-            let allowed =
-                "left out where files are watched or fetched: a follower takes nothing in";
-            return refused("follow", &"a place", allowed);
-        }
-        if self.follow.is_some() && !self.webhooks.is_empty() {
-            let allowed =
-                "left out with [[webhooks]]: the server that is followed sends the alerts";
-            return refused("follow", &"a place", allowed);
-        }
-        if self.follow.is_some() && !self.mqtt.is_empty() {
-            let allowed = "left out with [[mqtt]]: the server that is followed sends the events";
-            return refused("follow", &"a place", allowed);
-        }
         if let Some(place) = &self.follow {
-            let got = format!("\"{place}\"");
+            self.refuse_writers(
+                "follow",
+                &"a place",
+                [
+                    "left out where files are watched or fetched: a follower takes nothing in",
+                    "left out with [[webhooks]]: the server that is followed sends the alerts",
+                    "left out with [[mqtt]]: the server that is followed sends the events",
+                ],
+            )?;
             if !is_address(place) {
-                return refused("follow", &got, PLACES);
+                return refused("follow", &quoted(place), PLACES);
             }
             if is_inside(place, &self.data) {
-                return refused("follow", &got, "outside the folder of the record");
+                return refused("follow", &quoted(place), "outside the folder of the record");
             }
         }
-        if !(1..=86_400).contains(&self.follow_every_s) {
-            return refused("follow_every_s", &self.follow_every_s, "1 to 86400");
+        in_range("follow_every_s", self.follow_every_s, 1..=86_400, "1 to 86400")
+    }
+
+    /// Refuses a setting beside those that only a server which writes can have: files that come in,
+    /// webhooks, brokers.
+    fn refuse_writers(
+        &self,
+        key: &'static str,
+        got: &dyn fmt::Display,
+        allowed: [&'static str; 3],
+    ) -> Result<(), ConfigError> {
+        let takes_in = self.watch.is_some() || !self.fetch.is_empty();
+        let has = [takes_in, !self.webhooks.is_empty(), !self.mqtt.is_empty()];
+        match has.iter().position(|&has| has) {
+            Some(first) => refused(key, got, allowed[first]),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn check_traces(&self) -> Result<(), ConfigError> {
@@ -273,48 +248,26 @@ impl Config {
             source.check()?;
         }
         if let Err(error) = LateAfter::parse(&self.late_after) {
-            return refused(
-                "late_after",
-                &error,
-                "spans such as 90m, NETWORK=2h and NETWORK=never",
-            );
+            let allowed = "spans such as 90m, NETWORK=2h and NETWORK=never";
+            return refused("late_after", &error, allowed);
         }
         WebhookConfig::check_all(&self.webhooks)?;
         MqttConfig::check_all(&self.mqtt)?;
-        if self.max_ingest_bytes < 1 << 10 {
-            return refused("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
-        }
-        Ok(())
+        in_range("max_ingest_bytes", self.max_ingest_bytes, 1 << 10.., "1024 or more")
     }
 
     fn check_live(&self) -> Result<(), ConfigError> {
-        if self.live_listeners < 1 {
-            return refused("live_listeners", &self.live_listeners, "1 or more");
-        }
-        if self.live_address_listeners < 1 {
-            return refused("live_address_listeners", &self.live_address_listeners, "1 or more");
-        }
-        if !(1..=600).contains(&self.live_heartbeat_s) {
-            return refused("live_heartbeat_s", &self.live_heartbeat_s, "1 to 600");
-        }
-        Ok(())
+        in_range("live_listeners", self.live_listeners, 1.., "1 or more")?;
+        in_range("live_address_listeners", self.live_address_listeners, 1.., "1 or more")?;
+        in_range("live_heartbeat_s", self.live_heartbeat_s, 1..=600, "1 to 600")
     }
 
     fn check_rate(&self) -> Result<(), ConfigError> {
         self.hops()?;
-        if self.rate_requests > 100_000 {
-            return refused("rate_requests", &self.rate_requests, "0 to 100000");
-        }
-        if !(1..=3_600).contains(&self.rate_span_s) {
-            return refused("rate_span_s", &self.rate_span_s, "1 to 3600");
-        }
-        if self.rate_waiting > 10_000 {
-            return refused("rate_waiting", &self.rate_waiting, "0 to 10000");
-        }
-        if self.rate_wait_ms > 60_000 {
-            return refused("rate_wait_ms", &self.rate_wait_ms, "0 to 60000");
-        }
-        Ok(())
+        in_range("rate_requests", self.rate_requests, ..=100_000, "0 to 100000")?;
+        in_range("rate_span_s", self.rate_span_s, 1..=3_600, "1 to 3600")?;
+        in_range("rate_waiting", self.rate_waiting, ..=10_000, "0 to 10000")?;
+        in_range("rate_wait_ms", self.rate_wait_ms, ..=60_000, "0 to 60000")
     }
 }
 
@@ -332,6 +285,20 @@ fn refused(
     allowed: &'static str,
 ) -> Result<(), ConfigError> {
     Err(InvalidSetting { key, got: got.to_string(), allowed }.into())
+}
+
+/// Refuses a number outside the range that is allowed.
+fn in_range<T: Copy + PartialOrd + fmt::Display>(
+    key: &'static str,
+    got: T,
+    range: impl RangeBounds<T>,
+    allowed: &'static str,
+) -> Result<(), ConfigError> {
+    if range.contains(&got) { Ok(()) } else { refused(key, &got, allowed) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
 }
 
 fn is_prefix(text: &str) -> bool {

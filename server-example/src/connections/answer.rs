@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use super::connection_state::{ConnectionState, InFlight, PIECE_BYTES};
 use super::host;
 use crate::http::{NO_SNIFFING, NOSNIFF};
 use crate::limits::Peer;
+use mesonet_service::sync::lock;
 
 /// Makes browsers use only TLS for a year (RFC 6797).
 const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
@@ -87,10 +88,6 @@ pub async fn answer(
 
 /// The body of a request, shared by the server and the handler.
 type Shared = Arc<Mutex<Option<Incoming>>>;
-
-fn lock(body: &Shared) -> MutexGuard<'_, Option<Incoming>> {
-    body.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The part of the body of a request that may be unread when the answer is there.
 struct UnreadBody {

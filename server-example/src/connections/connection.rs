@@ -4,15 +4,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::{HttpService, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{AcceptedConnection, AnswerBody, Service, answer};
+use super::answer::{AcceptedConnection, Service, answer};
 use super::connection_state::{CloseReason, ConnectionState};
 use super::frames::CountedStream;
 
@@ -64,7 +63,8 @@ pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(stream),
             service_fn(move |request| answer(app.clone(), accepted.clone(), request)),
         );
-    drive(connection, &connection_state, stop, Duration::ZERO).await
+    let close = |connection: Pin<&mut http1::Connection<_, _>>| connection.graceful_shutdown();
+    drive(connection, close, &connection_state, stop, Duration::ZERO).await
 }
 
 /// Serves HTTP/2 over a stream, with a maximum number of requests at a time.
@@ -92,47 +92,15 @@ pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
             TokioIo::new(CountedStream::new(stream)),
             service_fn(move |request| answer(app.clone(), accepted.clone(), request)),
         );
-    drive(connection, &connection_state, stop, LAST_WORD).await
+    let close = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
+    drive(connection, close, &connection_state, stop, LAST_WORD).await
 }
 
-/// A connection that can be told to take no more requests.
-trait Closing {
-    fn close(self: Pin<&mut Self>);
-}
-
-impl<I, S> Closing for http1::Connection<I, S>
-where
-    S: HttpService<
-            Incoming,
-            ResBody = AnswerBody,
-            Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-        >,
-    I: hyper::rt::Read + hyper::rt::Write + Unpin,
-{
-    fn close(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<I, S, E> Closing for http2::Connection<I, S, E>
-where
-    S: HttpService<
-            Incoming,
-            ResBody = AnswerBody,
-            Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-        >,
-    I: hyper::rt::Read + hyper::rt::Write + Unpin,
-    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, AnswerBody>,
-{
-    fn close(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-/// Drives a connection. A connection that is idle when it must close has some time to tell its
-/// caller.
-async fn drive<C: Future + Closing>(
+/// Drives a connection. `close` tells it to take no more requests. A connection that is idle when it
+/// must close has some time to tell its caller.
+async fn drive<C: Future>(
     connection: C,
+    close: impl Fn(Pin<&mut C>),
     connection_state: &ConnectionState,
     mut stop: watch::Receiver<bool>,
     last_word: Duration,
@@ -146,7 +114,7 @@ async fn drive<C: Future + Closing>(
             _ = &mut connection => return Ending::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
-                connection.as_mut().close();
+                close(connection.as_mut());
             }
             (reason, is_busy) = connection_state.close_requested(), if closing.is_none() => {
                 if matches!(reason, CloseReason::TooSlow | CloseReason::OfMany) {
@@ -158,7 +126,7 @@ async fn drive<C: Future + Closing>(
                 }
                 // A request that has just arrived is answered first.
                 closing = Some(if is_busy { Ending::CutOff } else { Ending::Itself });
-                connection.as_mut().close();
+                close(connection.as_mut());
                 last_answer.as_mut().reset(Instant::now() + grace);
             }
             () = &mut last_answer, if closing.is_some() => {

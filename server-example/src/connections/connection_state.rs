@@ -1,7 +1,7 @@
 //! What a connection is doing, and the requests of it that are in flight.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::limits::ConnectionLimits;
 use crate::http::body::Pace;
 use crate::limits::ClientAddr;
+use mesonet_service::sync::lock;
 
 /// Length of the pieces in which an answer is sent over HTTP/2. The next piece is made only when
 /// the caller grants a window for it, so that no answer takes more memory than its limit.
@@ -280,8 +281,4 @@ impl Drop for InFlight {
             activity.resting_since = Instant::now();
         }
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

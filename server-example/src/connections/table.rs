@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::connection_state::{CloseReason, ConnectionState, lock};
+use super::connection_state::{CloseReason, ConnectionState};
 use super::limits::ConnectionLimits;
 use crate::limits::ClientAddr;
+use mesonet_service::sync::lock;
 
 /// A client address loses a connection with a request in flight only if it has this many times as
 /// many connections as the client address of the new one, counting the new one. Ordinary callers

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
@@ -17,6 +17,7 @@ use rustls::sign::CertifiedKey;
 use tokio_rustls::TlsAcceptor;
 
 use super::validity::Validity;
+use mesonet_service::sync::lock;
 
 /// The name of HTTP/2 in a handshake (RFC 7301).
 pub const HTTP2: &[u8] = b"h2";
@@ -110,7 +111,7 @@ impl Certificate {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn fresh(&self, now_ms: i64) -> Result<Fresh, TlsError> {
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = self.identities();
+        *lock(&self.seen) = self.identities();
         load(&self.certificate, &self.key, now_ms).map(Fresh)
     }
 
@@ -127,7 +128,7 @@ impl Certificate {
     /// As [`read`](Self::read), once for each change. The old certificate stays.
     pub fn renew(&self, now_ms: i64) -> Result<bool, TlsError> {
         let identities = self.identities();
-        if *self.seen.lock().unwrap_or_else(PoisonError::into_inner) == identities {
+        if *lock(&self.seen) == identities {
             return Ok(false);
         }
         self.take(self.fresh(now_ms)?);

@@ -13,8 +13,7 @@ use mesonet::{BBox, LonLat};
 use serde::de::DeserializeOwned;
 
 use super::encoding::{preferences, weight};
-use super::member;
-use super::member::Requested;
+use super::member::{self, Requested};
 use super::names::{SIDES, check_parameter};
 use super::parameter::Parameter;
 use crate::http::body::{Pace, ReceiveError, receive};
@@ -141,13 +140,24 @@ impl Query {
     /// # Errors
     /// The parameter is repeated, or is neither `true` nor `false`.
     pub fn truth(&self, name: &str) -> Result<bool, ApiError> {
-        match self.one(name)? {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(other) => {
-                Err(ApiError::BadRequest(format!("{name} must be true or false; got \"{other}\"")))
-            }
-        }
+        let truth = self.parsed(name, "true or false", |text| text.parse().ok())?;
+        Ok(truth.unwrap_or_default())
+    }
+
+    /// Returns a parameter that is read here.
+    ///
+    /// # Errors
+    /// 400 with what is allowed: the parameter is repeated, or cannot be read.
+    pub fn parsed<T>(
+        &self,
+        name: &str,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.one(name)? else { return Ok(None) };
+        parse(text).map(Some).ok_or_else(|| {
+            ApiError::BadRequest(format!("{name} must be {allowed}; got \"{text}\""))
+        })
     }
 
     /// Returns an instant, milliseconds since 1970. An unescaped `+` arrives as a space, so a space
@@ -196,12 +206,7 @@ impl Query {
     /// # Errors
     /// The parameter is repeated or not a number.
     pub fn number(&self, name: &str) -> Result<Option<f64>, ApiError> {
-        let number = |text: &str| {
-            f64::from_str(text).map_err(|_| {
-                ApiError::BadRequest(format!("{name} must be a number; got \"{text}\""))
-            })
-        };
-        self.one(name)?.map(number).transpose()
+        self.parsed(name, "a number", |text| text.parse().ok())
     }
 
     /// Returns an index into a list, counted from 0.
@@ -209,16 +214,7 @@ impl Query {
     /// # Errors
     /// The parameter is repeated, or is not a non-negative integer.
     pub fn index(&self, name: &str) -> Result<Option<usize>, ApiError> {
-        let index = |text: &str| {
-            // The parser would accept a sign too.
-            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-            text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
-                ApiError::BadRequest(format!(
-                    "{name} must be a non-negative integer; got \"{text}\""
-                ))
-            })
-        };
-        self.one(name)?.map(index).transpose()
+        self.parsed(name, "a non-negative integer", digits)
     }
 
     /// A place, by `lat` and `lon`.
@@ -271,6 +267,12 @@ impl Query {
             }
         }
     }
+}
+
+/// Reads a whole number without a sign, which the parser would accept too.
+pub fn digits<T: FromStr>(text: &str) -> Option<T> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain)
 }
 
 /// The error for a required parameter that is not given.
@@ -347,7 +349,7 @@ where
         let client_addr = request.extensions().get().copied().unwrap_or_default();
         let bytes = limit.min(announced.unwrap_or(limit));
         let load = if bytes <= LIGHT_BODY_BYTES { Load::Light } else { Load::Heavy };
-        let _memory = workers.turns().memory(client_addr, load, bytes).await;
+        let _memory = workers.memory(client_addr, load, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {

@@ -153,6 +153,16 @@ impl Value<'_> {
         let text = format!("{name} must be {words}; got {got}{within}");
         Err(self.refuse(ApiError::BadRequest(text)))
     }
+
+    /// Refuses a whole number where none is allowed, or one that does not fit.
+    fn whole<E: Error>(self, got: impl fmt::Display, fits: bool) -> Result<(), E> {
+        let is_allowed = |kind| match kind {
+            MemberKind::Number => true,
+            MemberKind::Whole => fits,
+            _ => false,
+        };
+        self.is(is_allowed, got)
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
@@ -181,19 +191,11 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_i64<E: Error>(self, got: i64) -> Result<(), E> {
-        let fits = i32::try_from(got).is_ok();
-        self.is(
-            |kind| matches!(kind, MemberKind::Number) || matches!(kind, MemberKind::Whole) && fits,
-            got,
-        )
+        self.whole(got, i32::try_from(got).is_ok())
     }
 
     fn visit_u64<E: Error>(self, got: u64) -> Result<(), E> {
-        let fits = i32::try_from(got).is_ok();
-        self.is(
-            |kind| matches!(kind, MemberKind::Number) || matches!(kind, MemberKind::Whole) && fits,
-            got,
-        )
+        self.whole(got, i32::try_from(got).is_ok())
     }
 
     fn visit_f64<E: Error>(self, got: f64) -> Result<(), E> {

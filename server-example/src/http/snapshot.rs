@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::encoding::{AcceptedEncodings, Compressor, Effort, Encoding};
 use super::etag::{digest, etag, has_already};
 use crate::http::error::ApiError;
+use mesonet_service::sync::get_or_try_init;
 
 /// A JSON body with its strong ETags, in each encoding that a caller has asked for.
 ///
@@ -168,10 +169,8 @@ impl Snapshot {
         } else {
             content.answer(encoding)
         };
-        let headers = response.headers_mut();
-        headers.insert(header::ETAG, etag.clone());
-        headers.insert(header::VARY, VARY);
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(content.cache_control));
+        let cache_control = HeaderValue::from_static(content.cache_control);
+        tag(&mut response, etag.clone(), cache_control);
         response
     }
 }
@@ -193,15 +192,13 @@ impl Content {
 
     /// The body in an encoding; compresses it if it was not yet.
     fn compress(&self, encoding: Encoding, effort: Effort) -> io::Result<&Compressed> {
-        let cell = &self.compressed[encoding as usize];
-        if let Some(compressed) = cell.get() {
-            return Ok(compressed);
-        }
-        let body = match encoding {
-            Encoding::Identity => self.identity.clone(),
-            _ => Compressor::encode(encoding, effort, &self.identity)?.into(),
-        };
-        Ok(cell.get_or_init(|| Compressed { body, effort }))
+        get_or_try_init(&self.compressed[encoding as usize], || {
+            let body = match encoding {
+                Encoding::Identity => self.identity.clone(),
+                _ => Compressor::encode(encoding, effort, &self.identity)?.into(),
+            };
+            Ok(Compressed { body, effort })
+        })
     }
 
     /// The tag of the body in an encoding, as it is compressed or will be.
@@ -212,11 +209,10 @@ impl Content {
     }
 }
 
-pub const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
+const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
 /// The request headers that an answer for one caller depends on.
-pub const PER_CALLER: HeaderValue =
-    HeaderValue::from_static("accept-encoding, authorization, cookie");
+const PER_CALLER: HeaderValue = HeaderValue::from_static("accept-encoding, authorization, cookie");
 
 /// A 200 with a JSON body that is already encoded.
 pub fn json(encoding: Encoding, body: impl Into<Body>) -> Response {
@@ -266,10 +262,7 @@ pub fn json_of_content(
     } else {
         json_bytes(encoding, &body)?
     };
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, etag);
-    headers.insert(header::VARY, VARY);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    tag(&mut response, etag, HeaderValue::from_static("no-cache"));
     Ok(response)
 }
 
@@ -283,6 +276,32 @@ pub fn json_value(
 ) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
     json_bytes(accepted.fastest(), &body)
+}
+
+/// A small JSON body that nobody keeps.
+///
+/// # Errors
+/// The value cannot be serialized.
+pub fn json_not_stored(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
+    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    Ok((status, headers, body).into_response())
+}
+
+/// Marks an answer as specific to the caller.
+pub fn not_stored(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, PER_CALLER);
+    response
+}
+
+/// Marks an answer with its tag, or the 304 in place of it.
+pub fn tag(response: &mut Response, etag: HeaderValue, cache_control: HeaderValue) {
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, etag);
+    headers.insert(header::VARY, VARY);
+    headers.insert(header::CACHE_CONTROL, cache_control);
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use tokio::sync::mpsc;
 use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
 use crate::http::work::{Cost, Load, Workers, held};
-use crate::limits::ClientAddr;
-use crate::limits::Share;
+use crate::limits::{ClientAddr, Share};
 
 /// Length of a piece. An answer up to that length is sent with its length, and a longer one in
 /// pieces.
@@ -84,7 +83,7 @@ pub async fn body<W: BodyWriter, T: Send + 'static>(
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
-    let mut memory = workers.turns().memory(client_addr, cost.load, cost.bytes).await;
+    let mut memory = workers.memory(client_addr, cost.load, cost.bytes).await;
     let begun = workers.work(client_addr, cost.load, move || {
         let (found, pieces) = begin()?;
         Ok::<_, ApiError>((found, pieces.next()?))

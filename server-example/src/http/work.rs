@@ -7,8 +7,7 @@ use axum::response::Response;
 
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
-use crate::limits::ClientAddr;
-use crate::limits::{Share, Shares};
+use crate::limits::{ClientAddr, Share, Shares};
 
 /// How long work keeps a core busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +40,12 @@ impl Cost {
     }
 }
 
-/// The cores and the memory, shared by callers.
+/// The threads that make answers: the turns on them and the memory, shared by callers.
 ///
 /// Light work has its own turns and its own memory, so that a small answer does not wait behind
 /// large ones, however many client addresses request those. The system divides the cores between
 /// both.
-pub struct Turns {
+pub struct Workers {
     light: Pool,
     heavy: Pool,
 }
@@ -66,8 +65,8 @@ impl Pool {
 /// Light work has one part in this many of the memory.
 const LIGHT_MEMORY: usize = 8;
 
-impl Turns {
-    /// Creates turns on a number of cores, and an amount of memory.
+impl Workers {
+    /// Creates workers for a number of cores, and an amount of memory for answers.
     pub fn new(cores: usize, memory_bytes: usize) -> Self {
         let of_light = memory_bytes / LIGHT_MEMORY;
         Self {
@@ -98,23 +97,6 @@ impl Turns {
     pub fn memory_used(&self) -> usize {
         self.light.bytes.used() + self.heavy.bytes.used()
     }
-}
-
-/// The threads that make answers, and the turns on them.
-pub struct Workers {
-    turns: Turns,
-}
-
-impl Workers {
-    /// Creates workers for a number of cores, and an amount of memory for answers.
-    pub fn new(cores: usize, memory_bytes: usize) -> Self {
-        Self { turns: Turns::new(cores, memory_bytes) }
-    }
-
-    /// The cores and the memory, shared by callers.
-    pub fn turns(&self) -> &Turns {
-        &self.turns
-    }
 
     /// Does work that keeps a core busy, off the threads that serve connections unless it is quick.
     /// At most as many pieces of work run at once as there are cores.
@@ -131,7 +113,7 @@ impl Workers {
             let done = catch_unwind(AssertUnwindSafe(work));
             return done.map_err(|_| ApiError::Internal("quick work panicked".to_owned()));
         }
-        let turn = self.turns.on_core(client_addr, load).await;
+        let turn = self.on_core(client_addr, load).await;
         let request = RequestId::current();
         let task = tokio::task::spawn_blocking(move || {
             let done = match request {
@@ -155,7 +137,7 @@ impl Workers {
         cost: Cost,
         make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
-        let memory = self.turns.memory(client_addr, cost.load, cost.bytes).await;
+        let memory = self.memory(client_addr, cost.load, cost.bytes).await;
         held_answer(self.work(client_addr, cost.load, make).await??, memory).await
     }
 }

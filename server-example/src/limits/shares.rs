@@ -1,11 +1,12 @@
 //! A limited resource that callers share.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
 use crate::limits::ClientAddr;
+use mesonet_service::sync::lock;
 
 /// An amount of a resource: cores or bytes. Each client address may hold as much as is then left
 /// for the others. So one client address alone gets up to a half, and two get a third each and
@@ -39,7 +40,7 @@ impl Shares {
     /// Waits until a client address may have an amount, limited to the total.
     pub async fn take(&self, client_addr: ClientAddr, amount: usize) -> Share {
         let granted = {
-            let mut inner = self.lock();
+            let mut inner = lock(&self.0);
             let amount = amount.min(inner.total);
             if inner.may_take(client_addr, amount) {
                 return self.share(&mut inner, client_addr, amount);
@@ -55,7 +56,7 @@ impl Shares {
 
     /// How much is held.
     pub fn used(&self) -> usize {
-        self.lock().used
+        lock(&self.0).used
     }
 
     fn share(&self, inner: &mut Inner, client_addr: ClientAddr, amount: usize) -> Share {
@@ -66,7 +67,7 @@ impl Shares {
 
     /// Changes what a client address holds through one share, and serves those that wait.
     fn resize(&self, client_addr: ClientAddr, from: usize, to: usize) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.0);
         inner.resize(client_addr, from, to);
         let mut at = 0;
         while let Some(&Waiting { client_addr, amount, .. }) = inner.waiting.get(at) {
@@ -83,10 +84,6 @@ impl Shares {
                 inner.resize(client_addr, amount, 0);
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -165,7 +162,7 @@ mod tests {
         assert_eq!(shares.used(), 12);
         drop(held);
         assert_eq!(shares.used(), 0);
-        assert!(shares.lock().held.is_empty());
+        assert!(lock(&shares.0).held.is_empty());
         assert!(now(&shares, 1, 100).await.is_some(), "more than there is means all");
     }
 

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::limits::ClientAddr;
+use mesonet_service::sync::lock;
 
 /// Maximum number of client addresses that are counted one by one. Further ones share counts.
 const MAX_CLIENTS: usize = 32_768;
@@ -72,12 +73,12 @@ impl Window {
 
     /// Allows another number from now on. The counts stay.
     pub fn set(&self, allowance: Allowance) {
-        self.counts().allowance = allowance;
+        lock(&self.counts).allowance = allowance;
     }
 
     /// Counts a request that came at a time. A refused one does not count.
     pub fn take(&self, client_addr: ClientAddr, now: Instant) -> Turn {
-        let mut counts = self.counts();
+        let mut counts = lock(&self.counts);
         let Allowance { requests, span, waiting, longest_wait } = counts.allowance;
         if requests == 0 {
             return Turn::Now;
@@ -102,10 +103,6 @@ impl Window {
         }
         insert(times, turn);
         Turn::At(turn)
-    }
-
-    fn counts(&self) -> MutexGuard<'_, RequestCounts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
@@ -23,6 +23,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::limits::Turn;
 use mesonet_service::ingest::IngestSummary;
+use mesonet_service::sync::lock;
 
 /// One label.
 pub type By = [(&'static str, String); 1];
@@ -166,7 +167,7 @@ impl Metrics {
     /// Counts what was taken in.
     pub fn ingested(&self, summary: &IngestSummary) {
         let ingest = &self.ingest;
-        let mut newest_ms = ingest.newest_ms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest_ms = lock(&ingest.newest_ms);
         for (&kind, of_kind) in &summary.kinds {
             let labels = [("feed", kind.to_string())];
             for (family, count) in [

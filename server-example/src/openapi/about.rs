@@ -10,12 +10,9 @@ use utoipa::openapi::path::{
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::schema::{KnownFormat, Object, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa::openapi::{
-    Content, ContentBuilder, Header, HeaderBuilder, Ref, RefOr, Required, Response,
-    ResponsesBuilder,
-};
+use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Response, ResponsesBuilder};
 
-use super::answers::Common;
+use super::answers::{Common, text_header};
 use super::endpoint::Endpoint;
 use super::examples::example;
 use super::written::{Writer, written};
@@ -53,16 +50,8 @@ impl Tag {
     ];
 
     /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Observations => "Observations",
-            Self::Alerts => "Alerts",
-            Self::Products => "Products",
-            Self::Models => "Models",
-            Self::Live => "Live",
-            Self::Access => "Access",
-            Self::Server => "Server",
-        }
+    pub fn name(self) -> String {
+        format!("{self:?}")
     }
 }
 
@@ -180,16 +169,18 @@ impl About {
     }
 
     /// Answers in JSON.
-    pub fn json<T: ToSchema>(mut self, description: &'static str) -> Self {
-        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
-        self.ok("200", description, "application/json", content);
-        self
+    pub fn json<T: ToSchema>(self, description: &'static str) -> Self {
+        self.json_with_status::<T>("200", description)
     }
 
-    /// Answers 201 in JSON.
-    pub fn created<T: ToSchema>(mut self, description: &'static str) -> Self {
+    /// Answers in JSON with another status than 200.
+    pub fn json_with_status<T: ToSchema>(
+        mut self,
+        status: &'static str,
+        description: &'static str,
+    ) -> Self {
         let content = Content::new(Some(self.reference::<T>(Writer::Server)));
-        self.ok("201", description, "application/json", content);
+        self.ok(status, description, "application/json", content);
         self
     }
 
@@ -216,13 +207,6 @@ impl About {
         self
     }
 
-    /// Answers 503 in JSON with further members.
-    pub fn not_ready<T: ToSchema>(mut self, description: &'static str) -> Self {
-        let content = Content::new(Some(self.reference::<T>(Writer::Server)));
-        self.ok("503", description, "application/json", content);
-        self
-    }
-
     /// Its answers have a header.
     pub fn header(mut self, name: &'static str, description: &'static str) -> Self {
         for (_, response) in &mut self.ok {
@@ -234,15 +218,8 @@ impl About {
     /// Its answers have a tag. A caller who already has the answer with that tag gets a 304.
     pub fn tagged(mut self) -> Self {
         self = self.header("ETag", "A strong tag of the content in this encoding.");
-        self.headers.push(
-            ParameterBuilder::new()
-                .name("If-None-Match")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some("Tags that the caller has; with the current one, a 304."))
-                .schema(Some(Object::with_type(Type::String)))
-                .build(),
-        );
+        let about = "Tags that the caller has; with the current one, a 304.";
+        self.headers.push(request_header("If-None-Match", about).build());
         self.with(Common::NotModified)
     }
 
@@ -251,16 +228,9 @@ impl About {
         self = self
             .header("Accept-Ranges", "`bytes`.")
             .header("Last-Modified", "When the file was written.");
-        self.headers.push(
-            ParameterBuilder::new()
-                .name("Range")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some("A range of bytes, as RFC 9110 has it; others are ignored."))
-                .schema(Some(Object::with_type(Type::String)))
-                .example(Some(Value::from("bytes=0-16383")))
-                .build(),
-        );
+        let about = "A range of bytes, as RFC 9110 has it; others are ignored.";
+        let range = request_header("Range", about).example(Some(Value::from("bytes=0-16383")));
+        self.headers.push(range.build());
         let mut part = self.ok.first().map(|(_, response)| response.clone()).unwrap_or_default();
         let which = text_header("Which bytes these are.");
         part.headers.insert("Content-Range".to_owned(), which.into());
@@ -366,7 +336,12 @@ fn bytes() -> Content {
     Content::new(Some(object))
 }
 
-fn text_header(description: &str) -> Header {
-    let text = Object::with_type(Type::String);
-    HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
+/// A header of a request that holds a text.
+fn request_header(name: &str, description: &str) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(Object::with_type(Type::String)))
 }

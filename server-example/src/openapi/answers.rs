@@ -1,9 +1,9 @@
 //! Answers that several endpoints give, each described once.
 
 use serde_json::json;
-use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{ComponentsBuilder, Object, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{
-    Content, ContentBuilder, HeaderBuilder, Ref, RefOr, Response, ResponseBuilder,
+    Content, ContentBuilder, Header, HeaderBuilder, Ref, RefOr, Response, ResponseBuilder,
 };
 
 use utoipa::{PartialSchema, ToSchema};
@@ -157,10 +157,6 @@ pub fn add(mut components: ComponentsBuilder) -> ComponentsBuilder {
     for answer in Common::ALL {
         components = components.response(format!("{answer:?}"), answer.response());
     }
-    let header = |description: &str| {
-        let text = ObjectBuilder::new().schema_type(Type::String);
-        HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
-    };
     let mut schemas = vec![
         (Rejected::name().into_owned(), Rejected::schema()),
         (Problem::name().into_owned(), Problem::schema()),
@@ -169,9 +165,9 @@ pub fn add(mut components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schemas_from_iter(schemas)
         .schema("ErrorText", error_text())
-        .header("Replay", header("The server replays a record: its time, RFC 3339."))
-        .header("RequestId", header("The id under which the log has the request."))
-        .header("Challenge", header("`Bearer error=\"invalid_token\"` for a rejected token."))
+        .header("Replay", text_header("The server replays a record: its time, RFC 3339."))
+        .header("RequestId", text_header("The id under which the log has the request."))
+        .header("Challenge", text_header("`Bearer error=\"invalid_token\"` for a rejected token."))
 }
 
 fn error_text() -> RefOr<Schema> {
@@ -192,4 +188,10 @@ fn text(description: &str, example: &str) -> ResponseBuilder {
 fn rejected() -> Content {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Rejected")));
     content.example(Some(json!({ "reason": "expired" }))).build()
+}
+
+/// A header of an answer that holds a text.
+pub fn text_header(description: &str) -> Header {
+    let text = Object::with_type(Type::String);
+    HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
 }

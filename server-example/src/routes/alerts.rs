@@ -56,10 +56,8 @@ pub const LANG: Parameter =
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/alerts",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/alerts", || get(alerts))
+    .query(&[
         Parameter::new("start", Form::Instant, "Only alerts that last to this time or longer.")
             .example("2026-07-15T00:00:00Z"),
         Parameter::new("end", Form::Instant, "Only alerts that begin at this time or before.")
@@ -74,10 +72,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         CODES,
         Parameter::new("active", Form::Truth, "Only alerts that are active.").default("false"),
         LANG,
-    ],
-    body: &[],
-    handler: || get(alerts),
-    about: || {
+    ])
+    .about(|| {
         About::new("getAlerts", Tag::Alerts, "Official alerts with their current state")
             .text("Filters must each be met by one of the areas of an alert.")
             .json::<Alerts>("The alerts, newest first.")
@@ -91,8 +87,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             )
             .cached("`no-cache`")
             .tagged()
-    },
-}];
+    })];
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,
@@ -189,8 +184,8 @@ pub fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
 }
 
 pub fn language(query: &Query) -> Result<Language, ApiError> {
-    let all = [Language::English, Language::French];
-    let Some(text) = query.one("lang")? else { return Ok(Language::default()) };
-    let found = all.into_iter().find(|language| language.name() == text);
-    found.ok_or_else(|| ApiError::BadRequest(format!("lang must be en or fr; got \"{text}\"")))
+    let named = |text: &str| {
+        [Language::English, Language::French].into_iter().find(|language| language.name() == text)
+    };
+    Ok(query.parsed("lang", "en or fr", named)?.unwrap_or_default())
 }

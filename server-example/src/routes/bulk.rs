@@ -1,6 +1,5 @@
 //! `/historical/bulk`: all readings of a station, in pages of rows.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use mesonet::{HalfOpenWindow, Reader, StationId, Variable, export};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, FILTER_INSTEAD, station_filter, station_needed};
+use super::filter::{self, FILTER, FILTER_INSTEAD, station_filter, station_needed};
 use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::START;
 use crate::auth::access::{Allowed, Gate};
@@ -26,8 +25,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter, join};
-use crate::http::stream;
-use crate::http::stream::{BodyWriter, Pieces};
+use crate::http::stream::{self, BodyWriter, Pieces};
 use crate::http::work::Cost;
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Credentials, Tag};
@@ -89,11 +87,9 @@ const OWN: [Parameter; 6] = [
     .default("csv"),
 ];
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "POST",
-    path: "/historical/bulk",
-    query: &join::<9, 16, 25>(join::<6, 3, 9>(OWN, FORM), FILTER_INSTEAD),
-    body: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::post("/historical/bulk", || post(bulk))
+    .query(&join::<9, 16, 25>(join::<6, 3, 9>(OWN, FORM), FILTER_INSTEAD))
+    .body(&[
         Member::new("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
         Member::new("requests", MemberKind::Objects),
@@ -108,15 +104,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("qualityRange", MemberKind::Object),
         Member::new("worst", MemberKind::BaseQuality),
         Member::new("best", MemberKind::BaseQuality),
-    ],
-    handler: || post(bulk),
-    about: || {
+    ])
+    .about(|| {
         About::new("exportReadings", Tag::Observations, "All readings of stations, in pages")
             .text(
                 "For the commercial plan. Rows by time, then by series. The media type that is \
-                   accepted chooses the format. Without rows, 200 with the header row. The stations are \
-                   that of `stationId`, those of `stationIds`, or those that match the parameters; of \
-                   several, the rows are station by station, with a column `station_id`.",
+                 accepted chooses the format. Without rows, 200 with the header row. The stations \
+                 are that of `stationId`, those of `stationIds`, or those that match the \
+                 parameters; of several, the rows are station by station, with a column \
+                 `station_id`.",
             )
             .credentials(Credentials::Commercial)
             .json_body::<BulkRequest>(serde_json::json!({
@@ -132,8 +128,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .header("X-Station-Id", "Id of the station, when a series was found.")
             .header("X-Name", "The exported variables, when a series was found.")
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 struct HistoricalBulk;
 
@@ -202,8 +197,7 @@ async fn bulk(
             None => Arc::clone(&state.services.store) as _,
         };
         let store = Watched::new(&*record);
-        let page = export::Page::plan(&store, &request, cursor.as_deref());
-        let page = page?;
+        let page = export::Page::plan(&store, &request, cursor.as_deref())?;
         if let Some(past) = archive {
             past.planned();
         }
@@ -264,17 +258,8 @@ fn of_stations(
             Ok(export::Request::new(station_needed(state, &name)?, window))
         }
         (None, Some(names), false) => {
-            let stations = names.iter().map(|name| station_needed(state, name));
-            let stations: BTreeSet<StationId> = stations.collect::<Result<_, _>>()?;
-            let limit = state.config().max_station_ids;
-            if stations.len() > limit {
-                return Err(ApiError::BadRequest(format!(
-                    "stationIds holds {} different ids; the limit is {limit}",
-                    stations.len()
-                )));
-            }
+            let stations = filter::station_ids(state, names.iter().map(String::as_str))?;
             let names: Vec<String> = stations.iter().map(StationId::to_string).collect();
-            let stations = stations.into_iter().collect();
             Ok(export::Request::of_stations(stations, window, names.join(",")))
         }
         (None, None, true) => {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::{Capabilities, Limits, ModelCapabilities, Product, ProductAccess};
@@ -13,24 +12,18 @@ use serde::Serialize;
 use crate::auth::access::Caller;
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
-use crate::http::snapshot::{PER_CALLER, json_value};
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/capabilities",
-    query: &[],
-    body: &[],
-    handler: || get(capabilities),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/capabilities", || get(capabilities)).about(|| {
         About::new("getCapabilities", Tag::Access, "What the caller may do")
             .text("An anonymous caller gets the free view.")
             .json::<ModelCapabilities>("Products of both services, and limits of this one.")
             .cached("`no-store`: the answer is per caller.")
-    },
-}];
+    })];
 
 /// The products of both services, and the limits of this one.
 #[derive(Serialize)]
@@ -50,10 +43,5 @@ async fn capabilities(
     let models = catalogue.capabilities(caller.of_models(), BTreeMap::new()).products;
     let products = products.into_iter().map(|(id, access)| (id.to_owned(), access));
     let view = ServiceCapabilities { products: products.chain(models).collect(), limits };
-    let mut response = json_value(accepted, &view)?;
-    // The answer is specific to the caller.
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::VARY, PER_CALLER);
-    Ok(response)
+    json_value(accepted, &view).map(not_stored)
 }

@@ -25,10 +25,8 @@ use crate::openapi::{About, Common, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/observations/explain",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/observations/explain", || get(explain))
+    .query(&[
         STATION_ID,
         Parameter::new("typeId", Form::Whole(i32::MIN as i64, i32::MAX as i64), "The series.")
             .required()
@@ -36,18 +34,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Parameter::new("timestamp", Form::Instant, "Time of the reading.")
             .required()
             .example("2024-08-03T21:00:00Z"),
-    ],
-    body: &[],
-    handler: || get(explain),
-    about: || {
+    ])
+    .about(|| {
         About::new("explainReading", Tag::Observations, "Why a reading has its verdict")
             .json::<ReadingExplanation>(
                 "The checks that ran, with what they looked at and their limits.",
             )
             .with(Common::NotFound)
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// The explanation is computed on request and not stored.
 async fn explain(
@@ -59,10 +54,8 @@ async fn explain(
 ) -> Result<Response, ApiError> {
     let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
     let station = station_named(&state, station)?;
-    let series = query.one("typeId")?.ok_or_else(|| missing("typeId"))?;
-    let series = series.parse().map(SeriesId).map_err(|_| {
-        ApiError::BadRequest(format!("typeId must be a 32-bit integer; got \"{series}\""))
-    })?;
+    let series = query.parsed("typeId", "a 32-bit integer", |text| text.parse().ok())?;
+    let series = series.map(SeriesId).ok_or_else(|| missing("typeId"))?;
     let ts_ms = query.needed_instant("timestamp")?;
     check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
     let explained = state.work(client_addr, Load::Light, move |state| {

@@ -17,6 +17,7 @@ use crate::http::snapshot::Snapshot;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
+use mesonet_service::sync::get_or_try_init;
 
 /// The page may load and call only what is of this origin. Small pictures are in the style sheet.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -54,37 +55,23 @@ const STYLES: &str = "swagger-ui.css";
 const FILES: &[&str] = &["start.js", BUNDLE, STYLES];
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/swagger",
-        query: &[],
-        body: &[],
-        handler: || get(page),
-        about: || {
-            About::new("getExplorer", Tag::Server, "This description as a page")
-                .credentials(Credentials::Any)
-                .plain("text/html", "The page.")
-                .header("Content-Security-Policy", "Only what is of this origin.")
-                .cached(CACHE_CONTROL)
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/swagger/{file}",
-        query: &[],
-        body: &[],
-        handler: || get(file),
-        about: || {
-            let name = Parameter::new("file", Form::OneOf(FILES), "Name of the file.");
-            About::new("getExplorerFile", Tag::Server, "A file of the page")
-                .credentials(Credentials::Any)
-                .path(&[name.example(STYLES)])
-                .plain("text/css", "The file.")
-                .plain("text/javascript", "The file.")
-                .cached(CACHE_CONTROL)
-                .tagged()
-        },
-    },
+    Endpoint::get("/swagger", || get(page)).about(|| {
+        About::new("getExplorer", Tag::Server, "This description as a page")
+            .credentials(Credentials::Any)
+            .plain("text/html", "The page.")
+            .header("Content-Security-Policy", "Only what is of this origin.")
+            .cached(CACHE_CONTROL)
+    }),
+    Endpoint::get("/swagger/{file}", || get(file)).about(|| {
+        let name = Parameter::new("file", Form::OneOf(FILES), "Name of the file.");
+        About::new("getExplorerFile", Tag::Server, "A file of the page")
+            .credentials(Credentials::Any)
+            .path(&[name.example(STYLES)])
+            .plain("text/css", "The file.")
+            .plain("text/javascript", "The file.")
+            .cached(CACHE_CONTROL)
+            .tagged()
+    }),
 ];
 
 async fn page() -> Response {
@@ -121,15 +108,11 @@ async fn file(
 /// Returns the files in the order of their names. They are unpacked when first requested.
 fn files() -> Result<&'static [Snapshot], ApiError> {
     static UNPACKED: OnceLock<Vec<Snapshot>> = OnceLock::new();
-    if let Some(files) = UNPACKED.get() {
-        return Ok(files);
-    }
     let snapshot = |name: &&str| -> Result<Snapshot, ApiError> {
         let body = if *name == "start.js" { START.into() } else { unpacked(name)? };
         Snapshot::new(body, CACHE_CONTROL, Effort::Fastest, None).map_err(ApiError::internal)
     };
-    let files: Vec<Snapshot> = FILES.iter().map(snapshot).collect::<Result<_, _>>()?;
-    Ok(UNPACKED.get_or_init(|| files))
+    get_or_try_init(&UNPACKED, || FILES.iter().map(snapshot).collect()).map(Vec::as_slice)
 }
 
 /// Returns a file of the distribution of Swagger UI.

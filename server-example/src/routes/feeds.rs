@@ -16,21 +16,14 @@ use crate::routes::Endpoint;
 use crate::state::State;
 use crate::state::feeds::Feed;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/feeds",
-    query: &[],
-    body: &[],
-    handler: || get(feeds),
-    about: || {
-        About::new("listFeeds", Tag::Observations, "The networks and the age of their reports")
-            .text(
-                "A feed is late if no station of its network has reported for longer than the server \
-                 allows it. While the server replays earlier data, none is late.",
-            )
-            .json::<FeedList>("The feeds by network.")
-    },
-}];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/feeds", || get(feeds)).about(|| {
+    About::new("listFeeds", Tag::Observations, "The networks and the age of their reports")
+        .text(
+            "A feed is late if no station of its network has reported for longer than the server \
+             allows it. While the server replays earlier data, none is late.",
+        )
+        .json::<FeedList>("The feeds by network.")
+})];
 
 /// The networks of the record.
 #[derive(Serialize, ToSchema)]

@@ -1,6 +1,7 @@
 //! Parameters that choose stations.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 
 use mesonet::geo::Region;
 use mesonet::query::{Away, Near, Scope, StationFilter};
@@ -168,6 +169,19 @@ pub fn matching(
     Ok((Scope::Stations(found.into_iter().map(|found| found.id).collect()), away))
 }
 
+/// How many stations are in a scope.
+///
+/// # Errors
+/// The stations cannot be read.
+pub fn station_count(state: &State, scope: &Scope) -> Result<usize, ApiError> {
+    let directory = state.services.store.directory()?;
+    Ok(match scope {
+        Scope::Everywhere => directory.stations.len(),
+        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
+        Scope::Stations(ids) => ids.len(),
+    })
+}
+
 /// Reads [`STATION_IDS`]; `None` if they are not given.
 ///
 /// # Errors
@@ -299,6 +313,11 @@ pub fn station_needed(state: &State, name: &str) -> Result<StationId, ApiError> 
         ApiError::NotFound(text) => ApiError::BadRequest(text),
         other => other,
     })
+}
+
+/// The error for a station that is not on record.
+pub fn no_station(id: impl Display) -> ApiError {
+    ApiError::NotFound(format!("no station has the id \"{id}\""))
 }
 
 #[cfg(test)]

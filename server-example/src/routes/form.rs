@@ -63,15 +63,15 @@ impl RequestedForm {
             None => None,
             Some(LOCAL) => Some(Zone::OfStations),
             // An unescaped + arrives as a space.
-            Some(name) => Some(state.time_zones.clock(&name.replace(' ', "+")).map_or_else(
-                || {
-                    Err(ApiError::BadRequest(format!(
+            Some(name) => {
+                let clock = state.time_zones.clock(&name.replace(' ', "+")).ok_or_else(|| {
+                    ApiError::BadRequest(format!(
                         "\"{name}\" is no zone of the tz database; allowed are {LOCAL}, and names \
                          such as America/Toronto"
-                    )))
-                },
-                |clock| Ok(Zone::Named(clock)),
-            )?),
+                    ))
+                })?;
+                Some(Zone::Named(clock))
+            }
         };
         Ok(Self { units: units(query)?, zone })
     }

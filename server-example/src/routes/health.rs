@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mesonet::Iso8601;
@@ -11,37 +11,24 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::error::ApiError;
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::record::{is_ahead, newest_ms_by};
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/healthz",
-        query: &[],
-        body: &[],
-        handler: || get(healthz),
-        about: || {
-            About::new("getHealth", Tag::Server, "Whether the process answers")
-                .plain("text/plain", "`ok`")
-                .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/readyz",
-        query: &[],
-        body: &[],
-        handler: || get(readyz),
-        about: || {
-            About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
-                .json::<Readiness>("It can.")
-                .not_ready::<Readiness>("It cannot, for these reasons.")
-                .cached("`no-store`")
-        },
-    },
+    Endpoint::get("/healthz", || get(healthz)).about(|| {
+        About::new("getHealth", Tag::Server, "Whether the process answers")
+            .plain("text/plain", "`ok`")
+            .cached("`no-store`")
+    }),
+    Endpoint::get("/readyz", || get(readyz)).about(|| {
+        About::new("getReadiness", Tag::Server, "Whether it can answer and take files in")
+            .json::<Readiness>("It can.")
+            .json_with_status::<Readiness>("503", "It cannot, for these reasons.")
+            .cached("`no-store`")
+    }),
 ];
 
 /// The process answers.
@@ -76,12 +63,7 @@ struct Readiness {
 async fn readyz(Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let readiness = state.look_up(readiness).await?;
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body = serde_json::to_vec(&readiness).map_err(ApiError::internal)?;
-    let mut response = (status, body).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    json_not_stored(status, &readiness)
 }
 
 fn readiness(state: &State) -> Readiness {

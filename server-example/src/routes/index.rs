@@ -23,34 +23,20 @@ use crate::state::State;
 const BY_ACCEPT: HeaderValue = HeaderValue::from_static("accept, accept-encoding");
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/",
-        query: &[],
-        body: &[],
-        handler: || get(index),
-        about: || {
-            About::new("getIndex", Tag::Server, "What the server is and where its endpoints are")
-                .text("A caller that prefers `text/html`, as browsers do, gets the explorer.")
-                .credentials(Credentials::Any)
-                .json::<Index>("The endpoints.")
-                .plain("text/html", "The explorer.")
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/openapi/v1.json",
-        query: &[],
-        body: &[],
-        handler: || get(openapi),
-        about: || {
-            About::new("getDescription", Tag::Server, "This description")
-                .credentials(Credentials::Any)
-                .json::<OpenApiDocument>("An OpenAPI 3.1 document.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
+    Endpoint::get("/", || get(index)).about(|| {
+        About::new("getIndex", Tag::Server, "What the server is and where its endpoints are")
+            .text("A caller that prefers `text/html`, as browsers do, gets the explorer.")
+            .credentials(Credentials::Any)
+            .json::<Index>("The endpoints.")
+            .plain("text/html", "The explorer.")
+    }),
+    Endpoint::get("/openapi/v1.json", || get(openapi)).about(|| {
+        About::new("getDescription", Tag::Server, "This description")
+            .credentials(Credentials::Any)
+            .json::<OpenApiDocument>("An OpenAPI 3.1 document.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
 ];
 
 /// An OpenAPI 3.1 document.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Shared};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,6 +14,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -21,30 +22,19 @@ use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeyEntry, KeyRecord, KeysError, Validity};
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/keys",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-        about: || {
-            About::new("listKeys", Tag::Access, "The API keys")
-                .text("For an account of the staff, signed in by the header.")
-                .credentials(Credentials::Operator)
-                .json::<KeyList>("The keys, without their texts.")
-                .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/keys",
-        query: &[],
-        body: &[
+    Endpoint::get("/keys", || get(list)).about(|| {
+        About::new("listKeys", Tag::Access, "The API keys")
+            .text("For an account of the staff, signed in by the header.")
+            .credentials(Credentials::Operator)
+            .json::<KeyList>("The keys, without their texts.")
+            .cached("`no-store`")
+    }),
+    Endpoint::post("/keys", || post(issue))
+        .body(&[
             Member::required("label", MemberKind::Text),
             Member::new("expires", MemberKind::Text),
-        ],
-        handler: || post(issue),
-        about: || {
+        ])
+        .about(|| {
             About::new("issueKey", Tag::Access, "Issues an API key")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
@@ -52,25 +42,17 @@ pub const ENDPOINTS: &[Endpoint] = &[
                     "label": "City of Toronto",
                     "expires": "year",
                 }))
-                .created::<Issued>("The key, which is shown only here.")
+                .json_with_status::<Issued>("201", "The key, which is shown only here.")
                 .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/keys/{id}/revoke",
-        query: &[],
-        body: &[],
-        handler: || post(revoke),
-        about: || {
-            About::new("revokeKey", Tag::Access, "Revokes an API key")
-                .text("For an account of the staff, signed in by the header.")
-                .credentials(Credentials::Operator)
-                .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])
-                .json::<KeyEntry>("The key, now revoked.")
-                .cached("`no-store`")
-        },
-    },
+        }),
+    Endpoint::post("/keys/{id}/revoke", || post(revoke)).about(|| {
+        About::new("revokeKey", Tag::Access, "Revokes an API key")
+            .text("For an account of the staff, signed in by the header.")
+            .credentials(Credentials::Operator)
+            .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])
+            .json::<KeyEntry>("The key, now revoked.")
+            .cached("`no-store`")
+    }),
 ];
 
 /// A new key. It is shown only here.
@@ -103,7 +85,7 @@ struct KeyList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let keys = look_up(&state, |record| record.list()).await?;
-    json(StatusCode::OK, &KeyList { keys })
+    json_not_stored(StatusCode::OK, &KeyList { keys })
 }
 
 async fn issue(
@@ -124,7 +106,7 @@ async fn issue(
     let (key, entry) =
         look_up(&state, move |record| record.issue(&wanted.label, validity, system_ms())).await?;
     tracing::info!("API key {} issued by {}", entry.id, subject.as_deref().unwrap_or("staff"));
-    json(StatusCode::CREATED, &Issued { key, entry })
+    json_not_stored(StatusCode::CREATED, &Issued { key, entry })
 }
 
 async fn revoke(
@@ -135,7 +117,7 @@ async fn revoke(
     refuse_to_follow(&state)?;
     let entry = look_up(&state, move |record| record.revoke(&id, system_ms())).await?;
     tracing::info!("API key {} revoked by {}", entry.id, subject.as_deref().unwrap_or("staff"));
-    json(StatusCode::OK, &entry)
+    json_not_stored(StatusCode::OK, &entry)
 }
 
 /// A server that only reads has the keys of the writing server.
@@ -167,14 +149,4 @@ async fn look_up<T: Send + 'static>(
         Ok(done)
     });
     done.await?
-}
-
-/// An answer for an operator, which nobody keeps.
-pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
-    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
-    let mut response = (status, body).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
 }

@@ -109,19 +109,14 @@ const EXAMPLE: &str = "id: 7c9e6679f2a41d03-1041-0-17\n\
     \"timestamp\":\"2024-08-03T21:00:00Z\",\"type\":\"airTemperature\",\"typeId\":1944015174,\
     \"value\":28.9,\"quality\":{\"baseQuality\":\"Good\",\"reasonQuality\":\"None\"}}]}}}\n\n";
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/live",
-    query: &join::<15, 8, 23>(OWN, OF_STATIONS),
-    body: &[],
-    handler: || get(live),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/live", || get(live))
+    .query(&join::<15, 8, 23>(OWN, OF_STATIONS))
+    .about(|| {
         About::new("listen", Tag::Live, "What changes, as it changes")
             .text(TEXT)
             .events(EXAMPLE)
             .cached("`no-store`")
-    },
-}];
+    })];
 
 async fn live(
     Shared(state): Shared<Arc<State>>,

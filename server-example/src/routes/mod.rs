@@ -1,4 +1,4 @@
-//! The endpoints: one file per resource, each with its `router()`.
+//! The endpoints: one file per resource, each with its `ENDPOINTS`.
 
 mod alerts;
 mod bulk;
@@ -30,6 +30,7 @@ mod summary;
 mod units;
 mod weather;
 mod webhooks;
+mod window;
 mod zones;
 
 use std::sync::Arc;

@@ -10,27 +10,20 @@ use mesonet_service::mqtt::MqttStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/mqtt",
-    query: &[],
-    body: &[],
-    handler: || get(list),
-    about: || {
-        About::new("listMqttBrokers", Tag::Access, "Where events are sent, and what has arrived")
-            .text("For an account of the staff, signed in by the header.")
-            .credentials(Credentials::Operator)
-            .json::<MqttBrokerList>("The brokers of the settings.")
-            .cached("`no-store`")
-    },
-}];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/mqtt", || get(list)).about(|| {
+    About::new("listMqttBrokers", Tag::Access, "Where events are sent, and what has arrived")
+        .text("For an account of the staff, signed in by the header.")
+        .credentials(Credentials::Operator)
+        .json::<MqttBrokerList>("The brokers of the settings.")
+        .cached("`no-store`")
+})];
 
 /// The brokers of the settings.
 #[derive(Serialize, ToSchema)]
@@ -40,5 +33,5 @@ struct MqttBrokerList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let brokers = state.mqtt.iter().map(|broker| broker.status()).collect();
-    json(StatusCode::OK, &MqttBrokerList { brokers })
+    json_not_stored(StatusCode::OK, &MqttBrokerList { brokers })
 }

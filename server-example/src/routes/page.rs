@@ -14,6 +14,7 @@ use crate::http::snapshot::Snapshot;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
+use mesonet_service::sync::get_or_try_init;
 
 /// Name of each file and its content in Brotli, written by the build of the page; `index.html` is
 /// the first.
@@ -44,42 +45,28 @@ fn is_library(name: &str) -> bool {
 const ROBOTS: &str = "robots.txt";
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/robots.txt",
-        query: &[],
-        body: &[],
-        handler: || get(robots),
-        about: || {
-            About::new("getRobots", Tag::Server, "What robots may read")
-                .credentials(Credentials::Any)
-                .plain("text/plain", "The rules.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/explorer/{file}",
-        query: &[],
-        body: &[],
-        handler: || get(file),
-        about: || {
-            let name = Parameter::new("file", Form::Text(100), "Name of the file.");
-            About::new("getPageFile", Tag::Server, "A file of the page at /")
-                .credentials(Credentials::Any)
-                .path(&[name.example(LIBRARY)])
-                .bytes("application/wasm", "The library.")
-                .plain("text/javascript", "A program.")
-                .plain("text/css", "A style sheet.")
-                .bytes("application/octet-stream", "Outlines of countries and states; towns.")
-                .bytes("image/png", "An icon.")
-                .plain("image/svg+xml", "The icon.")
-                .plain("application/manifest+json", "What makes the page an application.")
-                .cached("For good where the name is made from the content, else `no-cache`.")
-                .tagged()
-        },
-    },
+    Endpoint::get("/robots.txt", || get(robots)).about(|| {
+        About::new("getRobots", Tag::Server, "What robots may read")
+            .credentials(Credentials::Any)
+            .plain("text/plain", "The rules.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/explorer/{file}", || get(file)).about(|| {
+        let name = Parameter::new("file", Form::Text(100), "Name of the file.");
+        About::new("getPageFile", Tag::Server, "A file of the page at /")
+            .credentials(Credentials::Any)
+            .path(&[name.example(LIBRARY)])
+            .bytes("application/wasm", "The library.")
+            .plain("text/javascript", "A program.")
+            .plain("text/css", "A style sheet.")
+            .bytes("application/octet-stream", "Outlines of countries and states; towns.")
+            .bytes("image/png", "An icon.")
+            .plain("image/svg+xml", "The icon.")
+            .plain("application/manifest+json", "What makes the page an application.")
+            .cached("For good where the name is made from the content, else `no-cache`.")
+            .tagged()
+    }),
 ];
 
 async fn robots(
@@ -141,15 +128,12 @@ fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
 /// accept no Brotli.
 fn unpacked(place: usize, brotli: &'static [u8]) -> Result<&'static Snapshot, ApiError> {
     static UNPACKED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
-    let cell = &UNPACKED[place];
-    if let Some(snapshot) = cell.get() {
-        return Ok(snapshot);
-    }
-    let name = FILES[place].0;
-    let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
-    let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
-    let snapshot = Snapshot::of_brotli(brotli, caching).map_err(ApiError::internal)?;
-    Ok(cell.get_or_init(|| snapshot))
+    get_or_try_init(&UNPACKED[place], || {
+        let name = FILES[place].0;
+        let keeps_its_name = place == 0 || name == ROBOTS || is_library(name);
+        let caching = if keeps_its_name { ASKED_AGAIN } else { FOR_GOOD };
+        Snapshot::of_brotli(brotli, caching).map_err(ApiError::internal)
+    })
 }
 
 fn media_type(name: &str) -> &'static str {

@@ -39,45 +39,26 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 const MAX_TIMES: usize = 1000;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/products",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-        about: || {
-            About::new("listProducts", Tag::Products, "The raster products and their times")
-                .json::<ProductList>("Products by type.")
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/products/{type}",
-        query: &[DURATION, TIMESTAMP],
-        body: &[],
-        handler: || get(file),
-        about: || {
-            About::new("getProduct", Tag::Products, "The file of a raster product")
-                .path(&[TYPE])
-                .bytes("image/tiff", "A Cloud Optimized GeoTIFF.")
-                .header("Content-Location", "The address that still names this file later.")
-                .cached("`no-cache`: a file may be replaced by a better one.")
-                .ranges()
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/products/{type}/exists",
-        query: &[DURATION, TIMESTAMP],
-        body: &[],
-        handler: || get(exists),
-        about: || {
+    Endpoint::get("/products", || get(list)).about(|| {
+        About::new("listProducts", Tag::Products, "The raster products and their times")
+            .json::<ProductList>("Products by type.")
+    }),
+    Endpoint::get("/products/{type}", || get(file)).query(&[DURATION, TIMESTAMP]).about(|| {
+        About::new("getProduct", Tag::Products, "The file of a raster product")
+            .path(&[TYPE])
+            .bytes("image/tiff", "A Cloud Optimized GeoTIFF.")
+            .header("Content-Location", "The address that still names this file later.")
+            .cached("`no-cache`: a file may be replaced by a better one.")
+            .ranges()
+            .tagged()
+    }),
+    Endpoint::get("/products/{type}/exists", || get(exists)).query(&[DURATION, TIMESTAMP]).about(
+        || {
             About::new("hasProduct", Tag::Products, "Whether there is a file of a raster product")
                 .path(&[TYPE])
                 .json::<Exists>("Whether there is one.")
         },
-    },
+    ),
 ];
 
 /// Whether there is a file.

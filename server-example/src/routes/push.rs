@@ -26,10 +26,8 @@ use crate::state::State;
 
 const MAX_NAME_LETTERS: usize = 255;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "POST",
-    path: "/ingest",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::post("/ingest", || post(push))
+    .query(&[
         Parameter::new(
             "feed",
             Form::Text(64),
@@ -38,17 +36,14 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Parameter::new("name", Form::Matching("^[^/\\\\\\x00]{1,255}$"), "Name of the file."),
         Parameter::new("model", Form::Text(64), "The model whose output it is."),
         Parameter::new("received", Form::Instant, "When it was received, if not now."),
-    ],
-    body: &[],
-    handler: || post(push),
-    about: || {
+    ])
+    .about(|| {
         About::new("pushFile", Tag::Server, "Pushes a feed file")
             .credentials(Credentials::Pusher)
             .bytes_body("A file or an archive, packed or not.")
             .json::<Outcome<'_>>("What was taken of it.")
             .with(Common::InsufficientStorage)
-    },
-}];
+    })];
 
 /// Permission to push. When a handler extracts it first, other callers are refused before the rest
 /// of their request is read.

@@ -6,12 +6,12 @@ use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::ClosedWindow;
-use mesonet::access::check_lookback;
 use mesonet::intake::{STATION_QUALITY_MAX_MS, StationQuality};
 use mesonet::time::DAY_MS;
 
-use super::filter::station_named;
+use super::filter::{no_station, station_named};
 use super::parameters::{END, START, STATION};
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::AcceptedEncodings;
@@ -27,23 +27,17 @@ use crate::state::State;
 /// How many days before the end a report starts if its start is not given.
 const DEFAULT_MS: i64 = 7 * DAY_MS;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/stations/{id}/quality",
-    query: &[START, END],
-    body: &[],
-    handler: || get(quality),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/stations/{id}/quality", || get(quality)).query(&[START, END]).about(|| {
         About::new("getStationQuality", Tag::Observations, "The verdicts on a station")
             .text(
                 "Rates of verdicts by variable and month, and what the neighbours say. At most 31 \
-                   days; by default the last 7.",
+                 days; by default the last 7.",
             )
             .path(&[STATION])
             .json::<StationQuality>("The report.")
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// The report is computed on request and not stored.
 async fn quality(
@@ -54,20 +48,16 @@ async fn quality(
     query: Query,
     accepted: AcceptedEncodings,
 ) -> Result<Response, ApiError> {
-    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
-    let now_ms = state.clock.now_ms();
-    let end_ms = query.instant("end")?.unwrap_or(now_ms);
-    let start_ms = query.instant("start")?.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_MS));
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, now_ms, caller.plan)?;
+    let window = window::or_last(DEFAULT_MS, &state, &caller, &query)?;
     check_length(window).map_err(ApiError::BadRequest)?;
     let found = state.work(client_addr, Load::Heavy, move |state| {
         let intake = &state.services.intake;
         state.services.read(|store| intake.station_quality(store, id, window))
     });
     let (found, damaged) = found.await??;
-    let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));
+    let answer =
+        found.ok_or_else(|| no_station(&text)).and_then(|found| json_value(accepted, &found));
     Ok(with_header(answer, damaged))
 }
 

@@ -8,17 +8,17 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::{get, post};
-use mesonet::access::check_lookback;
 use mesonet::query::json::{FeaturesWriter, ReadingsWriter};
 use mesonet::query::{AnswerReading, Away, Readings, ReadingsQuery, Scope, readings};
 use mesonet::time::{HOUR_MS, parse_max_age};
-use mesonet::{ClosedWindow, StationId, Step, Variable};
+use mesonet::{StationId, Step, Variable};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::filter::{FILTER, matching, station_ids};
+use super::filter::{FILTER, matching, station_count, station_ids};
 use super::form::{FORM, Format, RequestedForm, format};
 use super::parameters::{END, START};
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::{AcceptedEncodings, Encoding};
@@ -27,8 +27,7 @@ use crate::http::extract::{Headers, JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter, join};
 use crate::http::snapshot::json;
-use crate::http::stream;
-use crate::http::stream::{BodyWriter, Pieces};
+use crate::http::stream::{self, BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Tag};
@@ -87,26 +86,18 @@ const WINDOWED: [Parameter; 9] =
     join([START, END, STEP, NAMES, MAX_AGE], join::<3, 1, 4>(FORM, [FORMAT]));
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/readings",
-        query: &join::<9, 16, 25>(WINDOWED, FILTER),
-        body: &[],
-        handler: || get(of_box),
-        about: || {
+    Endpoint::get("/stations/readings", || get(of_box))
+        .query(&join::<9, 16, 25>(WINDOWED, FILTER))
+        .about(|| {
             About::new("getReadings", Tag::Observations, "Readings of the stations that match")
                 .text(WINDOW)
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/stations/readings",
-        query: &WINDOWED,
-        body: &[Member::required("stationIds", MemberKind::Texts)],
-        handler: || post(of_stations),
-        about: || {
+        }),
+    Endpoint::post("/stations/readings", || post(of_stations))
+        .query(&WINDOWED)
+        .body(&[Member::required("stationIds", MemberKind::Texts)])
+        .about(|| {
             About::new("getReadingsOfStations", Tag::Observations, "Readings of named stations")
                 .text(WINDOW)
                 .json_body::<StationIds>(serde_json::json!({
@@ -114,8 +105,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 }))
                 .json::<Readings>("Readings by station.")
                 .cached("`no-cache`")
-        },
-    },
+        }),
 ];
 
 async fn of_box(
@@ -166,12 +156,7 @@ fn readings_query(
     query: &Query,
     scope: Scope,
 ) -> Result<ReadingsQuery, ApiError> {
-    let now_ms = state.clock.now_ms();
-    let end_ms = query.instant("end")?.unwrap_or(now_ms);
-    let start_ms = query.instant("start")?;
-    let start_ms = start_ms.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_WINDOW_MS));
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, now_ms, caller.plan)?;
+    let window = window::or_last(DEFAULT_WINDOW_MS, state, caller, query)?;
     Ok(ReadingsQuery::new(window, names(query)?)
         .scope(scope)
         .step(query.read("step", Step::from_str)?)
@@ -250,12 +235,7 @@ enum AnswerWriter {
 
 /// Estimates the cost from the requested stations, names and positions.
 fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
-    let directory = state.services.store.directory()?;
-    let stations = match &query.scope {
-        Scope::Everywhere => directory.stations.len(),
-        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
-        Scope::Stations(ids) => ids.len(),
-    };
+    let stations = station_count(state, &query.scope)?;
     let columns = stations * query.names.len().min(Variable::ALL.len());
     let span_ms = query.window.span_ms();
     let caps = state.config().caps();

@@ -6,7 +6,8 @@ use futures_util::{FutureExt, StreamExt};
 use mesonet::store::no_verdicts;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store,
+    Batch, ClosedWindow, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey,
+    Store,
 };
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -69,11 +70,11 @@ async fn a_caller_who_goes_away_ends_the_work_on_the_answer_and_gives_its_memory
     let mut body = ask(&state).await.into_body().into_data_stream();
     assert!(body.next().await.unwrap().unwrap().len() >= PIECE_BYTES);
     let least = 50 * 1_401 * size_of::<AnswerReading>();
-    let most = state.workers.turns().memory_used();
+    let most = state.workers.memory_used();
     assert!((least..least * 3).contains(&most), "{most}");
     drop(body);
     let gone = async {
-        while state.workers.turns().memory_used() > 0 {
+        while state.workers.memory_used() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -86,17 +87,17 @@ async fn a_short_answer_holds_its_own_length_until_it_is_taken() {
     let request = Request::get("/api/v1/stations/readings?end=1970-01-01T00:00:00Z");
     let app = crate::app(Arc::clone(&state));
     let answer = app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-    let held = state.workers.turns().memory_used();
+    let held = state.workers.memory_used();
     let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
     assert_eq!(held, body.len());
     drop(body);
-    assert_eq!(state.workers.turns().memory_used(), 0);
+    assert_eq!(state.workers.memory_used(), 0);
 }
 
 #[tokio::test]
 async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_ones_may() {
     let state = state();
-    let turns = state.workers.turns();
+    let turns = &state.workers;
     let mut held = Vec::new();
     for client_addr in 1..=20 {
         let greedy = ClientAddr::of([192, 0, 2, client_addr].into());
@@ -118,7 +119,7 @@ async fn a_small_answer_does_not_wait_while_many_parties_hold_all_that_large_one
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waits_too_long_for_its_turn_is_a_503() {
     let state = state();
-    let all = state.workers.turns();
+    let all = &state.workers;
     let all = all.memory(ClientAddr::of([192, 0, 2, 1].into()), Load::Light, usize::MAX).await;
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let app = crate::app(Arc::clone(&state));

@@ -9,22 +9,17 @@ use axum::routing::get;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
 use mesonet_service::ingest::refused::Refused;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/reports/refused",
-    query: &[],
-    body: &[],
-    handler: || get(refused),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/reports/refused", || get(refused)).about(|| {
         About::new("listRefusedReports", Tag::Access, "The reports that could not be read")
             .text(
                 "Of the last day, newest first, at most 1000. For an \
@@ -33,8 +28,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .credentials(Credentials::Operator)
             .json::<RefusedList>("The reports.")
             .cached("`no-store`")
-    },
-}];
+    })];
 
 /// The reports that could not be read.
 #[derive(Serialize, ToSchema)]
@@ -47,5 +41,5 @@ struct RefusedList {
 async fn refused(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let listed = |state: &State| state.services.refused.of_last_day(system_ms());
     let reports = state.look_up(listed).await?.map_err(ApiError::internal)?;
-    json(StatusCode::OK, &RefusedList { reports })
+    json_not_stored(StatusCode::OK, &RefusedList { reports })
 }

@@ -6,14 +6,14 @@ use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::access::check_lookback;
+use mesonet::Error;
 use mesonet::query::{MAX_REPORTS, StationReports, station_reports};
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
-use mesonet::{ClosedWindow, Error};
 
-use super::filter::station_named;
+use super::filter::{no_station, station_named};
 use super::parameters::{END, START, STATION};
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::error::ApiError;
@@ -32,10 +32,8 @@ const LIGHT_MS: i64 = 7 * DAY_MS;
 /// How many reports an answer has if the request does not say: a week of a report every ten minutes.
 const DEFAULT_LIMIT: usize = 1_000;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/stations/{id}/reports",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/stations/{id}/reports", || get(reports))
+    .query(&[
         START.required(),
         END.required(),
         Parameter::new(
@@ -44,10 +42,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             "The most reports of the answer; 1000 if it is not given.",
         )
         .example("3"),
-    ],
-    body: &[],
-    handler: || get(reports),
-    about: || {
+    ])
+    .about(|| {
         About::new("getReports", Tag::Observations, "The reports of a station as they came in")
             .text(
                 "METAR and SPECI with the heading of their bulletin. If the window has more than \
@@ -58,8 +54,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .with(Common::NoTexts)
             .cached("`no-cache`")
             .tagged()
-    },
-}];
+    })];
 
 async fn reports(
     Shared(state): Shared<Arc<State>>,
@@ -69,11 +64,8 @@ async fn reports(
     query: Query,
     Headers(headers): Headers,
 ) -> Result<Response, ApiError> {
-    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let station = station_named(&state, &text)?;
-    let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, state.clock.now_ms(), caller.plan)?;
+    let window = window::needed(&state, &caller, &query)?;
     let limit = query.index("limit")?.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_REPORTS).contains(&limit) {
         return Err(ApiError::BadRequest(format!(
@@ -85,7 +77,7 @@ async fn reports(
         state.services.read(|store| station_reports(store, station, window, limit))
     });
     let (found, damaged) = found.await?.map_err(no_texts)?;
-    let found = found.ok_or_else(unknown)?;
+    let found = found.ok_or_else(|| no_station(&text))?;
     let body = serde_json::to_vec(&found).map_err(ApiError::internal)?;
     Ok(with_header(json_tagged(&headers, body), damaged))
 }

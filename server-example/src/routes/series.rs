@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::post;
-use mesonet::access::check_lookback;
 use mesonet::observation::SeriesFilter;
 use mesonet::query::json::SeriesWriter;
 use mesonet::query::{ObservationSeries, SeriesReading, observation_series, report_texts};
@@ -14,10 +13,11 @@ use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
-use super::filter::station_named;
+use super::filter::{no_station, station_named};
 use super::form::{FORM, RequestedForm};
 use super::parameters::{END, START};
 use super::reports::no_texts;
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::AcceptedEncodings;
@@ -26,8 +26,7 @@ use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Member, MemberKind};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
-use crate::http::stream;
-use crate::http::stream::{BodyWriter, Pieces};
+use crate::http::stream::{self, BodyWriter, Pieces};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Common, SeriesRequest as DescribedRequest, Tag};
@@ -37,11 +36,9 @@ use crate::state::State;
 /// Maximum memory that is reserved before the need of the answer is known.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "POST",
-    path: "/observations/series",
-    query: &[START.required(), END.required(), REPORT_TEXT, FORM[0], FORM[1], FORM[2]],
-    body: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::post("/observations/series", || post(series))
+    .query(&[START.required(), END.required(), REPORT_TEXT, FORM[0], FORM[1], FORM[2]])
+    .body(&[
         Member::required("stationId", MemberKind::Text),
         Member::new("stationIds", MemberKind::Texts),
         Member::new("name", MemberKind::Text),
@@ -50,9 +47,8 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("calculated", MemberKind::Truth),
         Member::new("reportedUnit", MemberKind::Text),
         Member::new("groupBucketName", MemberKind::Text),
-    ],
-    handler: || post(series),
-    about: || {
+    ])
+    .about(|| {
         About::new("getSeries", Tag::Observations, "Readings of one variable at one station")
             .text("Where several series match, their readings are mixed.")
             .json_body::<DescribedRequest>(serde_json::json!({
@@ -63,8 +59,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .with(Common::NotFound)
             .with(Common::NoTexts)
             .cached("`no-cache`")
-    },
-}];
+    })];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.
 #[derive(Deserialize)]
@@ -94,9 +89,7 @@ async fn series(
     let Some(name) = filter.name.clone() else {
         return Err(ApiError::BadRequest("name is required".to_owned()));
     };
-    let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, state.clock.now_ms(), caller.plan)?;
+    let window = window::needed(&state, &caller, &query)?;
     // For an unknown variable, the error names the known ones.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let with_texts = query.truth("reportText")?;
@@ -132,7 +125,7 @@ async fn series(
 fn none(store: &dyn Reader, station: StationId, name: &str) -> Result<ApiError, ApiError> {
     let directory = store.directory()?;
     let Some(record) = directory.get(station) else {
-        return Ok(ApiError::NotFound(format!("no station has the id \"{station}\"")));
+        return Ok(no_station(station));
     };
     let mut keys: Vec<&SeriesKey> = record.series.iter().map(|known| &known.series.key).collect();
     keys.sort_by_key(|key| {

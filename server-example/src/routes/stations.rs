@@ -14,7 +14,7 @@ use mesonet::store::StationRecord;
 use mesonet::time::parse_window;
 use mesonet::{ClosedWindow, StationId};
 
-use super::filter::{FILTER, station_filter, station_named};
+use super::filter::{FILTER, no_station, station_filter, station_named};
 use super::form::{FORM, RequestedForm};
 use super::parameters::STATION;
 use super::reports::no_texts;
@@ -62,39 +62,21 @@ const DETAILS: [Parameter; 22] = join::<6, 16, 22>(
 );
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/map/details",
-        query: &DETAILS,
-        body: &[],
-        handler: || get(map_details),
-        about: || {
-            About::new("getStationDetails", Tag::Observations, "All stations with their details")
-                .json::<StationDetails>("Stations by id.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/map/markers",
-        query: &FILTER,
-        body: &[],
-        handler: || get(markers),
-        about: || {
-            About::new("getStationMarkers", Tag::Observations, "Where the stations are")
-                .json::<StationMarkers>("All stations on record.")
-                .cached("`no-cache`")
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/{id}",
-        query: &[FIELDS, FORM[0], FORM[1], FORM[2]],
-        body: &[],
-        handler: || get(station),
-        about: || {
+    Endpoint::get("/stations/map/details", || get(map_details)).query(&DETAILS).about(|| {
+        About::new("getStationDetails", Tag::Observations, "All stations with their details")
+            .json::<StationDetails>("Stations by id.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/stations/map/markers", || get(markers)).query(&FILTER).about(|| {
+        About::new("getStationMarkers", Tag::Observations, "Where the stations are")
+            .json::<StationMarkers>("All stations on record.")
+            .cached("`no-cache`")
+            .tagged()
+    }),
+    Endpoint::get("/stations/{id}", || get(station))
+        .query(&[FIELDS, FORM[0], FORM[1], FORM[2]])
+        .about(|| {
             About::new("getStation", Tag::Observations, "One station with its details")
                 .path(&[STATION])
                 .json::<StationDetail>("The station.")
@@ -104,8 +86,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 )
                 .cached("`no-cache`")
                 .tagged()
-        },
-    },
+        }),
 ];
 
 async fn markers(
@@ -215,11 +196,10 @@ async fn station(
 ) -> Result<Response, ApiError> {
     let fields = query.one("fields")?.map(fields).transpose()?;
     let form = RequestedForm::of(&state, &query)?;
-    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id = station_named(&state, &text)?;
     let now_ms = state.clock.now_ms();
     let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
-    let found = found.ok_or_else(unknown)?;
+    let found = found.ok_or_else(|| no_station(&text))?;
     if fields.is_some() || !form.is_empty() {
         let fields = fields.unwrap_or(DetailFields::WHOLE);
         let texts = if fields.has_report_text() { newest_texts(&state, &[id])? } else { vec![] };

@@ -17,7 +17,9 @@ use mesonet::summary::{LocalDate, Period, UtcOffset};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, HalfOpenWindow, Reader, Variable};
 
-use super::filter::{FILTER, STATION_IDS, matching, named, station_named};
+use super::filter::{
+    FILTER, STATION_IDS, matching, named, no_station, station_count, station_named,
+};
 use super::form::{UNIT_OF, UNITS, units};
 use super::parameters::STATION;
 use crate::auth::access::Caller;
@@ -121,13 +123,9 @@ const OF_AREA: [Parameter; 10] =
     [DATE, WINDOW[0], WINDOW[1], STATION_IDS, NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF];
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/stations/summary",
-        query: &join::<10, 16, 26>(OF_AREA, FILTER),
-        body: &[],
-        handler: || get(of_area),
-        about: || {
+    Endpoint::get("/stations/summary", || get(of_area))
+        .query(&join::<10, 16, 26>(OF_AREA, FILTER))
+        .about(|| {
             About::new(
                 "getSummaries",
                 Tag::Observations,
@@ -137,17 +135,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
             .json::<AreaSummaries>("The summaries by station.")
             .cached("`no-cache`")
             .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/stations/{id}/summary",
-        query: &[
+        }),
+    Endpoint::get("/stations/{id}/summary", || get(of_station))
+        .query(&[
             PERIOD, FROM, TO, WINDOW[0], WINDOW[1], NAMES, TZ, UTC_OFFSET, BASE, UNITS, UNIT_OF,
-        ],
-        body: &[],
-        handler: || get(of_station),
-        about: || {
+        ])
+        .about(|| {
             About::new(
                 "getStationSummary",
                 Tag::Observations,
@@ -159,8 +152,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             .with(Common::NotFound)
             .cached("`no-cache`")
             .tagged()
-        },
-    },
+        }),
 ];
 
 async fn of_station(
@@ -191,8 +183,7 @@ async fn of_station(
     let answer = move |state: &State| {
         let read = |store: &dyn Reader| station_summaries(store, station, &asked);
         let (found, damaged) = state.services.read(read)?;
-        let found = found
-            .ok_or_else(|| ApiError::NotFound(format!("no station has the id \"{station}\"")))?;
+        let found = found.ok_or_else(|| no_station(station))?;
         let body = serde_json::to_vec(&found).map_err(ApiError::internal)?;
         Ok(with_header(json_tagged(&headers, body), damaged))
     };
@@ -223,12 +214,7 @@ async fn of_area(
         Some(ids) => Scope::Stations(ids),
         None => matching(&state, &query)?.0,
     };
-    let directory = state.services.store.directory()?;
-    let stations = match &scope {
-        Scope::Everywhere => directory.stations.len(),
-        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
-        Scope::Stations(ids) => ids.len(),
-    };
+    let stations = station_count(&state, &scope)?;
     let load = if stations <= LIGHT_STATIONS { Load::Light } else { Load::Heavy };
     let answer = move |state: &State| {
         let read = |store: &dyn Reader| area_summaries(store, &scope, &asked);

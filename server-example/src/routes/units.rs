@@ -11,20 +11,14 @@ use crate::openapi::{About, Tag, Units};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/observations/units",
-    query: &[],
-    body: &[],
-    handler: || get(units),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/observations/units", || get(units)).about(|| {
         About::new("getUnits", Tag::Observations, "The unit of each variable")
             .json::<Units>("Units by name of the variable.")
             .cached("How long they may be kept.")
             .tagged()
-    },
-}];
+    })];
 
 async fn units(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
-    state.snapshots.units().answer(&headers)
+    state.snapshots.units.answer(&headers)
 }

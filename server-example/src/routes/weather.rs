@@ -5,13 +5,12 @@ use std::sync::Arc;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::ClosedWindow;
-use mesonet::access::check_lookback;
 use mesonet::query::{MAX_WEATHER_REPORTS, StationWeather, present_weather};
 use mesonet::time::DAY_MS;
 
-use super::filter::station_named;
+use super::filter::{no_station, station_named};
 use super::parameters::{END, START, STATION_ID};
+use super::window;
 use crate::auth::access::Caller;
 use crate::http::damage::with_header;
 use crate::http::encoding::AcceptedEncodings;
@@ -27,13 +26,9 @@ use crate::state::State;
 /// The longest window that is answered in a few milliseconds.
 const LIGHT_MS: i64 = 7 * DAY_MS;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/observations/weather",
-    query: &[STATION_ID, START.required(), END.required()],
-    body: &[],
-    handler: || get(weather),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/observations/weather", || get(weather))
+    .query(&[STATION_ID, START.required(), END.required()])
+    .about(|| {
         About::new(
             "getWeather",
             Tag::Observations,
@@ -42,8 +37,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         .json::<StationWeather>("The reports, by time.")
         .with(Common::NotFound)
         .cached("`no-cache`")
-    },
-}];
+    })];
 
 async fn weather(
     Shared(state): Shared<Arc<State>>,
@@ -54,16 +48,14 @@ async fn weather(
 ) -> Result<Response, ApiError> {
     let station = query.one("stationId")?.ok_or_else(|| missing("stationId"))?;
     let station = station_named(&state, station)?;
-    let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
-    let window = ClosedWindow::new(start_ms, end_ms)?;
-    check_lookback(window, state.clock.now_ms(), caller.plan)?;
+    let window = window::needed(&state, &caller, &query)?;
     let load = if window.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
     let found = state.work(client_addr, load, move |state| {
         state.services.read(|store| present_weather(store, station, window))
     });
     let (found, damaged) = found.await??;
     let answer = match found {
-        None => Err(ApiError::NotFound(format!("no station has the id \"{station}\""))),
+        None => Err(no_station(station)),
         Some(found) if !found.is_whole => Err(ApiError::BadRequest(format!(
             "the window holds more than {MAX_WEATHER_REPORTS} reports of the station; ask for a \
              shorter one"

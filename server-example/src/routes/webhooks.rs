@@ -12,36 +12,23 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::keys::json;
 use crate::auth::operator::Operator;
 use crate::http::error::ApiError;
 use crate::http::parameter::{Form, Parameter};
+use crate::http::snapshot::json_not_stored;
 use crate::openapi::{About, Common, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/webhooks",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-        about: || {
+    Endpoint::get("/webhooks", || get(list)).about(|| {
             About::new("listWebhooks", Tag::Access, "Where alerts are sent, and what has arrived")
                 .text("For an account of the staff, signed in by the header.")
                 .credentials(Credentials::Operator)
                 .json::<WebhookList>("The webhooks of the settings.")
                 .cached("`no-store`")
-        },
-    },
-    Endpoint {
-        method: "POST",
-        path: "/webhooks/{name}/test",
-        query: &[],
-        body: &[],
-        handler: || post(test),
-        about: || {
+        }),
+    Endpoint::post("/webhooks/{name}/test", || post(test)).about(|| {
             About::new("testWebhook", Tag::Access, "Sends a test to a webhook")
                 .text(
                     "For an account of the staff, signed in by the header. The test has the type `test` \
@@ -53,8 +40,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
                 .json::<WebhookAttempt>("What became of it.")
                 .with(Common::NotFound)
                 .cached("`no-store`")
-        },
-    },
+        }),
 ];
 
 /// The webhooks of the settings.
@@ -65,7 +51,7 @@ struct WebhookList {
 
 async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
     let webhooks = state.webhooks.iter().map(|webhook| webhook.status()).collect();
-    json(StatusCode::OK, &WebhookList { webhooks })
+    json_not_stored(StatusCode::OK, &WebhookList { webhooks })
 }
 
 async fn test(
@@ -83,5 +69,5 @@ async fn test(
     let (send, attempt) = oneshot::channel();
     let run = move || drop(send.send(webhook.test()));
     thread::Builder::new().name("webhook".to_owned()).spawn(run).map_err(ApiError::internal)?;
-    json(StatusCode::OK, &attempt.await.map_err(ApiError::internal)?)
+    json_not_stored(StatusCode::OK, &attempt.await.map_err(ApiError::internal)?)
 }

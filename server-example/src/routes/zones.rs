@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use mesonet::zone;
-use mesonet::zone::Zones;
+use mesonet::zone::{self, Zones};
 
 use crate::http::GEOGRAPHY;
 use crate::http::encoding::AcceptedEncodings;
@@ -16,7 +15,7 @@ use crate::http::error::ApiError;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::http::snapshot::{VARY, json_bytes};
+use crate::http::snapshot::{json_bytes, tag};
 use crate::http::work::{Cost, Load};
 use crate::limits::ClientAddr;
 use crate::openapi::{About, Common, Tag, Zones as DescribedZones};
@@ -34,10 +33,8 @@ const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/alerts/zones",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/alerts/zones", || get(zones))
+    .query(&[
         // A malformed code is an unknown zone.
         Parameter::new(
             "codes",
@@ -56,18 +53,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             Form::Text(64),
             "Geography version; 404 if it is not the current one.",
         ),
-    ],
-    body: &[],
-    handler: || get(zones),
-    about: || {
+    ])
+    .about(|| {
         About::new("getZones", Tag::Alerts, "Names and outlines of zones")
             .json::<DescribedZones>("The zones in the order of the codes, without unknown ones.")
             .header("X-Mesonet-Geography", "The geography version.")
             .cached("A day; with `version`, for ever.")
             .tagged()
             .with(Common::NotFound)
-    },
-}];
+    })];
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,
@@ -101,11 +95,8 @@ async fn zones(
         };
         state.answer(client_addr, Cost::heavy(USUAL_BYTES), answer).await?
     };
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, etag);
-    headers.insert(header::VARY, VARY);
-    headers.insert(header::CACHE_CONTROL, if version.is_some() { FOR_EVER } else { FOR_A_DAY });
-    headers.insert(GEOGRAPHY, geography);
+    tag(&mut response, etag, if version.is_some() { FOR_EVER } else { FOR_A_DAY });
+    response.headers_mut().insert(GEOGRAPHY, geography);
     Ok(response)
 }
 

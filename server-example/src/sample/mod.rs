@@ -52,11 +52,8 @@ pub struct SampleData {
 
 /// The sample cannot be read. The binary was built with a damaged sample.
 #[derive(Debug, thiserror::Error)]
-pub enum SampleError {
-    /// The reports.
-    #[error("the reports of the sample: {0}")]
-    Reports(#[from] FeedError),
-}
+#[error("the reports of the sample: {0}")]
+pub struct SampleError(#[from] FeedError);
 
 /// Reads the sample.
 ///

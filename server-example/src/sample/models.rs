@@ -2,8 +2,7 @@
 
 use std::io::{self, Cursor};
 
-use mesonet::model;
-use mesonet::model::DeliveryLimits;
+use mesonet::model::{self, DeliveryLimits};
 
 /// Name of the model, of the file, and the file.
 const RUNS: [(&str, &str, &[u8]); 2] = [

@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use mesonet::alert;
-use mesonet::alert::Feature;
+use mesonet::alert::{self, Feature};
 use mesonet::geo::MultiPolygon;
 use mesonet::store::{AlertRecord, AlertStore};
 
@@ -15,6 +14,7 @@ use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::state::alert_clocks::AlertClocks;
 use crate::state::zones::ZoneSet;
+use mesonet_service::sync::get_or_try_init;
 
 /// A language in which alerts can be requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,11 +159,10 @@ impl AlertView {
     /// # Errors
     /// The snapshot could not be encoded or compressed.
     pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
-        if self.snapshot.get().is_none() {
+        get_or_try_init(&self.snapshot, || -> Result<_, SnapshotError> {
             let (body, replaced) = (&self.encoded(Language::English)?.body, self.replaced.as_ref());
-            let snapshot = Snapshot::new(body.clone(), "no-cache", Effort::Thorough, replaced)?;
-            self.snapshot.get_or_init(|| snapshot);
-        }
+            Ok(Snapshot::new(body.clone(), "no-cache", Effort::Thorough, replaced)?)
+        })?;
         Ok(())
     }
 
@@ -197,12 +196,7 @@ impl AlertView {
     }
 
     fn encoded(&self, language: Language) -> Result<&Encoded, SnapshotError> {
-        let cell = &self.encoded[language as usize];
-        if let Some(encoded) = cell.get() {
-            return Ok(encoded);
-        }
-        let encoded = self.encode(language)?;
-        Ok(cell.get_or_init(|| encoded))
+        get_or_try_init(&self.encoded[language as usize], || self.encode(language))
     }
 
     fn encode(&self, language: Language) -> Result<Encoded, SnapshotError> {

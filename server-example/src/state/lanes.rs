@@ -6,7 +6,7 @@
 //! pushes are limited. Beyond the limits, the caller is told to try again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -14,6 +14,7 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, OwnedSemaphorePermit, Se
 use tokio::time::timeout;
 
 use crate::http::error::ApiError;
+use mesonet_service::sync::lock;
 
 /// How long a push waits for its turn.
 const WAIT: Duration = Duration::from_secs(30);
@@ -34,8 +35,10 @@ pub(crate) struct Lanes {
     models: Lane,
     /// One delivery of a model at a time, because its runs have one writer at a time.
     of_model: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
-    watched: Mutex<()>,
-    fetched: Mutex<()>,
+    /// Held while files of the watched folder are taken in.
+    pub watched: Mutex<()>,
+    /// Held while fetched files are taken in.
+    pub fetched: Mutex<()>,
 }
 
 /// Permission to take in a pushed file, until dropped.
@@ -84,18 +87,8 @@ impl Lanes {
         self.own(model).blocking_lock_owned()
     }
 
-    /// Waits for the turn of files of the watched folder.
-    pub fn watched(&self) -> MutexGuard<'_, ()> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the turn of fetched files.
-    pub fn fetched(&self) -> MutexGuard<'_, ()> {
-        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn own(&self, model: &str) -> Arc<AsyncMutex<()>> {
-        let mut of_model = self.of_model.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_model = lock(&self.of_model);
         Arc::clone(of_model.entry(model.to_owned()).or_default())
     }
 }
@@ -137,8 +130,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_small_file_waits_for_no_large_one_and_a_large_one_waits_a_bounded_time() {
         let lanes = Lanes::default();
-        let _watched = lanes.watched();
-        let _fetched = lanes.fetched();
+        let _watched = lock(&lanes.watched);
+        let _fetched = lock(&lanes.fetched);
         let first = lanes.pushed(false).await.unwrap();
         assert!(is_busy(lanes.pushed(false).await));
         let small = [lanes.pushed(true).await.unwrap(), lanes.pushed(true).await.unwrap()];

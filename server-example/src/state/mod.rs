@@ -32,8 +32,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
 use crate::http::work::{Cost, Load, Workers};
-use crate::limits::ClientAddr;
-use crate::limits::{Hops, Window};
+use crate::limits::{ClientAddr, Hops, Window};
 use crate::observe::traces::Traces;
 use crate::state::alerts::AlertView;
 use crate::state::clock::Clock;
@@ -45,15 +44,13 @@ use crate::state::tiles::Tiles;
 use crate::state::time_zones::TimeZones;
 use crate::state::zones::ZonesError;
 use mesonet_service::archive::Archive;
-use mesonet_service::backup::BackupError;
-use mesonet_service::backup::Follower;
+use mesonet_service::backup::{BackupError, Follower};
 use mesonet_service::ingest::refused::{RefusedError, RefusedReports};
 use mesonet_service::keys::{KnownKeys, known_keys};
 use mesonet_service::live::EventLogError;
 use mesonet_service::mqtt::{MqttBroker, MqttError};
 use mesonet_service::products::ProductFiles;
-use mesonet_service::record::{ReadOnlyStore, UpdatedStations, Upstream};
-use mesonet_service::record::{Record, RecordPlace};
+use mesonet_service::record::{ReadOnlyStore, Record, RecordPlace, UpdatedStations, Upstream};
 use mesonet_service::webhooks::{Webhook, WebhookError};
 
 /// What all requests share.

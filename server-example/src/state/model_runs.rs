@@ -6,8 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use mesonet::model;
-use mesonet::model::RunStamp;
+use mesonet::model::{self, RunStamp};
 
 use crate::auth::access::ModelPermission;
 

@@ -1,8 +1,7 @@
 //! What requests, fetchers and background work use: stores, products, models, zones.
 
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
@@ -28,12 +27,9 @@ use mesonet_service::ingest::{
     Target, ingest, ingest_model, model_named,
 };
 use mesonet_service::products::{ProductFiles, ProductSink};
-use mesonet_service::record::ChangedStations;
-use mesonet_service::record::StopGuard;
-use mesonet_service::record::Upstream;
-use mesonet_service::record::is_read_only;
-use mesonet_service::record::{Origin, Record};
+use mesonet_service::record::{ChangedStations, Origin, Record, StopGuard, Upstream, is_read_only};
 use mesonet_service::retention::Retention;
+use mesonet_service::sync::get_or_try_init;
 use tokio::sync::Notify;
 
 /// The stores of a server, and what writes to them.
@@ -65,7 +61,9 @@ pub struct Services {
     pub(crate) items_came: Arc<Notify>,
     /// Made when first needed.
     retention: OnceLock<Retention>,
-    sampled: Sampled,
+    /// Done once the parts of the sample have been created, if they are needed.
+    sample_product: Once,
+    sample_models: Once,
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
     zones: OnceLock<Arc<ZoneSet>>,
@@ -98,12 +96,6 @@ impl RecordOf {
         };
         Some(&*config.data).filter(|folder| may_write && folder.is_dir())
     }
-}
-
-/// Done once the parts of the sample have been created, if they are needed.
-struct Sampled {
-    product: Once,
-    models: Once,
 }
 
 impl Services {
@@ -140,7 +132,8 @@ impl Services {
             refused,
             items_came: Arc::default(),
             retention: OnceLock::new(),
-            sampled: Sampled { product: Once::new(), models: Once::new() },
+            sample_product: Once::new(),
+            sample_models: Once::new(),
             zone_files,
             zones: OnceLock::new(),
             is_shutting_down: AtomicBool::new(false),
@@ -153,11 +146,7 @@ impl Services {
     /// # Errors
     /// The record cannot be read.
     pub(crate) fn retention(&self, record: &Record) -> Result<&Retention, StoreError> {
-        if let Some(retention) = self.retention.get() {
-            return Ok(retention);
-        }
-        let retention = Retention::of(record)?;
-        Ok(self.retention.get_or_init(|| retention))
+        get_or_try_init(&self.retention, || Retention::of(record))
     }
 
     /// The record, if this server writes to it.
@@ -272,7 +261,7 @@ impl Services {
     /// sample. That product is created when products are first requested, so that other requests do
     /// not wait for it.
     pub(crate) fn products_with_sample(&self) -> &ProductFiles {
-        self.sampled.product.call_once(|| {
+        self.sample_product.call_once(|| {
             self.make_of_sample("the raster product", || take_in_sample(&self.products));
         });
         &self.products
@@ -281,7 +270,7 @@ impl Services {
     /// The runs of models. If the record is the sample, they include the runs of the sample. Those
     /// are created once, and requests wait for them.
     pub fn models_with_sample(&self) -> &ModelRuns {
-        self.sampled.models.call_once(|| {
+        self.sample_models.call_once(|| {
             self.make_of_sample("the model runs", || {
                 let (store, catalogue) = (self.models.store(), self.models.catalogue());
                 take_in_model_sample(store, &catalogue, system_ms())
@@ -292,7 +281,7 @@ impl Services {
 
     /// Whether [`Self::models_with_sample`] returns at once.
     pub(crate) fn has_model_sample(&self) -> bool {
-        self.sampled.models.is_completed()
+        self.sample_models.is_completed()
     }
 
     /// Creates a part of the sample, if the record is the sample.
@@ -368,10 +357,6 @@ impl Services {
     /// # Errors
     /// A file of zones cannot be read, or the bundled ones are damaged.
     pub fn zones(&self) -> Result<Arc<ZoneSet>, ZonesError> {
-        if let Some(zones) = self.zones.get() {
-            return Ok(Arc::clone(zones));
-        }
-        let zones = ZoneSet::load(&self.zone_files)?;
-        Ok(Arc::clone(self.zones.get_or_init(|| zones)))
+        get_or_try_init(&self.zones, || ZoneSet::load(&self.zone_files)).map(Arc::clone)
     }
 }

@@ -1,7 +1,7 @@
 //! Bodies that many callers request. They are made when their content changes.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::store::AlertStore;
@@ -13,6 +13,7 @@ use crate::state::alert_clocks::AlertClocks;
 use crate::state::alerts::AlertView;
 use crate::state::station_bodies::{Details, Markers};
 use crate::state::zones::{ZoneSet, ZonesError};
+use mesonet_service::sync::{get_or_try_init, lock};
 
 /// The alerts, markers, details, units and the description as they were last encoded.
 pub struct Snapshots {
@@ -21,7 +22,8 @@ pub struct Snapshots {
     alert_builder: Mutex<()>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
-    units: Snapshot,
+    /// The units of all variables.
+    pub units: Snapshot,
     /// The body stays the same as long as the server runs.
     description: OnceLock<Snapshot>,
 }
@@ -60,7 +62,7 @@ impl Snapshots {
         if let Some(view) = current(clocks()) {
             return Ok(view);
         }
-        let _one_at_a_time = self.alert_builder.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = lock(&self.alert_builder);
         let clocks = clocks();
         if let Some(view) = current(clocks) {
             return Ok(view);
@@ -83,11 +85,6 @@ impl Snapshots {
         self.details.load_full()
     }
 
-    /// The units of all variables.
-    pub fn units(&self) -> &Snapshot {
-        &self.units
-    }
-
     /// The description of the service, which is made when it is first requested.
     ///
     /// # Errors
@@ -96,11 +93,9 @@ impl Snapshots {
         &self,
         make: impl FnOnce() -> serde_json::Result<Vec<u8>>,
     ) -> Result<&Snapshot, SnapshotError> {
-        if let Some(description) = self.description.get() {
-            return Ok(description);
-        }
-        let made = Snapshot::new(make()?, "no-cache", Effort::Fastest, None)?;
-        Ok(self.description.get_or_init(|| made))
+        get_or_try_init(&self.description, || {
+            Ok(Snapshot::new(make()?, "no-cache", Effort::Fastest, None)?)
+        })
     }
 
     /// Updates the markers when a station is added or moves, and the details when anything arrives

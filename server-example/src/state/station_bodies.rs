@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::Bytes;
 use mesonet::query::{
@@ -15,6 +15,7 @@ use mesonet::{Reader, StationId};
 use crate::http::encoding::Effort;
 use crate::http::etag::digest;
 use crate::http::snapshot::{Snapshot, SnapshotError};
+use mesonet_service::sync::lock;
 
 /// The markers of all stations.
 pub struct Markers {
@@ -27,6 +28,7 @@ pub struct Markers {
 const MAX_AGED: usize = 50;
 
 /// The details of all stations.
+#[derive(Clone)]
 pub struct Details {
     /// The whole object.
     pub snapshot: Snapshot,
@@ -158,10 +160,7 @@ impl Details {
 
     /// The same body, compressed thoroughly; `None` if it is already.
     pub fn settled(&self) -> Result<Option<Self>, SnapshotError> {
-        let Some(snapshot) = self.snapshot.thorough()? else { return Ok(None) };
-        let (damage, members) = (self.damage.clone(), self.members.clone());
-        let (built_ms, selections) = (self.built_ms, Arc::clone(&self.selections));
-        Ok(Some(Self { snapshot, damage, built_ms, members, selections }))
+        Ok(self.snapshot.thorough()?.map(|snapshot| Self { snapshot, ..self.clone() }))
     }
 
     /// Writes the object. A station with a position in the replaced body is copied from it.
@@ -307,7 +306,7 @@ impl Details {
         }
         let body = self.of(Some(fields), &self.all(), &[], &AnswerForm::default())?;
         let snapshot = Snapshot::new(body, "no-cache", Effort::Fastest, None)?;
-        let mut selections = self.selections();
+        let mut selections = lock(&self.selections);
         // Another caller may have made it meanwhile.
         selections.retain(|(known, _)| *known != fields);
         if selections.len() == MAX_SELECTIONS {
@@ -319,15 +318,10 @@ impl Details {
 
     /// The same, if it was asked for before.
     pub fn known_fields(&self, fields: DetailFields) -> Option<Snapshot> {
-        let mut selections = self.selections();
+        let mut selections = lock(&self.selections);
         let at = selections.iter().position(|(known, _)| *known == fields)?;
         selections[at..].rotate_left(1);
         selections.last().map(|(_, snapshot)| snapshot.clone())
-    }
-
-    // A selection is put in or taken out as a whole.
-    fn selections(&self) -> MutexGuard<'_, Vec<(DetailFields, Snapshot)>> {
-        self.selections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

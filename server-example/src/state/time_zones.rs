@@ -1,7 +1,7 @@
 //! Local times: the zones of the tz database, and the zone of each station.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
@@ -10,6 +10,8 @@ use mesonet::geo::time_zone_at;
 use mesonet::store::Directory;
 use mesonet::time::LocalClock;
 use mesonet::{LonLat, StationId};
+
+use mesonet_service::sync::lock;
 
 /// From when to when clocks know the changes of their zone: 1900 and 2100. Before and after, the
 /// offset is the first or the last of them.
@@ -38,7 +40,7 @@ impl TimeZones {
     pub fn clock(&self, name: &str) -> Option<Arc<LocalClock>> {
         let zone = TimeZone::get(name).ok()?;
         let name = zone.iana_name()?;
-        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clocks = lock(&self.clocks);
         if let Some(known) = clocks.get(name) {
             return Some(Arc::clone(known));
         }

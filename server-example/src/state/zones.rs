@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use flate2::read::GzDecoder;
 use mesonet::geo::GeometryError;
-use mesonet::zone;
-use mesonet::zone::{ZoneBundleError, ZoneFileError, Zones};
+use mesonet::zone::{self, ZoneBundleError, ZoneFileError, Zones};
+
+use mesonet_service::sync::get_or_try_init;
 
 /// The zones of `sample/zones.bin.gz`; `tests/data/zones/SOURCES.md` gives its sources.
 const BUNDLE: &[u8] = include_bytes!("../../sample/zones.bin.gz");
@@ -79,14 +80,11 @@ impl ZoneSet {
     /// A file cannot be read or contains no zones.
     pub fn load(paths: &[PathBuf]) -> Result<Arc<Self>, ZonesError> {
         static BUNDLED: OnceLock<Arc<ZoneSet>> = OnceLock::new();
-        let bundled = if let Some(bundled) = BUNDLED.get() {
-            bundled
-        } else {
+        let bundled = get_or_try_init(&BUNDLED, || {
             let mut bytes = Vec::new();
             GzDecoder::new(BUNDLE).read_to_end(&mut bytes).map_err(ZonesError::Unpack)?;
-            let bundled = Self::new(Zones::from_bundle(&bytes)?)?;
-            BUNDLED.get_or_init(|| bundled)
-        };
+            Self::new(Zones::from_bundle(&bytes)?)
+        })?;
         if paths.is_empty() {
             return Ok(Arc::clone(bundled));
         }

@@ -17,8 +17,8 @@ use super::manifest::{ArchiveManifest, ArchivedMonth};
 use super::month::Month;
 use super::past::{Archive, LOOK_AGAIN, LastLook};
 use super::write::{STATIONS_AT_ONCE, window_of};
-use crate::mutex::locked;
 use crate::place::ObjectPlace;
+use crate::sync::lock;
 
 /// The time before which the archive has everything that the record holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Archive {
         record: &dyn Reader,
         cutoff_ms: i64,
     ) -> Option<i64> {
-        let mut looked = locked(&self.looked);
+        let mut looked = lock(&self.looked);
         if let Some(known) = *looked
             && known.at.elapsed() < LOOK_AGAIN
             && Month::of(known.cutoff_ms) == Month::of(cutoff_ms)

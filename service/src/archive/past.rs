@@ -20,8 +20,8 @@ use super::manifest::{ArchiveManifest, ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use super::write::may_have;
 use crate::hex::hex_sha256;
-use crate::mutex::locked;
 use crate::place::{ObjectPlace, PlaceError};
+use crate::sync::lock;
 
 /// Numbers for the blocks of a file: one for each row group, and this one for its end.
 const BLOCKS: u32 = 1 << 12;
@@ -82,7 +82,7 @@ impl Archive {
     /// # Errors
     /// The place cannot be opened.
     pub fn place(&self) -> Result<Arc<ObjectPlace>, StoreError> {
-        let mut place = locked(&self.place);
+        let mut place = lock(&self.place);
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
@@ -99,7 +99,7 @@ impl Archive {
     }
 
     pub(super) fn log(&self, fault: String) {
-        let mut logged = locked(&self.logged);
+        let mut logged = lock(&self.logged);
         if !logged.contains(&fault) {
             tracing::error!("the archive {}: {fault}", self.address);
             logged.insert(fault);
@@ -161,7 +161,7 @@ impl OpenArchive {
     /// Says that the scan is over: the caller is told what is missing. From now on reading fails if
     /// more is missing.
     pub fn planned(&self) {
-        locked(&self.state).is_planned = true;
+        lock(&self.state).is_planned = true;
     }
 
     /// Finds the readings of a month.
@@ -318,7 +318,7 @@ impl PastReadings for OpenArchive {
         span_ms: Range<i64>,
         visit: &mut dyn FnMut(&[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let manifest = self.manifest(&mut state)?;
         let Some(first) = manifest.months.first() else {
             return Err(self

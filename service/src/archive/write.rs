@@ -16,8 +16,8 @@ use super::ahead::{ReadAhead, variables};
 use super::manifest::{ArchivedFile, ArchivedMonth};
 use super::month::Month;
 use crate::hex::{hex, hex_sha256};
-use crate::mutex::locked;
 use crate::place::ObjectPlace;
+use crate::sync::lock;
 
 /// Number of readings after which a file ends, once the current station is complete.
 pub const FILE_READINGS: u64 = 4_000_000;
@@ -197,7 +197,7 @@ impl Temporary {
 
     fn of<T>(&self, done: Result<T, ExportError>) -> Result<T, ArchiveError> {
         done.map_err(|error| {
-            let cause = locked(&self.0).take();
+            let cause = lock(&self.0).take();
             cause.map_or(error.into(), Self::failed)
         })
     }
@@ -218,7 +218,7 @@ impl Write for Hashed {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.file.write(buffer).inspect_err(|error| {
             let error = io::Error::new(error.kind(), error.to_string());
-            *locked(&self.failure) = Some(error);
+            *lock(&self.failure) = Some(error);
         })?;
         self.sha256.update(&buffer[..written]);
         Ok(written)

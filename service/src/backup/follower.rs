@@ -7,8 +7,8 @@ use mesonet::store::{AlertStore, ChangeLog, EmbeddedReader, StoreHealth};
 use mesonet::{Iso8601, Reader};
 
 use super::{BackupError, Mirror, Name};
-use crate::mutex::locked;
 use crate::record::{ReadStatus, UpdatedStations, Upstream, refuse_unfinished_folder};
+use crate::sync::lock;
 
 /// What a follower answers to a caller that tries to write to it.
 const TAKES_NOTHING: &str =
@@ -84,12 +84,12 @@ impl Follower {
 
     /// The newest backup that an answer may be made from; `None` before the first.
     pub fn newest_shown(&self) -> Option<Name> {
-        locked(&self.shown).newest.clone()
+        lock(&self.shown).newest.clone()
     }
 
     /// Whether all answers are made from a backup or newer ones, and whether some may be.
     pub fn shows(&self, backup: &Name) -> (bool, bool) {
-        let shown = locked(&self.shown);
+        let shown = lock(&self.shown);
         let has = |name: &Option<Name>| name.as_ref().is_some_and(|name| name >= backup);
         (has(&shown.oldest), has(&shown.newest))
     }
@@ -102,14 +102,14 @@ impl Upstream for Follower {
 
     /// Fetches the newest backup, unless the folder has it.
     fn update(&self) -> UpdatedStations {
-        let mut mirror = locked(&self.mirror);
+        let mut mirror = lock(&self.mirror);
         let updated = mirror.update(|name| {
-            locked(&self.shown).newest = Some(name.clone());
+            lock(&self.shown).newest = Some(name.clone());
             self.show()?;
-            locked(&self.shown).oldest = Some(name.clone());
+            lock(&self.shown).oldest = Some(name.clone());
             Ok(())
         });
-        mirror.writer().clone_into(&mut locked(&self.record_name));
+        mirror.writer().clone_into(&mut lock(&self.record_name));
         let as_of_ms = mirror.time_ms();
         drop(mirror);
         UpdatedStations::all_if(self.status.note(updated, as_of_ms).unwrap_or(false))
@@ -132,7 +132,7 @@ impl Upstream for Follower {
     }
 
     fn record_name(&self) -> String {
-        locked(&self.record_name).clone()
+        lock(&self.record_name).clone()
     }
 
     /// What the folder has can be served in any case.

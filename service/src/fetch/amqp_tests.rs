@@ -16,7 +16,7 @@ use super::*;
 use crate::fetch;
 use crate::fetch::replay_server::{Page, ReplayServer};
 use crate::fetch::{DeliveryResult, FetchConfig, FetchSource, Fetchers, Sink, Unavailable};
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// A generous deadline: a file that could not be fetched is tried again after a minute.
 const LONG: Duration = Duration::from_secs(150);
@@ -118,7 +118,7 @@ struct Names(Mutex<BTreeSet<String>>);
 
 impl Sink for Names {
     fn take(&self, delivery: &fetch::Delivery<'_>) -> Result<DeliveryResult, Unavailable> {
-        locked(&self.0).extend(delivery.files.iter().map(|file| file.name.to_owned()));
+        lock(&self.0).extend(delivery.files.iter().map(|file| file.name.to_owned()));
         Ok(DeliveryResult::default())
     }
 }
@@ -181,8 +181,8 @@ impl Feed {
     /// Waits until exactly these files have arrived.
     fn wait_for(&self, names: &[&str]) {
         let names: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
-        wait_until("the files come", || locked(&self.names.0).is_superset(&names));
-        assert_eq!(*locked(&self.names.0), names);
+        wait_until("the files come", || lock(&self.names.0).is_superset(&names));
+        assert_eq!(*lock(&self.names.0), names);
     }
 }
 

@@ -17,7 +17,7 @@ use super::client::{Answer, RequestError, Validators};
 use super::listing::{ListingEntry, read_listing};
 use super::memory::{FolderMemory, Memory, PendingFile, Trial};
 use super::visit::{FileJob, FileOutcome, Visit};
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// Maximum depth of folders below the address: a day, a network, a day, a station.
 const MAX_DEPTH: usize = 5;
@@ -118,7 +118,7 @@ impl Visit<'_> {
                 return None;
             }
         };
-        locked(&self.round).listed += 1;
+        lock(&self.round).listed += 1;
         let Some(bytes) = bytes else { return Some(Listing::Unchanged) };
         match read_listing(&String::from_utf8_lossy(&bytes)) {
             Ok(entries) => {
@@ -189,7 +189,7 @@ impl Visit<'_> {
             FileOutcome::Failed => {
                 pending.trial.fail(self.now_ms);
                 let gives_up = pending.trial.failures >= MAX_FAILURES;
-                locked(&self.round).given_up += u64::from(gives_up);
+                lock(&self.round).given_up += u64::from(gives_up);
                 gives_up
             }
             FileOutcome::NotReached => false,

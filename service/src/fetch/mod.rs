@@ -45,8 +45,8 @@ pub use visit::Round;
 
 use crate::clock::system_ms;
 use crate::hex::hex_sha256;
-use crate::mutex::locked;
 use crate::setting::InvalidSetting;
+use crate::sync::lock;
 
 /// A complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,13 +197,13 @@ fn say(source: FetchSource, round: &Round, wait_ms: i64) {
 
 impl Stop {
     fn sleep(&self, time: Duration) {
-        let guard = locked(&self.lock);
+        let guard = lock(&self.lock);
         let is_running = |(): &mut ()| !self.flag.load(Ordering::Relaxed);
         drop(self.wake.wait_timeout_while(guard, time, is_running));
     }
 
     fn tell(&self) {
-        let _guard = locked(&self.lock);
+        let _guard = lock(&self.lock);
         self.flag.store(true, Ordering::Relaxed);
         self.wake.notify_all();
     }

@@ -13,7 +13,7 @@ use super::retry::{asked_pause_ms, interval_ms, pause_ms, random};
 use super::settings::FetchConfig;
 use super::visit::{Cause, FileJob, FileOutcome, Round, Visit};
 use super::{Sink, SpawnError};
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// How long the folder of a day is polled after the last poll of that day: files arrive late.
 const GRACE_MS: i64 = 2 * HOUR_MS;
@@ -110,8 +110,8 @@ impl Poller {
             round: Mutex::default(),
         };
         work(&visit, &mut self.memory);
-        let mut round = std::mem::take(&mut *locked(&visit.round));
-        let cause = locked(&visit.cause).take();
+        let mut round = std::mem::take(&mut *lock(&visit.round));
+        let cause = lock(&visit.cause).take();
         let wait_ms = if let Some(Cause { text, retry_after_ms }) = cause {
             round.stopped = Some(text);
             self.failures += 1;

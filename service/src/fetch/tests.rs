@@ -25,7 +25,7 @@ impl Sink for RecordingSink {
             if file.bytes.starts_with(b"not a feed") {
                 faults.push(format!("{}: of no kind", file.address));
             } else {
-                locked(&self.files).push((file.name.to_owned(), file.bytes.len()));
+                lock(&self.files).push((file.name.to_owned(), file.bytes.len()));
             }
         }
         Ok(DeliveryResult { faults, ..DeliveryResult::default() })
@@ -66,7 +66,7 @@ impl Setup {
         let now_ms = parse_instant(now).unwrap();
         self.server.set_now(now_ms);
         let round = self.poller.poll(now_ms, &AtomicBool::new(false));
-        let mut taken: Vec<String> = std::mem::take(&mut *locked(&self.sink.files))
+        let mut taken: Vec<String> = std::mem::take(&mut *lock(&self.sink.files))
             .into_iter()
             .map(|(name, _)| name)
             .collect();
@@ -417,7 +417,7 @@ fn what_comes_compressed_is_bounded_by_what_comes_out() {
     assert_eq!((round.failed, round.taken), (1, 0));
     setup.server.put("/obs.txt", Page::File(packed(&vec![b'x'; 100_000]), 0));
     setup.poller.poll(parse_instant("2023-03-01T06:00:00Z").unwrap(), &AtomicBool::new(false));
-    assert_eq!(*locked(&setup.sink.files), [("obs.txt".to_owned(), 100_000)]);
+    assert_eq!(*lock(&setup.sink.files), [("obs.txt".to_owned(), 100_000)]);
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn a_fetcher_that_is_told_to_stop_does() {
     let folder = memory.path().join("fetch");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let fetchers = spawn(&[config], Some(&folder), &as_sink, runtime.handle()).unwrap();
-    while locked(&sink.files).is_empty() {
+    while lock(&sink.files).is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
     // It sleeps for minutes now; the stop signal wakes it.

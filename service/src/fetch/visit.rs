@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use super::client::{Answer, Client, RequestError, Validators};
 use super::settings::FetchConfig;
 use super::{Delivery, FetchedFile, Sink, Unavailable};
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// Consecutive failures that end a poll: so many are not just one broken file.
 const MAX_FAILURES_IN_A_ROW: u32 = 8;
@@ -118,7 +118,7 @@ impl Visit<'_> {
     /// Requests one file. `None` if this ends the poll.
     fn file(&self, job: &FileJob) -> Option<Result<Answer, ()>> {
         let answer = self.client.get(&job.address, self.config.source.accept(), &job.known);
-        let mut round = locked(&self.round);
+        let mut round = lock(&self.round);
         round.asked += 1;
         match answer {
             Ok(answer) => {
@@ -167,7 +167,7 @@ impl Visit<'_> {
     fn deliver(&self, delivery: &Delivery<'_>) -> bool {
         match self.sink.take(delivery) {
             Ok(taken) => {
-                let mut round = locked(&self.round);
+                let mut round = lock(&self.round);
                 round.unreadable += taken.faults.len() as u64;
                 round.taken +=
                     (delivery.files.len() - taken.faults.len().min(delivery.files.len())) as u64;
@@ -207,14 +207,14 @@ impl Visit<'_> {
 
     /// Ends the poll: nothing more is requested.
     pub(super) fn stop(&self, text: String, retry_after_ms: Option<i64>) {
-        locked(&self.cause).get_or_insert(Cause { text, retry_after_ms });
+        lock(&self.cause).get_or_insert(Cause { text, retry_after_ms });
     }
 
     pub(super) fn goes_on(&self) -> bool {
         if self.stop_requested.load(Ordering::Relaxed) {
             self.stop("told to stop".to_owned(), None);
         }
-        locked(&self.cause).is_none()
+        lock(&self.cause).is_none()
     }
 
     /// Runs `work` for each item, a few at once, until the poll ends. Returns the results, in the
@@ -230,10 +230,10 @@ impl Visit<'_> {
         let left = Mutex::new(Vec::new());
         let worker = || {
             while self.goes_on() {
-                let Some((at, item)) = locked(&items).next() else { break };
+                let Some((at, item)) = lock(&items).next() else { break };
                 match work(&item) {
-                    Some(result) => locked(&done).push((at, item, result)),
-                    None => locked(&left).push(item),
+                    Some(result) => lock(&done).push((at, item, result)),
+                    None => lock(&left).push(item),
                 }
             }
         };
@@ -242,10 +242,10 @@ impl Visit<'_> {
                 scope.spawn(worker);
             }
         });
-        let mut done = std::mem::take(&mut *locked(&done));
+        let mut done = std::mem::take(&mut *lock(&done));
         done.sort_by_key(|&(at, ..)| at);
-        let mut left = std::mem::take(&mut *locked(&left));
-        left.extend(locked(&items).by_ref().map(|(_, item)| item));
+        let mut left = std::mem::take(&mut *lock(&left));
+        left.extend(lock(&items).by_ref().map(|(_, item)| item));
         (done.into_iter().map(|(_, item, result)| (item, result)).collect(), left)
     }
 }

@@ -10,8 +10,8 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::IngestSummary;
-use crate::mutex::locked;
 use crate::sqlite::Layout;
+use crate::sync::lock;
 
 /// The file in the data folder.
 pub const FILE: &str = "refused.sqlite";
@@ -95,7 +95,7 @@ impl RefusedReports {
         if new.peek().is_none() {
             return Ok(());
         }
-        let mut connection = locked(&self.0);
+        let mut connection = lock(&self.0);
         let transaction = connection.transaction()?;
         {
             let sql =
@@ -119,7 +119,7 @@ impl RefusedReports {
     pub fn of_last_day(&self, now_ms: i64) -> Result<Vec<Refused>, RefusedError> {
         let sql = "SELECT received_ms, kind, file, reason, text FROM report \
                    WHERE received_ms BETWEEN ? AND ? ORDER BY number DESC";
-        let connection = locked(&self.0);
+        let connection = lock(&self.0);
         let mut statement = connection.prepare_cached(sql)?;
         let rows = statement.query_map(day_around(now_ms), |row| {
             Ok(Refused {

@@ -34,7 +34,7 @@ fn those_of_the_last_day_are_kept_and_never_more_than_the_limit() {
     assert_eq!((now.len(), &*now[0]), (MOST_REFUSED, "METAR 1004"));
     let rows = || -> usize {
         let count = "SELECT count(*) FROM report";
-        locked(&refused.0).query_row(count, [], |row| row.get(0)).unwrap()
+        lock(&refused.0).query_row(count, [], |row| row.get(0)).unwrap()
     };
     assert_eq!(rows(), MOST_REFUSED);
     // What is old is gone for good, and so is what a clock that was years ahead noted.

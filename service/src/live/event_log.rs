@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::position::{EventId, Position};
-use crate::mutex::locked;
 use crate::sqlite::Layout;
+use crate::sync::lock;
 
 /// The file in the data folder.
 pub const FILE: &str = "live.sqlite";
@@ -164,7 +164,7 @@ impl EventLog {
     }
 
     fn note_start(&self, batch: u64, record: &str) -> rusqlite::Result<()> {
-        let mut inner = locked(&self.inner);
+        let mut inner = lock(&self.inner);
         let Inner { connection, last, .. } = &mut *inner;
         let start = getrandom::u64().unwrap_or_default();
         let transaction = connection.transaction()?;
@@ -194,7 +194,7 @@ impl EventLog {
     /// # Errors
     /// The log cannot be read.
     pub fn reach(&self, id: EventId, now: &Position) -> Result<Reach, EventLogError> {
-        let inner = locked(&self.inner);
+        let inner = lock(&self.inner);
         if id.start == self.start.load(Ordering::Relaxed) {
             let is_known = id.position.is_within(now);
             return Ok(if is_known { Reach::Known } else { Reach::Undone });
@@ -217,7 +217,7 @@ impl EventLog {
     /// # Errors
     /// They cannot be written; nothing has changed then.
     pub fn update(&self, topic: Topic, items: &[Item]) -> Result<Vec<NumberedItem>, EventLogError> {
-        let mut inner = locked(&self.inner);
+        let mut inner = lock(&self.inner);
         let Inner { connection, states, last } = &mut *inner;
         let known = states.entry(topic).or_default();
         let changed: Vec<&Item> = items
@@ -260,7 +260,7 @@ impl EventLog {
     /// Returns the items that were published after a number, in the order of their numbers, and the number
     /// of the last one.
     pub fn items_after(&self, number: u64) -> (Vec<NumberedItem>, u64) {
-        let inner = locked(&self.inner);
+        let inner = lock(&self.inner);
         let mut after: Vec<NumberedItem> = inner
             .states
             .iter()
@@ -279,7 +279,7 @@ impl EventLog {
 
     /// The number of the last item that was published.
     pub fn last(&self) -> u64 {
-        locked(&self.inner).last
+        lock(&self.inner).last
     }
 }
 

@@ -76,7 +76,7 @@ fn old_starts_are_forgotten() {
     let first = EventLog::open(folder.path(), 0, "").unwrap().id(at(0, 0)).start;
     let log = EventLog::open(folder.path(), 0, "").unwrap();
     {
-        let inner = locked(&log.inner);
+        let inner = lock(&log.inner);
         let sql = "INSERT INTO start (id, name, batch, item, record) VALUES (?, 5, 0, 0, '')";
         inner.connection.execute(sql, [STARTS + 1]).unwrap();
     }

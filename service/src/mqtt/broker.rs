@@ -13,9 +13,9 @@ use super::topic::Topics;
 use super::{NotificationConfig, settings};
 use crate::clock::system_ms;
 use crate::live::EventId;
-use crate::mutex::locked;
 use crate::note;
 use crate::setting::InvalidSetting;
+use crate::sync::lock;
 
 /// The folder in the data folder with what each broker has got.
 pub const FOLDER: &str = "mqtt";
@@ -172,7 +172,7 @@ impl MqttBroker {
             file,
             state: Mutex::new(State { progress, ..State::default() }),
         };
-        let mut state = locked(&broker.state);
+        let mut state = lock(&broker.state);
         if state.progress.lost.is_some() {
             broker.save(&mut state);
         }
@@ -215,17 +215,17 @@ impl MqttBroker {
 
     /// The id of the event up to which it has everything; `None` if it begins.
     pub fn position(&self) -> Option<String> {
-        locked(&self.state).progress.position.clone()
+        lock(&self.state).progress.position.clone()
     }
 
     /// Why it is not known what it has got, if that is so.
     pub fn lost(&self) -> Option<String> {
-        locked(&self.state).progress.lost.clone()
+        lock(&self.state).progress.lost.clone()
     }
 
     /// Notes that it begins at a position. What comes after it is sent, also after a restart.
     pub fn begin(&self, position: EventId) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         if state.progress.position.is_none() && state.progress.lost.is_none() {
             state.progress.position = Some(position.to_string());
             self.save(&mut state);
@@ -234,7 +234,7 @@ impl MqttBroker {
 
     /// How it does.
     pub fn status(&self) -> MqttStatus {
-        let state = locked(&self.state);
+        let state = lock(&self.state);
         let now = Instant::now();
         let address = match self.config.endpoint() {
             Ok(settings::Endpoint { host, port, is_encrypted }) => {
@@ -288,7 +288,7 @@ impl MqttBroker {
 
     /// Notes that it has everything up to a position.
     pub(super) fn pass(&self, position: EventId) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let text = position.to_string();
         if state.progress.lost.take().is_some() || state.progress.position.as_ref() != Some(&text) {
             state.progress.position = Some(text);
@@ -298,7 +298,7 @@ impl MqttBroker {
 
     /// Notes that it has acknowledged messages.
     pub(super) fn acknowledged(&self, count: u64) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         state.progress.published += count;
         state.progress.published_ms = Some(system_ms());
         if state.is_steady() {
@@ -313,14 +313,14 @@ impl MqttBroker {
         tracing::error!("mqtt {name}: a message for the topic {topic:?} is left out: {cause}");
         let topic = topic.chars().take(300).collect();
         let left_out = MqttLeftOut { topic, at: Iso8601(system_ms()), cause: cause.to_owned() };
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         state.progress.leave_out(left_out);
         state.is_dirty = true;
     }
 
     /// Writes what was noted, unless that was done a moment ago. Returns when it must be called again.
     pub(super) fn save_if_due(&self) -> Option<Instant> {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let due = state.saved_at.map(|at| at + SAVE_EVERY).filter(|&due| due > Instant::now());
         if state.is_dirty && due.is_none() {
             self.save(&mut state);
@@ -330,7 +330,7 @@ impl MqttBroker {
 
     /// Writes what was noted.
     pub(super) fn save_now(&self) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         if state.is_dirty {
             self.save(&mut state);
         }
@@ -338,14 +338,14 @@ impl MqttBroker {
 
     /// Notes that there is a connection.
     pub(super) fn connected(&self) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         state.connected_at = Some(Instant::now());
         state.retry_at = None;
     }
 
     /// Notes that there is none any more, and why. Returns how many failures there were in a row.
     pub(super) fn failed(&self, error: &str) -> u32 {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         state.failures = if state.is_steady() { 1 } else { state.failures.saturating_add(1) };
         state.connected_at = None;
         let error = error.chars().take(500).collect();
@@ -355,7 +355,7 @@ impl MqttBroker {
 
     /// Notes that the connection was closed, or when the next one is tried.
     pub(super) fn waits(&self, pause: Option<Duration>) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         state.connected_at = None;
         state.retry_at = pause.map(|pause| Instant::now() + pause);
     }

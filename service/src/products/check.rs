@@ -12,7 +12,7 @@ use mesonet::{Iso8601, raster};
 
 use super::span_name;
 use crate::files::found;
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// Number of files whose state is remembered. If there are more, all are checked again.
 const MAX_KNOWN: usize = 100_000;
@@ -104,7 +104,7 @@ impl CheckedFiles {
     pub fn content(&self, path: &Path, place: &ProductPlace) -> io::Result<Content> {
         let file = File::open(path)?;
         let version = Version::of(&file.metadata()?);
-        if let Some(&(checked, content)) = locked(&self.0).get(path)
+        if let Some(&(checked, content)) = lock(&self.0).get(path)
             && checked == version
         {
             return Ok(content);
@@ -120,7 +120,7 @@ impl CheckedFiles {
                 Content::Damaged
             }
         };
-        let mut known = locked(&self.0);
+        let mut known = lock(&self.0);
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
@@ -130,7 +130,7 @@ impl CheckedFiles {
 
     /// Forgets a file that was deleted.
     pub fn forget(&self, path: &Path) {
-        locked(&self.0).remove(path);
+        lock(&self.0).remove(path);
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
 use crate::files::{Budget, Faults, FileFault, FirstFew, OverBudget, Work};
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// Number of parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
@@ -274,7 +274,7 @@ impl ProductSink<'_> {
     ) -> Result<FieldOutcome, ProductError> {
         // Large fields take hundreds of megabytes, so only one is unpacked at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
-        let _turn = is_large.then(|| locked(&self.files.large));
+        let _turn = is_large.then(|| lock(&self.files.large));
         let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);
         let Some(bytes) = self.files.put(product, span, &raster)? else {
             return Ok(FieldOutcome::Unchanged);

@@ -7,7 +7,7 @@ use mesonet::store::{ReaderWrapper, Receipt, StoreError, VerdictFn};
 use mesonet::{Batch, Reader, StationId, Store};
 use tokio::sync::Notify;
 
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// A store, and the stations with new readings or revised verdicts since they were last taken. So
 /// the views of all stations are updated for these stations alone.
@@ -26,13 +26,13 @@ impl ChangedStations {
 
     /// Takes the stations that changed since the last time.
     pub fn take(&self) -> HashSet<StationId> {
-        std::mem::take(&mut *locked(&self.touched))
+        std::mem::take(&mut *lock(&self.touched))
     }
 
     /// Notes stations that the record of another server has changed, or puts back those whose views
     /// could not be updated.
     pub fn put_back(&self, stations: HashSet<StationId>) {
-        locked(&self.touched).extend(stations);
+        lock(&self.touched).extend(stations);
         self.batches.notify_one();
     }
 
@@ -51,7 +51,7 @@ impl Store for ChangedStations {
             Ok(verdicts)
         })?;
         // Only after the batch: a noted station must have its new readings in the store.
-        let mut touched = locked(&self.touched);
+        let mut touched = lock(&self.touched);
         touched.extend(batch.reports.iter().map(|report| report.station));
         touched.extend(revised);
         self.batches.notify_one();

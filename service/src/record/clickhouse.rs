@@ -22,8 +22,8 @@ use super::{
     RecordStore, UpdatedStations, Upstream, lock_folder, refuse_unfinished,
 };
 use crate::clock::system_ms;
-use crate::mutex::locked;
 use crate::password::read_password;
+use crate::sync::lock;
 
 /// The note of when a server last said that it writes to the record.
 const WRITTEN: &str = "written_ms";
@@ -194,7 +194,7 @@ struct MemoryLog(Mutex<Option<bool>>);
 impl MemoryLog {
     fn note(&self, kept: RecentReadings, asked_from_ms: i64) {
         let is_whole = kept.from_ms.is_some_and(|from_ms| from_ms <= asked_from_ms);
-        let mut noted = locked(&self.0);
+        let mut noted = lock(&self.0);
         if noted.replace(is_whole) == Some(is_whole) {
             return;
         }

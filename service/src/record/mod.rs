@@ -59,9 +59,9 @@ pub use self::stop::StopGuard;
 pub use self::unfinished::{refuse_unfinished, refuse_unfinished_folder};
 pub use self::upstream::{ReadOnlyStore, UpdatedStations, Upstream};
 pub use self::writer::{WRITER, check_writer, writer_of_folder};
-use crate::mutex::locked;
 use crate::origin::make_own;
 pub use crate::origin::{Marks, ORIGIN, Origin};
+use crate::sync::lock;
 
 /// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
@@ -230,7 +230,7 @@ impl Record {
 
     /// Logs each damage once.
     pub fn log_faults(&self) {
-        let mut logged = locked(&self.logged);
+        let mut logged = lock(&self.logged);
         let faults = self.health().faults;
         for fault in faults.iter().skip(*logged) {
             tracing::error!("the record is damaged: {fault}");
@@ -329,7 +329,7 @@ impl Record {
 
     /// What keeps the store from taking readings, as found by a test within the last seconds.
     pub fn trouble(&self) -> Option<&'static str> {
-        let mut tried = locked(&self.tried);
+        let mut tried = lock(&self.tried);
         match *tried {
             Some((at, trouble)) if at.elapsed() < TRY_AGAIN => trouble,
             _ => {

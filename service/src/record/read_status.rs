@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use mesonet::Iso8601;
 
-use crate::mutex::locked;
+use crate::sync::lock;
 
 /// The time that the record was last read as of, and why the last read failed. A failure is logged when it begins
 /// and when it ends, not at each read.
@@ -28,7 +28,7 @@ impl ReadStatus {
 
     /// Whether the last read failed.
     pub(crate) fn has_failed(&self) -> bool {
-        locked(&self.failure).is_some()
+        lock(&self.failure).is_some()
     }
 
     /// Notes the result of a read, and the time that the record is as of now. Returns what was read; `None` if the
@@ -42,7 +42,7 @@ impl ReadStatus {
             self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
         }
         let as_of = Iso8601(self.as_of_ms());
-        let mut failure = locked(&self.failure);
+        let mut failure = lock(&self.failure);
         match found {
             Ok(found) => {
                 if failure.take().is_some() {

@@ -14,8 +14,8 @@ use mesonet::time::HOUR_MS;
 
 pub use self::cutoff::{ADVANCE, is_too_late, newest_ms};
 use self::cutoff::{Cutoff, CutoffInputs, oldest_ms};
-use crate::mutex::locked;
 use crate::record::Record;
+use crate::sync::lock;
 
 /// Shortest time between two notes of the cutoff while it moves forward.
 const NOTED_EVERY_MS: i64 = HOUR_MS;
@@ -63,7 +63,7 @@ impl Retention {
         now_ms: i64,
     ) -> Result<Option<i64>, StoreError> {
         let store = record.store();
-        let mut inner = locked(&self.0);
+        let mut inner = lock(&self.0);
         let (newest_ms, oldest_ms) = (newest_ms(&*store)?, oldest_ms(&*store)?);
         // A record may have alerts only.
         let newest_ms = newest_ms.or_else(|| record.newest_alert_ms());
@@ -93,7 +93,7 @@ impl Retention {
     /// The record cannot be read or written.
     pub fn take_back(&self, record: &Record, now_ms: i64) -> Result<(), StoreError> {
         let held_ms = record.store().held_from_ms()?;
-        let mut inner = locked(&self.0);
+        let mut inner = lock(&self.0);
         // A cutoff without a note is from an earlier version. A cutoff later than the present is
         // wrong for every span.
         let span_ms = inner.span_ms.unwrap_or(0);

@@ -15,9 +15,9 @@ use super::settings::{WebhookConfig, origin};
 use crate::clock::system_ms;
 use crate::fetch::{RootsError, asked_pause_ms, pause_ms, random};
 use crate::live::EventId;
-use crate::mutex::locked;
 use crate::note;
 use crate::setting::InvalidSetting;
+use crate::sync::lock;
 
 /// The folder in the data folder with what each webhook has delivered.
 pub const FOLDER: &str = "webhooks";
@@ -159,22 +159,22 @@ impl Webhook {
 
     /// Whether an alert was in force when it was delivered last.
     pub fn has_in_force(&self, alert: &str) -> bool {
-        locked(&self.state).progress.in_force.contains(alert)
+        lock(&self.state).progress.in_force.contains(alert)
     }
 
     /// Forgets the alerts that are no longer on record.
     pub fn retain(&self, is_on_record: impl Fn(&str) -> bool) {
-        locked(&self.state).progress.in_force.retain(|alert| is_on_record(alert));
+        lock(&self.state).progress.in_force.retain(|alert| is_on_record(alert));
     }
 
     /// Where it is in the stream of events; `None` if it begins.
     pub fn position(&self) -> Option<EventId> {
-        locked(&self.state).progress.position.as_ref()?.parse().ok()
+        lock(&self.state).progress.position.as_ref()?.parse().ok()
     }
 
     /// How long to wait before the next attempt; `None` if the receiver wants no more.
     pub fn wait(&self) -> Option<Duration> {
-        let state = locked(&self.state);
+        let state = lock(&self.state);
         let now = Instant::now();
         let wait = state.retry_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
         (!state.is_gone).then_some(wait)
@@ -185,7 +185,7 @@ impl Webhook {
     pub fn deliver(&self, message: &Message) -> bool {
         let (outcome, attempt) = self.client.send(&message.id, &message.body);
         let name = &self.config.name;
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let is_done = match outcome {
             Outcome::Delivered => {
                 state.progress.delivered += 1;
@@ -250,7 +250,7 @@ impl Webhook {
 
     /// Notes that there is nothing more to send up to a position.
     pub fn pass(&self, position: EventId) {
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let before = state.progress.position.replace(position.to_string());
         // After a restart, what is not for this webhook is looked at once more.
         if before.is_none() {
@@ -272,7 +272,7 @@ impl Webhook {
 
     /// How it does.
     pub fn status(&self) -> WebhookStatus {
-        let state = locked(&self.state);
+        let state = lock(&self.state);
         let now = Instant::now();
         let retry_in = state.retry_at.map(|at| at.saturating_duration_since(now).as_secs());
         let uri = self.config.url.parse();

@@ -12,8 +12,8 @@ use crate::connections::{Certificate, Table};
 use crate::observe::metrics::By;
 use crate::state::State;
 use mesonet_service::clock::system_ms;
-use mesonet_service::record::{Record, Upstream};
-use mesonet_service::record::{is_ahead, newest_ms_by};
+use mesonet_service::record::{Record, Upstream, is_ahead, newest_ms_by};
+use mesonet_service::sync::lock;
 
 /// The databases of a record, with SQLite's write-ahead logs.
 const DATABASES: [&str; 6] = [
@@ -29,8 +29,6 @@ type Real = Gauge<f64, AtomicU64>;
 
 #[derive(Default)]
 pub struct Gauges {
-    build: Family<By, Gauge>,
-    started: Real,
     connections: Gauge,
     accepted: Counter,
     closed: Family<By, Counter>,
@@ -54,11 +52,13 @@ pub struct Gauges {
 impl Gauges {
     pub fn register(registry: &mut Registry) -> Self {
         let own = Self::default();
-        registry.register("build", "The running program", own.build.clone());
-        own.build.get_or_create(&[("version", env!("CARGO_PKG_VERSION").to_owned())]).set(1);
+        let build = Family::<By, Gauge>::default();
+        registry.register("build", "The running program", build.clone());
+        build.get_or_create(&[("version", env!("CARGO_PKG_VERSION").to_owned())]).set(1);
+        let started = Real::default();
         let text = "When the server started, since 1970";
-        registry.register_with_unit("start_time", text, Unit::Seconds, own.started.clone());
-        own.started.set(seconds(system_ms()));
+        registry.register_with_unit("start_time", text, Unit::Seconds, started.clone());
+        started.set(seconds(system_ms()));
         registry.register("connections", "Open connections", own.connections.clone());
         let text = "Connections that got a place";
         registry.register("connections_accepted", text, own.accepted.clone());
@@ -101,46 +101,43 @@ impl Gauges {
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
         own
     }
-}
 
-impl Gauges {
     /// Looks up the metrics that are not counted.
     pub fn look(&self, state: &State, table: &Table, certificate: Option<&Certificate>) {
-        let (looked, ingest) = (self, &state.services.metrics.ingest);
         let counts = table.counts();
-        looked.connections.set(table.len() as i64);
-        looked.accepted.inner().store(counts.accepted, Ordering::Relaxed);
+        self.connections.set(table.len() as i64);
+        self.accepted.inner().store(counts.accepted, Ordering::Relaxed);
         for (reason, count) in counts.closed() {
-            let counter = looked.closed.get_or_create(&[("reason", reason.to_owned())]);
+            let counter = self.closed.get_or_create(&[("reason", reason.to_owned())]);
             counter.inner().store(count, Ordering::Relaxed);
         }
-        let live = state.live.counts();
-        looked.listeners.set(live.listeners.load(Ordering::Relaxed) as i64);
+        let live = &state.live.counts;
+        self.listeners.set(live.listeners.load(Ordering::Relaxed) as i64);
         for (counter, count) in [
-            (&looked.live_events, &live.events),
-            (&looked.live_resyncs, &live.resyncs),
-            (&looked.live_refused, &live.refused),
+            (&self.live_events, &live.events),
+            (&self.live_resyncs, &live.resyncs),
+            (&self.live_refused, &live.refused),
         ] {
             counter.inner().store(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
-        looked.answer_memory.set(state.workers.turns().memory_used() as i64);
+        self.answer_memory.set(state.workers.memory_used() as i64);
         let record = state.services.record();
         let follower = state.services.follower();
         if let Some(follower) = follower {
-            looked.behind.set(follower.behind_s());
+            self.behind.set(follower.behind_s());
         }
         let of_record = record.map(Record::health);
         if let Some(health) = of_record.or_else(|| follower.map(Upstream::health)) {
             for (part, count) in
                 [("sealed", health.sealed_readings), ("fresh", health.fresh_readings)]
             {
-                looked.readings.get_or_create(&[("part", part.to_owned())]).set(count as i64);
+                self.readings.get_or_create(&[("part", part.to_owned())]).set(count as i64);
             }
-            looked.segments.set(health.segments as i64);
-            looked.segment_bytes.set(health.sealed_bytes as i64);
+            self.segments.set(health.segments as i64);
+            self.segment_bytes.set(health.sealed_bytes as i64);
             let of_alerts = record.map_or(0, |record| record.alerts().faults());
-            looked.faults.set((health.faults.len() + of_alerts) as i64);
-            looked.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
+            self.faults.set((health.faults.len() + of_alerts) as i64);
+            self.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
             let now_ms = state.clock.now_ms();
             let newest_ms = match health.newest_ms {
                 Some(newest_ms) if is_ahead(newest_ms, now_ms) => {
@@ -149,20 +146,20 @@ impl Gauges {
                 newest_ms => newest_ms,
             };
             if let Some(newest_ms) = newest_ms {
-                looked.newest_age.set(seconds((now_ms - newest_ms).max(0)));
+                self.newest_age.set(seconds((now_ms - newest_ms).max(0)));
             }
         }
         for name in DATABASES {
             let bytes = length(&state.config().data.join(name));
-            looked.database_bytes.get_or_create(&[("file", name.to_owned())]).set(bytes);
+            self.database_bytes.get_or_create(&[("file", name.to_owned())]).set(bytes);
         }
-        let newest_ms = ingest.newest_ms.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let newest_ms = lock(&state.services.metrics.ingest.newest_ms);
         for (kind, newest_ms) in &*newest_ms {
             let age = seconds((state.clock.now_ms() - newest_ms).max(0));
-            looked.feed_age.get_or_create(&[("feed", kind.to_string())]).set(age);
+            self.feed_age.get_or_create(&[("feed", kind.to_string())]).set(age);
         }
         if let Some(certificate) = certificate {
-            looked.certificate_until.set(seconds(certificate.validity().to_ms));
+            self.certificate_until.set(seconds(certificate.validity().to_ms));
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use super::RequestEnd;
-use super::TracesError;
+use super::{RequestEnd, TracesError};
 
 /// Nothing.
 pub struct Traces;

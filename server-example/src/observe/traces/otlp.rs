@@ -12,9 +12,8 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span};
 
-use super::RequestEnd;
-use super::TracesError;
 use super::sender::Sender;
+use super::{RequestEnd, TracesError};
 
 /// Length of the longest header in which a caller names the trace of its request (W3C Trace
 /// Context: 512 characters of `tracestate` must be passed on).

@@ -8,27 +8,20 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelCapabilities;
 
-use super::not_stored;
 use crate::auth::access::Caller;
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/capabilities",
-    query: &[],
-    body: &[],
-    handler: || get(capabilities),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/capabilities", || get(capabilities)).about(|| {
         About::new("getModelCapabilities", Tag::Models, "What the caller may do with models")
             .json::<ModelCapabilities>("Sources of model output, and limits.")
             .cached("`no-store`: the answer is per caller.")
-    },
-}];
+    })];
 
 async fn capabilities(
     Shared(state): Shared<Arc<State>>,

@@ -8,33 +8,25 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::{MAX_TILE_ZOOM, NativeGrid, TILE_SIDE};
-use mesonet::model;
-use mesonet::model::RunStamp;
+use mesonet::model::{self, RunStamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::not_stored;
 use crate::auth::access::{Caller, ModelPermission};
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 use crate::state::run_detail::forecast_hour_axis;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/coverage",
-    query: &[],
-    body: &[],
-    handler: || get(coverage),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/coverage", || get(coverage)).about(|| {
         About::new("getModelCoverage", Tag::Models, "The models and the areas they cover")
             .json::<Coverage>("The models that the caller may use and that have a run.")
             .cached("`no-store`: the answer is per caller.")
-    },
-}];
+    })];
 
 /// The models that the caller may use and that have a run.
 #[derive(Serialize, ToSchema)]

@@ -16,43 +16,32 @@ use utoipa::ToSchema;
 use super::coverage::GridBounds;
 use super::lasting::CacheLifetime;
 use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
-use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
+use super::{ModelRequest, nearest, run_or_newest, run_stamp};
+use crate::auth::access::ModelPermission;
 use crate::http::error::ApiError;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{json_value, not_stored};
 use crate::openapi::{About, GridDefinition, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/grid",
-        query: &[RUN],
-        body: &[],
-        handler: || get(grid),
-        about: || {
-            About::new("getModelGrid", Tag::Models, "The native grid of a run")
-                .text("By default of the latest run.")
-                .path(&[MODEL])
-                .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
-                .cached(LASTING)
-                .tagged()
-        },
-    },
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/locate",
-        query: &[RUN, LAT.required().example("43.5"), LON.required().example("-79.5")],
-        body: &[],
-        handler: || get(locate),
-        about: || {
+    Endpoint::get("/models/{model}/grid", || get(grid)).query(&[RUN]).about(|| {
+        About::new("getModelGrid", Tag::Models, "The native grid of a run")
+            .text("By default of the latest run.")
+            .path(&[MODEL])
+            .json::<ModelGrid<'_>>("What is needed to convert between cells and places.")
+            .cached(LASTING)
+            .tagged()
+    }),
+    Endpoint::get("/models/{model}/locate", || get(locate))
+        .query(&[RUN, LAT.required().example("43.5"), LON.required().example("-79.5")])
+        .about(|| {
             About::new("locate", Tag::Models, "The cell at a place")
                 .path(&[MODEL])
                 .json::<CellAtPosition>("The cell.")
                 .cached(LASTING)
                 .tagged()
-        },
-    },
+        }),
 ];
 
 /// The definition of a native grid, and the same as a PROJ string.
@@ -106,13 +95,22 @@ async fn grid(
         let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
         let grid = ModelGrid::new(&run);
-        if run_stamp(&request.query)?.is_none() {
-            // The next run may have a different grid.
-            return json_value(request.accepted(), &grid).map(not_stored);
-        }
-        request.json(&CacheLifetime::of_definition(granted), &grid)
+        of_grid(&request, granted, &grid)
     };
     state.read_models(answer).await?
+}
+
+/// Answers with what only depends on the grid of a run.
+fn of_grid(
+    request: &ModelRequest,
+    granted: ModelPermission<'_>,
+    value: &impl Serialize,
+) -> Result<Response, ApiError> {
+    if run_stamp(&request.query)?.is_none() {
+        // The next run may have a different grid.
+        return json_value(request.accepted(), value).map(not_stored);
+    }
+    request.json(&CacheLifetime::of_definition(granted), value)
 }
 
 /// The cell at a position.
@@ -160,10 +158,7 @@ async fn locate(
             fractional_col,
             wind_rotation: grid.wind_rotation(row, col)?,
         };
-        if run_stamp(&request.query)?.is_none() {
-            return json_value(request.accepted(), &located).map(not_stored);
-        }
-        request.json(&CacheLifetime::of_definition(granted), &located)
+        of_grid(&request, granted, &located)
     };
     state.read_models(answer).await?
 }

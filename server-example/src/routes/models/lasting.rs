@@ -1,17 +1,16 @@
 //! How long an answer may be cached, and the tag that shows whether a caller already has it.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mesonet::grid::TileSampling;
-use mesonet::model;
-use mesonet::model::{PublishedHour, SourceProduct};
+use mesonet::model::{self, PublishedHour, SourceProduct};
 
 use super::{ModelRequest, RequestedRun};
 use crate::auth::access::ModelPermission;
 use crate::http::encoding::Encoding;
 use crate::http::error::ApiError;
 use crate::http::etag::{digest, etag, has_already};
-use crate::http::snapshot::VARY;
+use crate::http::snapshot::tag;
 
 /// How long an answer from a run may be cached.
 ///
@@ -21,7 +20,8 @@ use crate::http::snapshot::VARY;
 /// packing, as long as the run is not complete. Answers that not every caller may have are not for
 /// shared caches.
 pub struct CacheLifetime {
-    is_final: bool,
+    /// Whether the answer never changes.
+    pub is_final: bool,
     is_open: bool,
     /// What the answer depends on, besides its address: parts of the run and the catalogue.
     state: Vec<u8>,
@@ -143,11 +143,6 @@ impl CacheLifetime {
         })
     }
 
-    /// Whether the answer never changes.
-    pub fn is_final(&self) -> bool {
-        self.is_final
-    }
-
     /// Answers. If the caller already has the answer, returns 304 without making it. `make` gets the
     /// tag of the answer.
     pub fn answer(
@@ -162,10 +157,7 @@ impl CacheLifetime {
         } else {
             make(&etag)?
         };
-        let headers = response.headers_mut();
-        headers.insert(header::ETAG, etag);
-        headers.insert(header::VARY, VARY);
-        headers.insert(header::CACHE_CONTROL, self.cache_control());
+        tag(&mut response, etag, self.cache_control());
         Ok(response)
     }
 

@@ -27,7 +27,7 @@ use crate::auth::access::{Caller, ModelPermission};
 use crate::http::encoding::AcceptedEncodings;
 use crate::http::error::ApiError;
 use crate::http::extract::{Headers, Query, missing};
-use crate::http::snapshot::{PER_CALLER, json_value};
+use crate::http::snapshot::json_value;
 use crate::routes::Endpoint;
 use crate::state::State;
 use lasting::CacheLifetime;
@@ -279,14 +279,6 @@ impl ModelRequest {
         let accepted = self.accepted();
         lasting.answer(self, accepted.fastest(), |_| json_value(accepted, value))
     }
-}
-
-/// Marks an answer as specific to the caller.
-fn not_stored(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::VARY, PER_CALLER);
-    response
 }
 
 /// Marks an answer that changes with a new run, so that caches revalidate it.

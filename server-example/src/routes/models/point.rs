@@ -18,22 +18,19 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/point",
-    query: &[RUN, VALID, FIELDS, HOUR, ROW, COL, LAT, LON, LEVEL, LEVEL_HPA, MEMBER, WINDS],
-    body: &[],
-    handler: || get(point),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/models/{model}/point", || get(point))
+    .query(&[RUN, VALID, FIELDS, HOUR, ROW, COL, LAT, LON, LEVEL, LEVEL_HPA, MEMBER, WINDS])
+    .about(|| {
         About::new("getModelPoint", Tag::Models, "Values of one cell at one hour")
-            .text("Exact values of the native grid. A cell is given by row and col, or by lat and lon; \
-                   an hour by run and hour, or by valid.")
+            .text(
+                "Exact values of the native grid. A cell is given by row and col, or by lat and lon; \
+                 an hour by run and hour, or by valid.",
+            )
             .path(&[MODEL])
             .json::<model::Point>("The values; missing ones are null.")
             .cached(LASTING)
             .tagged()
-    },
-}];
+    })];
 
 async fn point(
     Shared(state): Shared<Arc<State>>,

@@ -8,8 +8,7 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::TileSampling;
-use mesonet::model;
-use mesonet::model::{RunStamp, SourceProduct};
+use mesonet::model::{self, RunStamp, SourceProduct};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,21 +21,15 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/products",
-    query: &[RUN],
-    body: &[],
-    handler: || get(products),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/{model}/products", || get(products)).query(&[RUN]).about(|| {
         About::new("listModelProducts", Tag::Models, "The products of a run")
             .text("By default of the latest run.")
             .path(&[MODEL])
             .json::<Products>("The products.")
             .cached(LASTING)
             .tagged()
-    },
-}];
+    })];
 
 /// The kind of fields that is not mentioned.
 const PLAIN: &str = "deterministic";

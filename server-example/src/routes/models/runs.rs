@@ -21,19 +21,13 @@ use crate::routes::Endpoint;
 use crate::state::State;
 use crate::state::run_detail::RunDetail;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/runs",
-    query: &[],
-    body: &[],
-    handler: || get(runs),
-    about: || {
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/{model}/runs", || get(runs)).about(|| {
         About::new("listModelRuns", Tag::Models, "The runs of a model")
             .path(&[MODEL])
             .json::<Runs>("The runs, latest first.")
             .cached("`no-cache`; `private` where not everyone may have it.")
-    },
-}];
+    })];
 
 /// The runs, latest first.
 #[derive(Serialize, ToSchema)]

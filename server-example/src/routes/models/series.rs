@@ -24,10 +24,8 @@ use crate::state::State;
 /// A value as text, and before that as a number.
 const BYTES_OF_A_VALUE: usize = 16;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/series",
-    query: &[
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint::get("/models/{model}/series", || get(series))
+    .query(&[
         RUN.required(),
         FIELDS,
         ROW,
@@ -40,18 +38,15 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Parameter::new("from", Form::Instant, "The first valid time, included."),
         Parameter::new("to", Form::Instant, "The last valid time, included."),
         WINDS,
-    ],
-    body: &[],
-    handler: || get(series),
-    about: || {
+    ])
+    .about(|| {
         About::new("getModelSeries", Tag::Models, "Values of one cell over the hours of a run")
             .text("A cell is given by row and col, or by lat and lon.")
             .path(&[MODEL])
             .json::<model::Series>("The values by hour; missing ones are null.")
             .cached(LASTING)
             .tagged()
-    },
-}];
+    })];
 
 async fn series(
     Shared(state): Shared<Arc<State>>,

@@ -9,8 +9,7 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::{MAX_TILE_ZOOM, TileAddress};
-use mesonet::model;
-use mesonet::model::{ProductDefinition, SourceProduct};
+use mesonet::model::{self, ProductDefinition, SourceProduct};
 use serde::Deserialize;
 
 use super::lasting::CacheLifetime;
@@ -18,7 +17,7 @@ use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VAL
 use super::{ModelRequest, RequestedRun, level, member};
 use crate::http::encoding::{Compressor, Effort, Encoding};
 use crate::http::error::ApiError;
-use crate::http::extract::Query;
+use crate::http::extract::{Query, digits};
 use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::work::Cost;
@@ -27,22 +26,20 @@ use crate::openapi::{About, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
-    method: "GET",
-    path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-    query: &[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER],
-    body: &[],
-    handler: || get(tile),
-    about: || {
-        About::new("getModelTile", Tag::Models, "A tile of a map")
-            .text("256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
-                   offset, and missing if raw is nodata. Beyond the grid all are missing.")
-            .path(&[MODEL, NAME, ZOOM, X, Y])
-            .bytes("application/octet-stream", "The tile.")
-            .cached(LASTING)
-            .tagged()
-    },
-}];
+pub const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get("/models/{model}/products/{name}/data/{z}/{x}/{y}", || get(tile))
+        .query(&[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER])
+        .about(|| {
+            About::new("getModelTile", Tag::Models, "A tile of a map")
+                .text(
+                    "256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · \
+                     scale + offset, and missing if raw is nodata. Beyond the grid all are missing.",
+                )
+                .path(&[MODEL, NAME, ZOOM, X, Y])
+                .bytes("application/octet-stream", "The tile.")
+                .cached(LASTING)
+                .tagged()
+        })];
 
 const NAME: Parameter =
     Parameter::new("name", Form::Text(64), "Name of the product.").example("temperature_2m");
@@ -134,7 +131,7 @@ fn answer(
                 let plan = state.tiles.plan(run.grid(), address, sampling);
                 let raw = model::planned_tile(run, &asked, &plan)?;
                 let body = encoded(&raw, encoding)?;
-                if lasting.is_final() {
+                if lasting.is_final {
                     state.tiles.keep(etag, &body);
                 }
                 body
@@ -156,8 +153,7 @@ fn encoded(raw: &[i16], encoding: Encoding) -> Result<Bytes, ApiError> {
 }
 
 fn number(text: &str) -> Result<u32, ApiError> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+    digits(text).ok_or_else(|| {
         ApiError::BadRequest(format!(
             "a tile is data/z/x/y with non-negative integers; got \"{text}\""
         ))

@@ -1,9 +1,11 @@
 //! The texts of events, each made once for all listeners who want the same.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::Bytes;
+
+use mesonet_service::sync::lock;
 
 /// Memory for texts. The newest ones are kept.
 const MOST_BYTES: usize = 16 << 20;
@@ -29,7 +31,7 @@ struct Texts {
 impl EncodedEvents {
     /// Returns the text of an event for a filter. Others who want it wait while it is made.
     pub fn get(&self, key: Key, make: impl FnOnce() -> Text) -> Text {
-        let cell = Arc::clone(self.texts().known.entry(key).or_default());
+        let cell = Arc::clone(lock(&self.texts).known.entry(key).or_default());
         let mut length = None;
         let text = cell.get_or_init(|| {
             let text = make();
@@ -37,13 +39,9 @@ impl EncodedEvents {
             text
         });
         if let Some(length) = length {
-            self.texts().note(key, length);
+            lock(&self.texts).note(key, length);
         }
         text.clone()
-    }
-
-    fn texts(&self) -> std::sync::MutexGuard<'_, Texts> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -84,7 +82,7 @@ mod tests {
         }
         assert!(get(39).is_some());
         assert_eq!(made, 40);
-        let texts = encoded.texts();
+        let texts = lock(&encoded.texts);
         assert!(texts.bytes <= MOST_BYTES && texts.known.len() < 20);
     }
 }

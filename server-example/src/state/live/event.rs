@@ -34,7 +34,7 @@ pub enum Content {
 /// Some stations of a batch: their new readings, or the older ones with another verdict.
 #[derive(Clone, Debug)]
 pub struct BatchPart {
-    batch: Arc<ChangedBatch>,
+    pub batch: Arc<ChangedBatch>,
     stations: Range<usize>,
     are_revised: bool,
 }
@@ -78,12 +78,6 @@ impl BatchPart {
         &self.batch.readings[start..self.stations.end.checked_sub(1).map_or(0, end)]
     }
 
-    /// The number of the batch.
-    #[cfg(feature = "mqtt")]
-    pub(super) fn batch(&self) -> u64 {
-        self.batch.number
-    }
-
     const fn events(&self) -> Events {
         if self.are_revised { Events::Verdicts } else { Events::Readings }
     }
@@ -113,20 +107,30 @@ impl Content {
         now_ms: i64,
         directory: &Directory,
     ) -> Option<Bytes> {
+        if !self.is_selected(filter) {
+            return None;
+        }
         match self {
             Self::Part(part) => part.text(filter, now_ms, directory),
+            Self::Alert(alert) => alert_text(alert, filter),
+            Self::Item { events, data, .. } => Some(text_of(events.name(), data)),
+            Self::Resync(reason) => Some(resync(reason)),
+        }
+    }
+
+    /// Whether a filter selects it. Of a part of a batch, it selects each reading by itself.
+    pub(super) fn is_selected(&self, filter: &ListenerFilter) -> bool {
+        match self {
             Self::Alert(alert) => {
                 let zones = alert.zones.zones();
-                let is_met = filter.topics.has(Events::Alerts)
-                    && filter.alerts.is_met(&alert.message, &alert.state, zones);
-                is_met.then(|| alert_text(alert, filter))?
+                filter.topics.has(Events::Alerts)
+                    && filter.alerts.is_met(&alert.message, &alert.state, zones)
             }
-            Self::Item { events, model, data } => {
+            Self::Item { events, model, .. } => {
                 let may_have = |model: &String| filter.models.binary_search(model).is_ok();
-                let is_met = filter.topics.has(*events) && model.as_ref().is_none_or(may_have);
-                is_met.then(|| text_of(events.name(), data))
+                filter.topics.has(*events) && model.as_ref().is_none_or(may_have)
             }
-            Self::Resync(reason) => Some(resync(reason)),
+            Self::Part(_) | Self::Resync(_) => true,
         }
     }
 }

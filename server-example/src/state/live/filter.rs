@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use mesonet::access::{GRACE_MS, Limits, Plan};
 use mesonet::query::StationFilter;
@@ -10,6 +10,7 @@ use mesonet::store::Directory;
 use mesonet::{StationId, Variable, alert};
 
 use crate::state::alerts::Language;
+use mesonet_service::sync::lock;
 
 /// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,7 +126,7 @@ impl SharedFilters {
     pub fn share(&self, filter: ListenerFilter) -> Arc<SharedFilter> {
         // All that it says is in this text.
         let text = format!("{filter:?}");
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(shared) = known.get(&text).and_then(Weak::upgrade) {
             return shared;
         }

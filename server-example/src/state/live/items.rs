@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Bytes;
@@ -21,6 +20,7 @@ use crate::auth::access::ModelPermission;
 use crate::state::feeds::Feed;
 use crate::state::run_detail::RunDetail;
 use crate::state::{State, StateError};
+use mesonet_service::sync::lock;
 
 /// A folder that changes twice within this time may say only once when it was changed.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ impl State {
 
     /// The same of raster products.
     pub(super) fn changed_products(&self) -> Result<Vec<NumberedItem>, StateError> {
-        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.live.items);
         match self.products_on_disk(&mut known) {
             Ok(products) => Ok(self.live.log.update(Topic::Products, &products)?),
             Err(error) => {
@@ -122,7 +122,7 @@ impl State {
 
     /// Numbers the feeds that are new, have become late or are no longer late. Returns those.
     pub(super) fn changed_feeds(&self) -> Result<Vec<NumberedItem>, StateError> {
-        let mut known = self.live.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.live.items);
         // While the server replays earlier data, none is late.
         if !self.clock.is_live() || known.feeds_at.is_some_and(|at| at.elapsed() < FEEDS_EVERY) {
             return Ok(Vec::new());

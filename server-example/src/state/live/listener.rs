@@ -71,7 +71,7 @@ impl Listener {
         Ok(Self {
             state: Arc::clone(state),
             filter,
-            sent: subscriber.at(),
+            sent: subscriber.at,
             subscriber,
             begin: Some(begin.into()),
             rest: None,
@@ -129,7 +129,7 @@ impl Listener {
 
     /// A text after the id of the present position.
     fn with_id(&mut self, text: Bytes) -> Bytes {
-        self.sent = self.subscriber.at();
+        self.sent = self.subscriber.at;
         self.beat = Instant::now() + self.live.limits.heartbeat;
         self.live.counts.events.fetch_add(1, Ordering::Relaxed);
         let id = format!("id: {}\n", self.live.log.id(self.sent));
@@ -144,7 +144,7 @@ impl Listener {
     /// Something that keeps the connection alive. If events went by that the listener does not
     /// want, it tells the position.
     fn heartbeat(&mut self) -> Bytes {
-        if self.subscriber.at() != self.sent {
+        if self.subscriber.at != self.sent {
             return self.with_id(text_of("position", b"{}"));
         }
         self.beat = Instant::now() + self.live.limits.heartbeat;

@@ -166,7 +166,7 @@ async fn after_each_id_comes_the_rest_and_nothing_twice() {
         }
     };
     check(&first, true).await;
-    first.live.change(|ring| ring.restart(ring.now()));
+    first.live.change(|ring| ring.restart(ring.now));
     check(&first, false).await;
     // In the middle of what the ring has.
     append(&first, 6, 0..1, 0..0);
@@ -207,7 +207,7 @@ async fn a_slow_listener_begins_anew_and_nobody_waits_for_it() {
     state.publish_batches().unwrap();
     // From then on it gets what the others get, with the same ids.
     assert_eq!(drain(&mut slow).await, drain(&mut fast).await);
-    assert_eq!(state.live.counts().resyncs.load(Ordering::Relaxed), 1);
+    assert_eq!(state.live.counts.resyncs.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -357,7 +357,7 @@ async fn listeners_are_limited_in_all_and_of_each_address_and_end_when_the_serve
     assert_eq!(listen(3).err().unwrap(), in_all);
     drop(first);
     assert!(listen(1).is_ok() && listen(3).is_ok());
-    let counts = state.live.counts();
+    let counts = &state.live.counts;
     assert_eq!(counts.listeners.load(Ordering::Relaxed), 2);
     assert_eq!(counts.refused.load(Ordering::Relaxed), 2);
     drop(third);

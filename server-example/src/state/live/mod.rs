@@ -34,7 +34,7 @@ mod webhooks;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mesonet_service::live::{EventId, EventLog, EventLogError, InvalidEventId, Position, Reach};
@@ -44,6 +44,7 @@ use crate::config::Config;
 use crate::limits::ClientAddr;
 use encoded::EncodedEvents;
 use event::KnownAlerts;
+use mesonet_service::sync::lock;
 
 use filter::SharedFilters;
 pub use filter::{Events, ListenerFilter, ListenerStations, TopicSet};
@@ -103,7 +104,7 @@ pub struct Live {
     filters: SharedFilters,
     /// The number of listeners, in all and of each client address.
     listeners: Mutex<HashMap<ClientAddr, usize>>,
-    counts: Counts,
+    pub counts: Counts,
     is_closed: AtomicBool,
 }
 
@@ -159,11 +160,6 @@ impl Live {
         })
     }
 
-    /// What the metrics tell.
-    pub fn counts(&self) -> &Counts {
-        &self.counts
-    }
-
     /// Changes with every event, and at the end of the stream.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.end.subscribe()
@@ -182,17 +178,13 @@ impl Live {
 
     /// The position after everything that was published.
     fn now(&self) -> Position {
-        self.ring().now()
-    }
-
-    fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.ring).now
     }
 
     /// Changes the ring, and wakes all listeners.
     fn change(&self, change: impl FnOnce(&mut Ring)) {
         let end = {
-            let mut ring = self.ring();
+            let mut ring = lock(&self.ring);
             change(&mut ring);
             ring.end()
         };
@@ -208,7 +200,7 @@ impl Live {
     /// # Errors
     /// There are too many.
     fn admit(self: &Arc<Self>, client_addr: ClientAddr) -> Result<Place, TooMany> {
-        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = lock(&self.listeners);
         let refusal = if self.counts.listeners.load(Ordering::Relaxed) >= self.limits.listeners {
             Some(TooMany::InAll(self.limits.listeners))
         } else if listeners.get(&client_addr).is_some_and(|&of| of >= self.limits.of_client) {
@@ -255,7 +247,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut listeners = self.live.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = lock(&self.live.listeners);
         if let Some(of) = listeners.get_mut(&self.client_addr) {
             *of -= 1;
             if *of == 0 {

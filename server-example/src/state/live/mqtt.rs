@@ -65,18 +65,13 @@ impl State {
         content: &Content,
         item: u64,
     ) -> Vec<MqttMessage> {
-        let filter = &publication.filter;
+        if !content.is_selected(&publication.filter) {
+            return Vec::new();
+        }
         match content {
-            Content::Alert(alert) => {
-                let is_met = filter.topics.has(Events::Alerts)
-                    && filter.alerts.is_met(&alert.message, &alert.state, alert.zones.zones());
-                if is_met { self.of_alert(publication, alert, item) } else { Vec::new() }
-            }
-            Content::Item { events, model, data } => {
-                let may_have = |model: &String| filter.models.binary_search(model).is_ok();
-                let is_met = filter.topics.has(*events) && model.as_ref().is_none_or(may_have);
-                let message = is_met.then(|| self.of_item(publication, *events, data, item));
-                message.flatten().into_iter().collect()
+            Content::Alert(alert) => self.of_alert(publication, alert, item),
+            Content::Item { events, data, .. } => {
+                self.of_item(publication, *events, data, item).into_iter().collect()
             }
             Content::Resync(reason) => vec![resync(publication, reason)],
             Content::Part(_) => Vec::new(),
@@ -104,10 +99,7 @@ impl State {
             is_retained,
             expiry_s: expiry_s.filter(|_| is_retained),
         };
-        if is_retained {
-            return vec![own];
-        }
-        if !publication.broker.config().retain {
+        if is_retained || !publication.broker.config().retain {
             return vec![own];
         }
         // Later subscribers do not get the alert any more.
@@ -161,10 +153,7 @@ impl State {
     }
 
     fn newest_product(&self, kind: &str, span: Option<&str>) -> Option<i64> {
-        let span = match span {
-            Some(span) => Some(span.parse().ok()?),
-            None => None,
-        };
+        let span = span.map(str::parse).transpose().ok()?;
         let catalogue = self.services.products.catalogue();
         let times = self.services.products.times(catalogue.get(kind)?, span).ok()?;
         times.into_iter().max()
@@ -181,7 +170,7 @@ async fn produce(
     let position = broker.position();
     let (subscriber, resumed) = Subscriber::new(state, position.as_deref());
     let mut subscriber = subscriber.patient();
-    let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at());
+    let id = |subscriber: &Subscriber| state.live.log.id(subscriber.at);
     let mut told = None;
     let filter = loop {
         let read = Arc::clone(&filter);
@@ -229,8 +218,7 @@ async fn produce(
             }
             continue;
         };
-        send_event(state, publication, event.content().clone(), subscriber.at().item, steps)
-            .await?;
+        send_event(state, publication, event.content().clone(), subscriber.at.item, steps).await?;
         let at = id(&subscriber);
         passed = Some(at);
         steps.send(Step::Position(at)).await?;
@@ -249,7 +237,7 @@ async fn send_event(
         Content::Part(part) => {
             let directory = state.services.store.directory()?;
             let found = part.selected(&of.filter, state.clock.now_ms(), &directory);
-            let found = found.map(|(events, of)| Unpublished::new(part.batch(), events, of));
+            let found = found.map(|(events, of)| Unpublished::new(part.batch.number, events, of));
             Ok((Vec::new(), found))
         }
         other => Ok((state.messages_of(&of, other, item), None)),

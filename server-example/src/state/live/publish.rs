@@ -2,7 +2,7 @@
 //! they change.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use mesonet::alert;
 use mesonet::store::{ChangeLog, ChangedBatch};
@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::event::{BatchPart, Content, KnownAlerts};
 use crate::state::alerts::AlertInState;
 use crate::state::{State, StateError};
+use mesonet_service::sync::lock;
 
 /// How much of the record is read at once.
 const READ_BYTES: usize = 4 << 20;
@@ -63,7 +64,7 @@ impl State {
     fn begin_again_if_other(&self, log: &dyn ChangeLog) -> Result<(), StateError> {
         let Some(follower) = self.services.follower() else { return Ok(()) };
         let name = follower.record_name();
-        let mut known = self.live.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.live.record);
         let after = self.live.now().batch.0;
         let last = log.changes_after(u64::MAX, 0)?.last;
         if *known != name || last < after {
@@ -117,9 +118,9 @@ impl State {
         self.live.change(|ring| {
             for (part, content) in parts {
                 let batch = after_part(batch.number, part, last);
-                ring.push(Position { batch, ..ring.now() }, Content::Part(content));
+                ring.push(Position { batch, ..ring.now }, Content::Part(content));
             }
-            ring.pass(Position { batch: (batch.number, 0), ..ring.now() });
+            ring.pass(Position { batch: (batch.number, 0), ..ring.now });
         });
     }
 
@@ -127,7 +128,7 @@ impl State {
     fn jump(&self, batch: u64, reason: &'static str) {
         tracing::warn!("callers of /live begin anew: {reason}");
         self.live.change(|ring| {
-            ring.push(Position { batch: (batch, 0), ..ring.now() }, Content::Resync(reason));
+            ring.push(Position { batch: (batch, 0), ..ring.now }, Content::Resync(reason));
         });
     }
 
@@ -155,7 +156,7 @@ impl State {
         if !contents.is_empty() {
             self.live.change(|ring| {
                 for (number, content) in contents {
-                    ring.push(Position { item: number, ..ring.now() }, content);
+                    ring.push(Position { item: number, ..ring.now }, content);
                 }
             });
         }
@@ -167,7 +168,7 @@ impl State {
             return Ok(Vec::new());
         }
         let view = self.alert_view()?;
-        let mut known = self.live.alerts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.live.alerts);
         if known.view.as_ref().is_some_and(|known| Arc::ptr_eq(known, &view)) {
             return Ok(Vec::new());
         }

@@ -22,11 +22,11 @@ pub struct Entry {
 pub struct Ring {
     entries: VecDeque<Arc<Entry>>,
     /// The number of the first entry.
-    first: u64,
+    pub first: u64,
     /// The position before the first entry.
-    before: Position,
+    pub before: Position,
     /// The position after the last entry, and after what made no event.
-    now: Position,
+    pub now: Position,
     bytes: usize,
     most_bytes: usize,
 }
@@ -48,20 +48,6 @@ impl Ring {
     /// A ring without events.
     pub const fn new(now: Position, most_bytes: usize) -> Self {
         Self { entries: VecDeque::new(), first: 0, before: now, now, bytes: 0, most_bytes }
-    }
-
-    pub const fn now(&self) -> Position {
-        self.now
-    }
-
-    /// The position before the first event.
-    pub const fn before(&self) -> Position {
-        self.before
-    }
-
-    /// The number of the first event.
-    pub const fn first(&self) -> u64 {
-        self.first
     }
 
     /// The number of the next event that comes.

@@ -15,6 +15,7 @@ use super::event::{BatchPart, Content};
 use super::publish::after_part;
 use super::ring::{Entry, RingRead};
 use crate::state::State;
+use mesonet_service::sync::lock;
 
 /// How much of the record is read at once for a subscriber that comes back.
 const READ_BYTES: usize = 64 << 10;
@@ -49,8 +50,8 @@ impl Event {
 pub struct Subscriber {
     state: Arc<State>,
     live: Arc<Live>,
-    /// The position after the last event.
-    at: Position,
+    /// The position after the last event, and after what made none.
+    pub at: Position,
     /// The number of the next event in the ring.
     next: u64,
     /// Whether it needs what the ring no longer has from the record.
@@ -71,8 +72,8 @@ impl Subscriber {
         // Before the end of the ring is read: what comes in between is sent.
         let resumed = last_id.map(|id| live.resume(id)).transpose();
         let (now, first, last, before) = {
-            let ring = live.ring();
-            (ring.now(), ring.first(), ring.end(), ring.before())
+            let ring = lock(&live.ring);
+            (ring.now, ring.first, ring.end(), ring.before)
         };
         let (at, next, is_behind) = match resumed {
             Ok(Some(at)) => (at, first, !before.is_within(&at)),
@@ -91,11 +92,6 @@ impl Subscriber {
         Self { is_patient: true, ..self }
     }
 
-    /// The position after the last event, and after what made none.
-    pub const fn at(&self) -> Position {
-        self.at
-    }
-
     /// The next event; `None` if there is none until a time, or if the stream has ended. It may be
     /// dropped while it waits.
     pub async fn next(&mut self, until: Instant) -> Option<Event> {
@@ -109,7 +105,7 @@ impl Subscriber {
                 continue;
             }
             self.end.borrow_and_update();
-            let found = self.live.ring().starting_at(self.next);
+            let found = lock(&self.live.ring).starting_at(self.next);
             match found {
                 RingRead::Entries(entries) => self.take(entries),
                 RingRead::Gone if self.is_patient => self.is_behind = true,
@@ -162,8 +158,8 @@ impl Subscriber {
     /// Goes on at the end of the ring.
     fn begin_anew(&mut self, reason: &'static str) {
         let (now, end) = {
-            let ring = self.live.ring();
-            (ring.now(), ring.end())
+            let ring = lock(&self.live.ring);
+            (ring.now, ring.end())
         };
         self.is_behind = false;
         self.next = end;
@@ -173,8 +169,8 @@ impl Subscriber {
     /// Reads some of what the ring no longer has from the record.
     async fn catch_up(&mut self) {
         let (before, first) = {
-            let ring = self.live.ring();
-            (ring.before(), ring.first())
+            let ring = lock(&self.live.ring);
+            (ring.before, ring.first)
         };
         if self.at.item < before.item {
             let (state, after) = (Arc::clone(&self.state), self.at.item);
