@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 
 use mesonet::store::StoreError;
 use mesonet_service::fetch;
-use mesonet_service::keys::KeysError;
 
 use super::watch::WatchError;
 use crate::config::ConfigError;
@@ -48,9 +47,6 @@ pub enum ServeError {
     /// The sample has no reports.
     #[error("the sample has no reports")]
     Empty,
-    /// The record of API keys cannot be read or written.
-    #[error(transparent)]
-    Keys(#[from] KeysError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
