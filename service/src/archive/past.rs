@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mesonet::StationId;
-use mesonet::export::archive::{ArchiveDamage, ArchiveTail};
+use mesonet::export::archive::ArchiveTail;
 use mesonet::store::{
     Damage, PastReadings, SeriesSlice, StationReadings, StationRecord, StoreError,
 };
@@ -144,12 +144,6 @@ enum ReadFault {
     Away(StoreError),
 }
 
-impl From<ArchiveDamage> for ReadFault {
-    fn from(damage: ArchiveDamage) -> Self {
-        Self::Damaged(damage.to_string())
-    }
-}
-
 /// What a scan finds.
 #[derive(Default)]
 struct FoundGroups {
@@ -270,7 +264,8 @@ impl OpenArchive {
         if hex_sha256(&tail) != file.tail_sha256 {
             return Err(ReadFault::Damaged("its end does not match its checksum".to_owned()));
         }
-        Ok(ArchiveTail::parse(&tail, file.bytes)?)
+        let parsed = ArchiveTail::parse(&tail, file.bytes);
+        parsed.map_err(|damage| ReadFault::Damaged(damage.to_string()))
     }
 
     fn bytes(&self, file: &ArchivedFile, range: Range<u64>) -> Result<Vec<u8>, ReadFault> {

@@ -9,7 +9,7 @@ use super::BackupError;
 use super::manifest::ManifestEntry;
 use super::name::Name;
 use crate::hex::hex;
-use crate::place::{ObjectPlace, PlaceError, object};
+use crate::place::{ObjectPlace, object};
 
 /// Hands out the content of a file of a backup, and checks that it has not changed.
 ///
@@ -27,20 +27,21 @@ pub fn fetch(
     let got = if file.zstd_bytes.is_some() {
         let mut decoder = Decoder::new(&mut content)?;
         place.get(&object, |piece| {
-            let written = decoder.write_all(piece).and_then(|()| decoder.flush());
-            written.map_err(Stop::Content)
+            decoder.write_all(piece)?;
+            Ok(decoder.flush()?)
         })
     } else {
-        place.get(&object, |piece| content.write_all(piece).map_err(Stop::Content))
+        place.get(&object, |piece| Ok(content.write_all(piece)?))
     };
     let (at, name, path) = (place.address().to_owned(), name.to_string(), file.path.clone());
     let cause = match got {
-        Err(Stop::Place(error)) => return Err(error.into()),
-        Err(Stop::Content(error)) => match content.refused {
+        // Not of the place: writing the content failed.
+        Err(BackupError::Output(error)) => match content.refused {
             Some(refused) => return Err(refused),
             None if content.length > most => format!("has more than {most} bytes"),
             None => format!("cannot be decompressed: {error}"),
         },
+        Err(error) => return Err(error),
         Ok(false) => {
             return Err(BackupError::Missing { place: at, name, file: path, object });
         }
@@ -54,18 +55,6 @@ pub fn fetch(
         Ok(true) => return Ok(()),
     };
     Err(BackupError::Corrupt { place: at, name, file: path, object, cause })
-}
-
-/// Why reading an object ended early.
-enum Stop {
-    Place(PlaceError),
-    Content(io::Error),
-}
-
-impl From<PlaceError> for Stop {
-    fn from(error: PlaceError) -> Self {
-        Self::Place(error)
-    }
 }
 
 /// Takes the content of a file, at most as much as it must have: a damaged object could decompress to

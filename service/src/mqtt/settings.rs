@@ -108,8 +108,7 @@ impl MqttConfig {
             return refuse("mqtt", "a table", allowed);
         }
         if all.len() > MAX_BROKERS {
-            let got = format!("a list of {}", all.len());
-            return refuse("mqtt", got, "at most 10 tables");
+            return refuse("mqtt", format!("a list of {}", all.len()), "at most 10 tables");
         }
         for (at, one) in all.iter().enumerate() {
             one.check()?;

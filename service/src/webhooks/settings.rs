@@ -71,8 +71,7 @@ impl WebhookConfig {
     /// A value is not allowed, or two have the same name.
     pub fn check_all(all: &[Self]) -> Result<(), InvalidSetting> {
         if all.len() > MAX_WEBHOOKS {
-            let got = format!("a list of {}", all.len());
-            return refuse("webhooks", got, "at most 100 tables");
+            return refuse("webhooks", format!("a list of {}", all.len()), "at most 100 tables");
         }
         for (at, one) in all.iter().enumerate() {
             one.check()?;
