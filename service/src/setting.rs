@@ -1,6 +1,7 @@
 //! Refusing the values of settings.
 
 use std::fmt::Display;
+use std::net::IpAddr;
 
 /// The value of a setting is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,4 +32,11 @@ pub(crate) fn is_name(text: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(plain)
+}
+
+/// Whether the host of an address is this machine: `localhost` in any case, or an address that loops
+/// back, an IPv6 one in brackets or without.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip: IpAddr| ip.is_loopback())
 }

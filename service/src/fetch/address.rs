@@ -4,6 +4,8 @@ use http::Uri;
 use mesonet::Iso8601;
 use mesonet::time::DAY_MS;
 
+use crate::setting::is_this_machine;
+
 /// Which addresses may be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
@@ -19,14 +21,9 @@ impl Policy {
         if host.is_empty() || uri.authority().is_none_or(|of| of.as_str().contains('@')) {
             return Err("an address with a host and without a password");
         }
-        let here = host == "localhost"
-            || host
-                .trim_matches(['[', ']'])
-                .parse()
-                .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         match uri.scheme_str() {
             Some("https") => Ok(()),
-            Some("http") if here || self.allow_http => Ok(()),
+            Some("http") if self.allow_http || is_this_machine(host) => Ok(()),
             _ => Err("https://…; http:// only on this machine or with allow_http = true"),
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::{Policy, Template};
 use super::client::FetchLimits;
-use crate::setting::{InvalidSetting, refuse};
+use crate::setting::{InvalidSetting, is_this_machine, refuse};
 
 /// Where feed files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,10 +220,12 @@ impl FetchConfig {
             return refuse("fetch.source", self.source, allowed);
         }
         let url = self.url();
-        let rest = url.strip_prefix("amqp://");
-        let host = rest.and_then(|rest| rest.rsplit('@').next()).unwrap_or_default();
-        let here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.starts_with(name));
-        if url.starts_with("amqps://") || rest.is_some() && (here || self.allow_http) {
+        let is_here = || {
+            let uri = url.parse::<Uri>().ok();
+            uri.is_some_and(|uri| uri.host().is_some_and(is_this_machine))
+        };
+        let is_plain = url.starts_with("amqp://");
+        if url.starts_with("amqps://") || is_plain && (self.allow_http || is_here()) {
             return Ok(());
         }
         // Not the address itself: it may contain a password.

@@ -65,3 +65,30 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
     nameless.user_agent = "weather@example.org\nX: y".to_owned();
     assert!(nameless.check().is_err());
 }
+
+/// The beginning of a name, or what follows the host, made another machine look like this one: the
+/// password would have been sent to it in the clear.
+#[cfg(feature = "amqp")]
+#[test]
+fn a_password_goes_unencrypted_to_this_machine_only() {
+    let of = |url: &str| read(&format!("source = \"datamart-amqp\"\nurl = \"{url}\""));
+    for url in [
+        "amqp://reader:secret@localhost/%2f",
+        "amqp://LOCALHOST:5672/",
+        "amqp://127.0.0.2:5672/%2f",
+        "amqp://reader:secret@[::1]/",
+        "amqps://reader:secret@broker.example.org/",
+    ] {
+        of(url).unwrap();
+    }
+    for url in [
+        "amqp://reader:secret@broker.example.org/",
+        "amqp://reader:secret@localhost.example.org/",
+        "amqp://127.0.0.1.example.org/",
+        "amqp://reader:secret@broker.example.org/@localhost",
+        "amqp://",
+    ] {
+        let error = of(url).unwrap_err();
+        assert!(error.contains("amqps://") && !error.contains("secret"), "{error}");
+    }
+}

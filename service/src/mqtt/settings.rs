@@ -1,13 +1,12 @@
 //! Where events are sent: the `[[mqtt]]` tables of the configuration file.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::topic::is_plain;
-use crate::setting::{InvalidSetting, is_name, refuse};
+use crate::setting::{InvalidSetting, is_name, is_this_machine, refuse};
 
 /// One `[[mqtt]]` table. Without one, nothing is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -224,14 +223,8 @@ impl MqttConfig {
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let has_user = uri.authority().is_none_or(|of| of.as_str().contains('@'));
         let has_path = !matches!(uri.path(), "" | "/") || uri.query().is_some();
-        let address: Option<IpAddr> = host.parse().ok();
-        let is_here = host.eq_ignore_ascii_case("localhost")
-            || address.is_some_and(|address| address.is_loopback());
-        if host.is_empty()
-            || has_user
-            || has_path
-            || !(is_encrypted || is_here || self.allow_plaintext)
-        {
+        let may_connect = is_encrypted || self.allow_plaintext || is_this_machine(host);
+        if host.is_empty() || has_user || has_path || !may_connect {
             return refused();
         }
         // Not `Uri::port`, to which a number that is too great is none.
