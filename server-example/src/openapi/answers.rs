@@ -106,7 +106,8 @@ impl Common {
             ),
             Self::SlowBody => text(
                 "The body of the request came too slowly; the connection is closed.",
-                "the body stopped for 10 s",
+                "the body arrived too slowly: 1 bytes in 20 s; it must arrive at 4096 bytes a second and \
+                 be complete within 45 s",
             ),
             Self::AddressTooLong => {
                 described("The address has more than 65,534 bytes (HTTP/1.1). No body.")
