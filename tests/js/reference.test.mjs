@@ -13,7 +13,7 @@ test("the reference has every entry of the package and loads nothing from elsewh
   const out = mkdtempSync(join(tmpdir(), "reference-"));
   try {
     // What is not documented, and a link that leads nowhere, is an error.
-    execFileSync("npm", ["run", "--silent", "build", "--", "--out", out], { cwd: join(ROOT, "docs/_site/javascript"), stdio: "pipe" });
+    execFileSync("npm", ["run", "--silent", "build", "--", "--out", out], { cwd: join(ROOT, "bindings-wasm/reference"), stdio: "pipe" });
     const { exports } = JSON.parse(readFileSync(join(ROOT, "bindings-wasm/js/package.json"), "utf8"));
     const entries = Object.keys(exports).filter((name) => !name.endsWith(".wasm") && name !== "./worker");
     const modules = readdirSync(join(out, "modules")).map((file) => file.replace(/\.html$/, ""));
