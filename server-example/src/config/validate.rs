@@ -14,7 +14,7 @@ use mesonet_service::ingest::PushKey;
 use mesonet_service::mqtt::MqttConfig;
 use mesonet_service::place::{PLACES, is_address, is_inside};
 use mesonet_service::record::{RecordPlace, RecordPlaceError};
-use mesonet_service::setting::InvalidSetting;
+use mesonet_service::setting::refuse;
 use mesonet_service::webhooks::WebhookConfig;
 
 /// The allowed forms of the setting `store`.
@@ -284,7 +284,7 @@ fn refused(
     got: &dyn fmt::Display,
     allowed: &'static str,
 ) -> Result<(), ConfigError> {
-    Err(InvalidSetting { key, got: got.to_string(), allowed }.into())
+    Ok(refuse(key, got, allowed)?)
 }
 
 /// Refuses a number outside the range that is allowed.

@@ -287,8 +287,12 @@ fn name(ts_ms: i64) -> String {
 pub(super) fn time(file_name: &str) -> Option<i64> {
     let stamp = file_name.strip_suffix(EXTENSION)?;
     let part = |range| stamp.get(range);
-    let (date, clock) = ((part(0..4)?, part(4..6)?, part(6..11)?), (part(11..13)?, part(13..16)?));
-    let text = format!("{}-{}-{}:{}:{}", date.0, date.1, date.2, clock.0, clock.1);
+    // Year, month, day and hour, minute, second.
+    let ranges = [0..4, 4..6, 6..11, 11..13, 13..16].map(part);
+    let [Some(year), Some(month), Some(hour), Some(minute), Some(second)] = ranges else {
+        return None;
+    };
+    let text = format!("{year}-{month}-{hour}:{minute}:{second}");
     let ts_ms = parse_instant(&text).ok()?;
     (name(ts_ms) == file_name).then_some(ts_ms)
 }
