@@ -58,6 +58,9 @@ pub struct StoreHealth {
     pub swept_files: usize,
 }
 
+/// In place of a file: readings that retention deleted, and would keep now.
+pub(super) const RETENTION: &str = "retention";
+
 /// The faults found so far, shared by readers and maintenance.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<Vec<Fault>>);
@@ -79,6 +82,11 @@ impl Faults {
     /// Removes a fault that is no longer there.
     pub(super) fn forget(&self, fault: &Fault) {
         self.all().retain(|noted| noted != fault);
+    }
+
+    /// Removes the fault of what retention has deleted, which changes with the cutoff.
+    pub(super) fn forget_retention(&self) {
+        self.all().retain(|noted| noted.file != RETENTION);
     }
 
     pub(super) fn list(&self) -> Vec<Fault> {

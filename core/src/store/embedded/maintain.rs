@@ -8,7 +8,7 @@ use super::catalogue::{
     add_lost, add_segment, begin_segment, end_segment, put_state, retire_segment, segment_file,
     set_meta,
 };
-use super::fault::Fault;
+use super::fault::{Fault, RETENTION};
 use super::names::DAMAGED;
 use super::report_texts::Content;
 use super::run::SortedRun;
@@ -77,20 +77,48 @@ impl EmbeddedStore {
         if retain_from_ms == state.retain_from_ms {
             return Ok(());
         }
+        self.set_cutoff(&mut state, retain_from_ms)
+    }
+
+    fn set_cutoff(&self, state: &mut WriterState, retain_from_ms: i64) -> Result<(), StoreError> {
         let dropped_to_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
         let text = retain_from_ms.to_string();
+        let lacks_readings = retain_from_ms < dropped_to_ms;
+        let dropped = lacks_readings.then(|| dropped(retain_from_ms, dropped_to_ms));
         state.catalogue.take_up(DROPPED)?;
         state.catalogue.transaction(|transaction| {
             transaction.execute("DELETE FROM lost WHERE segment = ?", [DROPPED])?;
-            if retain_from_ms < dropped_to_ms {
-                let (lost, cause) = dropped(retain_from_ms, dropped_to_ms);
-                add_lost(transaction, &lost, &cause)?;
+            if let Some((lost, cause)) = &dropped {
+                add_lost(transaction, lost, cause)?;
             }
             set_meta(transaction, RETAIN_FROM, &text)
         })?;
+        self.faults.forget_retention();
+        if let Some((_, cause)) = dropped {
+            self.faults.note(Fault::new(RETENTION, cause));
+        }
         state.lost = Arc::new(state.catalogue.lost()?);
         state.retain_from_ms = retain_from_ms;
-        self.publish(&mut state);
+        self.publish(state);
+        Ok(())
+    }
+
+    /// Notes, before it happens, that readings before an instant are deleted: if the cutoff goes
+    /// back later, or has gone back meanwhile, it must be known what is missing.
+    pub(super) fn note_dropped(
+        &self,
+        state: &mut WriterState,
+        dropped_to_ms: i64,
+    ) -> Result<(), StoreError> {
+        if dropped_to_ms <= state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN) {
+            return Ok(());
+        }
+        state.catalogue.transaction(|transaction| {
+            set_meta(transaction, DROPPED_TO, &dropped_to_ms.to_string())
+        })?;
+        if state.retain_from_ms < dropped_to_ms {
+            return self.set_cutoff(state, state.retain_from_ms);
+        }
         Ok(())
     }
 
@@ -123,6 +151,7 @@ impl EmbeddedStore {
         drop(state);
 
         let runs: Vec<RunRef<'_>> = runs.iter().map(|run| RunRef::Rows(run)).collect();
+        let dropped_to_ms = dropped_to_ms(&runs, about.retain_from_ms);
         // Runs in memory have no file that can be damaged.
         let mut written: Result<Vec<SegmentEntry>, StoreError> = Ok(Vec::new());
         for &new in &new {
@@ -138,6 +167,7 @@ impl EmbeddedStore {
         let frozen = std::mem::take(&mut state.frozen);
         let entries = written?;
         let state = &mut *state;
+        self.note_dropped(state, dropped_to_ms)?;
         let stations = &state.stations;
         let deleted = state.catalogue.transaction(|transaction| {
             for entry in &entries {
@@ -185,13 +215,8 @@ impl EmbeddedStore {
         if expired.is_empty() {
             return Ok(());
         }
-        // The cutoff comes first: if it goes back later, it must be known what is missing.
         let last_ms = expired.iter().map(|segment| segment.entry.last_ms).max();
-        let known_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
-        let dropped_to_ms = known_ms.max(last_ms.map_or(i64::MIN, |last_ms| last_ms + 1));
-        state.catalogue.transaction(|transaction| {
-            set_meta(transaction, DROPPED_TO, &dropped_to_ms.to_string())
-        })?;
+        self.note_dropped(&mut state, last_ms.map_or(i64::MIN, |last_ms| last_ms + 1))?;
         let given_up = Replacement { old: &expired, made: None, new: None, lost: Vec::new() };
         self.replace(&mut state, given_up)?;
         // Texts go with the readings of their time, and are not counted.
@@ -339,7 +364,9 @@ impl EmbeddedStore {
             .map(|((run, block), span)| lost_block(&segments[run].entry, block, span))
             .collect();
         let merged = Replacement { old: segments, made: Some(id), new: entry, lost };
-        let kept = self.replace(&mut self.state(), merged)?;
+        let mut state = self.state();
+        self.note_dropped(&mut state, dropped_to_ms(&runs, about.retain_from_ms))?;
+        let kept = self.replace(&mut state, merged)?;
         maintained.set_aside.extend(kept);
         Ok(true)
     }
@@ -372,6 +399,14 @@ impl WriterState {
 
 fn is_of_readings(entry: &SegmentEntry) -> bool {
     entry.content == Content::Readings
+}
+
+/// The instant before which readings of some runs are left out because of a cutoff; `i64::MIN` if none
+/// are.
+fn dropped_to_ms(runs: &[RunRef<'_>], retain_from_ms: i64) -> i64 {
+    let spans = runs.iter().map(|run| run.span());
+    let old = spans.filter(|&(first_ms, _)| first_ms < retain_from_ms);
+    old.map(|(_, last_ms)| last_ms.saturating_add(1).min(retain_from_ms)).max().unwrap_or(i64::MIN)
 }
 
 /// What a segment says about its store: one of texts leaves the stations to a segment of readings,

@@ -206,6 +206,7 @@ impl ReadState {
         known: &[Arc<Segment>],
         faults: &Arc<Faults>,
     ) -> Result<(), StoreError> {
+        faults.forget_retention();
         faults.note_all(catalogue.set_aside()?);
         let (series, damaged) = catalogue.series()?;
         faults.note_all(damaged);

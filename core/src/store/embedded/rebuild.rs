@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::RebuildReport;
 use super::catalogue::{
-    BatchNote, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, RecordCatalogue, Retired,
-    add_batch, add_segment, add_series, add_weather, end_journal, put_state, retire_segment,
-    segment_file, set_meta,
+    BatchNote, DROPPED_TO, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM,
+    RecordCatalogue, Retired, add_batch, add_segment, add_series, add_weather, end_journal,
+    put_state, retire_segment, segment_file, set_meta,
 };
 use super::fault::{Fault, Faults, storage};
 use super::folder::{Folder, orphaned, sync_folder};
@@ -254,7 +254,11 @@ fn fill(
         }
         set_meta(transaction, GENERATION, &generation.to_string())?;
         set_meta(transaction, PLACES_GENERATION, &places.to_string())?;
-        set_meta(transaction, RETAIN_FROM, &retain_from_ms.to_string())
+        // What was before the cutoff may have been deleted.
+        for name in [RETAIN_FROM, DROPPED_TO] {
+            set_meta(transaction, name, &retain_from_ms.to_string())?;
+        }
+        Ok(())
     })
 }
 

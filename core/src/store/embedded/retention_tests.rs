@@ -33,12 +33,15 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
 
     // Readings that were not deleted are served again; deleted readings are reported as missing.
+    let reader = EmbeddedReader::open(store.dir.path()).unwrap();
     for reopened in [false, true] {
         store.retain_from(5).unwrap();
         if reopened {
             store.reopen();
-            assert_eq!(store.health().faults.len(), 1);
         }
+        assert_eq!(store.health().faults.len(), 1);
+        reader.refresh().unwrap();
+        assert_eq!(reader.health().faults, store.health().faults);
         assert_eq!(held(&store)[0].2, 10);
         assert_eq!(damage_of(&store).blocks(), 1);
     }
@@ -50,6 +53,55 @@ fn readings_are_dropped_and_a_cutoff_that_goes_back_says_so() {
     assert_eq!((receipt.added, receipt.expired), (0, 0), "it was there all the time");
     store.retain_from(10).unwrap();
     assert_eq!(damage_of(&store).blocks(), 0);
+    assert_eq!(store.health().faults, []);
+    reader.refresh().unwrap();
+    assert_eq!(reader.health().faults, []);
+}
+
+/// Sealing and merging leave out what is before the cutoff, also when no whole segment is.
+#[test]
+fn readings_that_sealing_or_merging_left_out_are_missing_if_the_cutoff_goes_back() {
+    let reports = |times: std::ops::Range<i64>| {
+        batch(times.map(|ts_ms| report("A", ts_ms, 0, &[1.0], Quality::UNCHECKED)).collect())
+    };
+    let options = EmbeddedOptions { seal_readings: 1, segment_readings: 1000 };
+    for is_merged in [false, true] {
+        let mut store = Temporary::new(options);
+        for from in [0, 5, 10, 15] {
+            store.append(&reports(from..from + 5), &mut no_verdicts).unwrap();
+            if is_merged && from < 15 {
+                store.maintain(&Maintenance::default()).unwrap();
+            }
+        }
+        // Readings at the end of the segment stay.
+        let maintenance = Maintenance { retain_from_ms: Some(4), ..Maintenance::default() };
+        let merged = store.maintain(&maintenance).unwrap().merged_segments;
+        assert_eq!((merged > 0, held(&store).len()), (is_merged, 16));
+        assert_eq!((damage_of(&store).blocks(), store.health().faults.len()), (0, 0));
+        for reopened in [false, true] {
+            store.retain_from(4).unwrap();
+            assert_eq!(damage_of(&store).blocks(), 0);
+            store.retain_from(3).unwrap();
+            if reopened {
+                store.reopen();
+            }
+            assert_eq!(held(&store).len(), 16);
+            assert_eq!((damage_of(&store).blocks(), store.health().faults.len()), (1, 1));
+        }
+    }
+}
+
+/// The cutoff may go back while a segment is written without what was before it.
+#[test]
+fn a_cutoff_that_goes_back_during_sealing_says_so_too() {
+    let store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
+    let all = batch(vec![report("A", 1, 0, &[1.0], Quality::UNCHECKED)]);
+    store.append(&all, &mut no_verdicts).unwrap();
+    store.retain_from(0).unwrap();
+    store.note_dropped(&mut store.state(), 2).unwrap();
+    assert_eq!((damage_of(&store).blocks(), store.health().faults.len()), (1, 1));
+    store.retain_from(2).unwrap();
+    assert_eq!((damage_of(&store).blocks(), store.health().faults.len()), (0, 0));
 }
 
 /// A folder like that of a store that no process has open.

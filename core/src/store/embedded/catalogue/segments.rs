@@ -7,7 +7,7 @@ use std::ops::Range;
 use rusqlite::{Transaction, params};
 
 use super::super::codec::{ByteWriter, Bytes, Wrong};
-use super::super::fault::Fault;
+use super::super::fault::{Fault, RETENTION};
 use super::super::folder::Folder;
 use super::super::names::{DAMAGED, DATABASE};
 use super::super::report_texts::Content;
@@ -211,7 +211,7 @@ impl RecordCatalogue {
         let mut faults = self.rows(&sql, |row| {
             let segment = row.get(0)?;
             let file = match segment {
-                DROPPED => "retention".to_owned(),
+                DROPPED => RETENTION.to_owned(),
                 segment => segment_file(segment),
             };
             Ok((segment, Fault { file, cause: row.get(1)? }))
