@@ -24,6 +24,8 @@ const START_MS: i64 = 1_722_686_400_000;
 const DAYS: i64 = 3;
 /// Hours of a year.
 const ARCHIVE: i64 = 8_760;
+/// The stations whose readings of the year are there already.
+const AROUND: usize = 16;
 
 /// The series of a station, each with a first value, a greatest change, and a step.
 const SERIES: [(SeriesKey, f64, f64, f64); 8] = [
@@ -190,19 +192,40 @@ fn intake(c: &mut Criterion) {
         });
     });
 
-    // Hourly readings of a year, before the existing ones.
+    // Hourly readings of a year, before the existing ones: each time the year before, so no station
+    // around has readings then.
     group.throughput(Throughput::Elements(ARCHIVE as u64 * readings));
     let mut archives = 0;
+    let year = |station: usize, years: i64| {
+        let first_ms = START_MS - (DAYS + 366 * years) * DAY_MS;
+        let hour = |i| report(station, network.stations[station].id, first_ms + i * 6 * SPACING_MS);
+        (0..ARCHIVE).map(hour).collect::<Vec<_>>()
+    };
     group.bench_function("a year of one station", |b| {
         b.iter_custom(|rounds| {
             let mut elapsed = Duration::ZERO;
             for _ in 0..rounds {
-                let id = network.stations[archives % count].id;
-                let first_ms = START_MS - (DAYS + 366) * DAY_MS;
-                let hour = |i| report(archives % count, id, first_ms + i * 6 * SPACING_MS);
-                let reports = (0..ARCHIVE).map(hour).collect();
-                elapsed += network.take_in(Batch { stations: Vec::new(), reports });
                 archives += 1;
+                let reports = year(archives % count, archives as i64);
+                elapsed += network.take_in(Batch { stations: Vec::new(), reports });
+            }
+            elapsed
+        });
+    });
+    // The same, where all stations around have that year already: their readings are compared anew
+    // with the new ones.
+    let mut around = archives as i64;
+    group.bench_function("a year of one station among others", |b| {
+        b.iter_custom(|rounds| {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..rounds {
+                around += 1;
+                for station in 1..=AROUND.min(count - 1) {
+                    let reports = year(station, around);
+                    network.take_in(Batch { stations: Vec::new(), reports });
+                }
+                elapsed +=
+                    network.take_in(Batch { stations: Vec::new(), reports: year(0, around) });
             }
             elapsed
         });

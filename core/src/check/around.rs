@@ -1,6 +1,8 @@
 //! A value and its neighbours: how alike they are, and what they say about the value.
 
-use super::interpolation::{MOST, Residual, Structure, System, SystemValue};
+use std::cell::RefCell;
+
+use super::interpolation::{LastSolved, MOST, Residual, Structure, System, SystemValue};
 use super::neighbour_limits::CompareLimits;
 use super::outcome::Neighbour;
 use crate::geo::LonLat;
@@ -11,6 +13,11 @@ const MOST_WRONG: usize = 3;
 
 /// A value must exceed this part of the threshold with any two neighbours left out.
 const WITHOUT_TWO: f64 = 0.75;
+
+thread_local! {
+    /// It changes no result, only when it is computed.
+    static LAST_SOLVED: RefCell<LastSolved> = const { RefCell::new(LastSolved::NONE) };
+}
 
 /// Where a station is, as it is compared with others.
 #[derive(Clone, Copy, Debug)]
@@ -176,11 +183,17 @@ impl ValueAndNeighbours {
             km_per_m: limits.km_per_m,
             radius_km: limits.radius_km,
         };
-        if !system.solve(&members[..*len], &structure) {
+        let is_solved = LAST_SOLVED.with_borrow_mut(|last| {
+            let Some((all, all_others)) = last.of(&members[..*len], &structure) else {
+                return false;
+            };
+            system.copy_of(all);
+            others.copy_of(all_others);
+            true
+        });
+        if !is_solved {
             return false;
         }
-        others.copy_of(system);
-        others.leave_out(0);
         loop {
             let (mut squares, mut worst) = (0.0, (0, 0.0));
             let count = others.kept().count();

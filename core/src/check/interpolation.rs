@@ -18,7 +18,7 @@ const WIDTH: usize = MOST.next_multiple_of(LANES);
 type Row = [f64; WIDTH];
 
 /// How alike the values of two places are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Structure {
     /// How the variance of the difference grows with the distance.
     pub variance_per_km: f64,
@@ -92,11 +92,18 @@ impl System {
         invert(&mut self.inverse[..len])
     }
 
-    /// Takes over another system into an empty one.
+    /// Takes over another system.
     pub(super) fn copy_of(&mut self, other: &Self) {
         self.len = other.len;
         self.inverse[..other.len].copy_from_slice(&other.inverse[..other.len]);
         (self.value, self.kept) = (other.value, other.kept);
+    }
+
+    /// Takes other values at the same places. Those that are left out stay so.
+    pub(super) fn set_values(&mut self, members: &[SystemValue]) {
+        for ((value, member), kept) in self.value.iter_mut().zip(members).zip(self.kept) {
+            *value = if kept { member.value } else { 0.0 };
+        }
     }
 
     /// Takes a value out of the system.
@@ -151,6 +158,56 @@ impl System {
             difference: (scaled - x * first - y * second) / precision,
             deviation: 1.0 / libm::sqrt(precision),
         }
+    }
+}
+
+/// The last system that was solved, with and without its first value: at a station whose neighbours
+/// report at the same times, all readings of a variable have one inverse.
+#[derive(Debug)]
+pub(super) struct LastSolved {
+    members: [SystemValue; MOST],
+    structure: Option<Structure>,
+    all: System,
+    others: System,
+}
+
+impl LastSolved {
+    pub(super) const NONE: Self = Self {
+        members: [SystemValue { place_km: [0.0; 3], altitude_m: 0.0, value: 0.0, variance: 0.0 };
+            MOST],
+        structure: None,
+        all: System::EMPTY,
+        others: System::EMPTY,
+    };
+
+    /// The systems of some values: all of them, and all but the first. They are solved unless they
+    /// are those of the last time but for the values themselves. `None` if they cannot be solved.
+    pub(super) fn of(
+        &mut self,
+        members: &[SystemValue],
+        structure: &Structure,
+    ) -> Option<(&System, &System)> {
+        let same = |(one, other): (&SystemValue, &SystemValue)| {
+            (one.place_km, one.altitude_m, one.variance)
+                == (other.place_km, other.altitude_m, other.variance)
+        };
+        let is_last = self.structure == Some(*structure)
+            && self.all.len == members.len()
+            && members.iter().zip(&self.members).all(same);
+        if !is_last {
+            self.structure = None;
+            self.all = System::EMPTY;
+            if !self.all.solve(members, structure) {
+                return None;
+            }
+            self.others.copy_of(&self.all);
+            self.others.leave_out(0);
+            self.members[..members.len()].copy_from_slice(members);
+            self.structure = Some(*structure);
+        }
+        self.all.set_values(members);
+        self.others.set_values(members);
+        Some((&self.all, &self.others))
     }
 }
 

@@ -46,8 +46,12 @@ fn altitude_counts_as_distance() {
 
 #[test]
 fn what_cannot_be_solved_is_refused() {
+    let mut last = LastSolved::NONE;
     let twice = SystemValue { variance: 0.0, ..member(0.0, 0.0, 0.0, 1.0) };
     assert!(solved(&[twice, twice]).is_none());
+    for _ in 0..2 {
+        assert!(last.of(&[twice, twice], &STRUCTURE).is_none());
+    }
     assert!(solved(&[member(f64::NAN, 0.0, 0.0, 1.0), twice]).is_none());
     let many: Vec<_> = (0..=MOST).map(|i| member(i as f64, 0.0, 0.0, 1.0)).collect();
     assert!(solved(&many).is_none());
@@ -55,6 +59,39 @@ fn what_cannot_be_solved_is_refused() {
 }
 
 proptest! {
+    /// Other values, places, uncertainties, numbers of values and structures in turn.
+    #[test]
+    fn what_was_solved_last_changes_no_bit(
+        members in prop::collection::vec((-200.0..200.0_f64, 0.1..2.0_f64), 3..14),
+        turns in prop::collection::vec((0..3_usize, 0..3_usize, 1..3_usize, -20.0..20.0_f64), 1..12),
+    ) {
+        let mut last = LastSolved::NONE;
+        for (at, unsure, left_out, value) in turns {
+            let mut members: Vec<_> = members
+                .iter()
+                .map(|&(x, variance)| SystemValue { variance, ..member(x, 0.0, 0.0, x + value) })
+                .collect();
+            members[at % 3].place_km[1] += [0.0, 0.0, 5.0][at];
+            members[1].variance += [0.0, 0.0, 0.5][unsure];
+            members.truncate(members.len() - (left_out - 1));
+            let structure = Structure { radius_km: [250.0, 250.0, 100.0][(at + unsure) % 3], ..STRUCTURE };
+            let mut all = System::EMPTY;
+            prop_assert!(all.solve(&members, &structure));
+            let mut others = all.clone();
+            others.leave_out(0);
+            let (last_all, last_others) = last.of(&members, &structure).unwrap();
+            let bits = |system: &System, which| {
+                let Residual { difference, deviation } = system.residual(which);
+                (difference.to_bits(), deviation.to_bits(), system.weight(which, 1).to_bits())
+            };
+            prop_assert_eq!(bits(&all, 0), bits(last_all, 0));
+            prop_assert!(others.kept().eq(last_others.kept()));
+            for which in others.kept() {
+                prop_assert_eq!(bits(&others, which), bits(last_others, which));
+            }
+        }
+    }
+
     /// Leaving values out of the inverse gives the same result as a system without them.
     #[test]
     fn what_is_left_out_was_never_there(

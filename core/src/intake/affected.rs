@@ -9,7 +9,7 @@
 use std::cell::OnceCell;
 
 use super::hidden::{Horizon, SECTORS};
-use super::known::{KnownReadings, Neighbourhood};
+use super::known::{KnownReadings, MORE, Neighbourhood};
 use super::nearby::Cells;
 use super::station::ReadingToCompare;
 use crate::check::Spot;
@@ -98,6 +98,13 @@ struct Candidates {
     cells: OnceCell<Cells>,
 }
 
+impl Candidates {
+    /// The time of the last report of a station, if it is after a moment.
+    fn last_ms(&self, place: usize, after_ms: Option<i64>) -> Option<i64> {
+        self.last_ms[place].filter(|&last_ms| Some(last_ms) > after_ms)
+    }
+}
+
 /// A station around a changed station: its index in the directory, the distance in km, and the time
 /// of its last report if that is late enough to matter.
 type Other = (usize, f64, Option<i64>);
@@ -159,34 +166,37 @@ impl Neighbourhood<'_> {
         Candidates { last_ms: last_ms.collect(), cells: OnceCell::new() }
     }
 
-    /// The stations around a changed station that may be affected, nearest first, following the
-    /// first stations, which may lie in between. `first` are the stations nearest to it.
-    fn others<'n>(
+    /// The stations nearest to a changed one that may be affected, and those that may lie in between.
+    fn nearest<'n>(
+        &'n self,
+        first: &'n [(usize, f64)],
+        (first_ms, candidates): (Option<i64>, &'n Candidates),
+    ) -> impl Iterator<Item = Other> + 'n {
+        first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
+            let last_ms = candidates.last_ms(other, first_ms);
+            // The nearest stations are always read: they may lie in between.
+            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
+        })
+    }
+
+    /// The stations that may be affected beyond the nearest ones, `first`, nearest first.
+    fn farther<'n>(
         &'n self,
         place: usize,
-        first: &'n [(usize, f64)],
+        first: &[(usize, f64)],
         radius_km: f64,
         (first_ms, candidates): (Option<i64>, &'n Candidates),
     ) -> impl Iterator<Item = Other> + 'n {
-        let last_ms =
-            move |other: usize| candidates.last_ms[other].filter(|&of| Some(of) > first_ms);
-        let here = first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
-            let last_ms = last_ms(other);
-            // The nearest stations are always read: they may lie in between.
-            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
+        let cells = candidates.cells.get_or_init(|| {
+            let last_ms = candidates.last_ms.iter().enumerate();
+            let places = last_ms.filter(|(_, last_ms)| last_ms.is_some());
+            self.nearby.cells(places.map(|(place, _)| place))
         });
-        let beyond = move || {
-            let cells = candidates.cells.get_or_init(|| {
-                let last_ms = candidates.last_ms.iter().enumerate();
-                let places = last_ms.filter(|(_, last_ms)| last_ms.is_some());
-                self.nearby.cells(places.map(|(place, _)| place))
-            });
-            let beyond = self.beyond(place, first, cells, radius_km).into_iter();
-            beyond
-                .map(move |(other, distance_km)| (other, distance_km, last_ms(other)))
-                .filter(|(_, _, last_ms)| last_ms.is_some())
-        };
-        here.chain(std::iter::once_with(beyond).flatten())
+        let beyond = self.beyond(place, first, cells, radius_km).into_iter();
+        beyond.filter_map(move |(other, distance_km)| {
+            let last_ms = candidates.last_ms(other, first_ms)?;
+            Some((other, distance_km, Some(last_ms)))
+        })
     }
 
     fn affected_by(
@@ -209,23 +219,41 @@ impl Neighbourhood<'_> {
         let first: Vec<(usize, f64)> = self.around(known, place).collect();
         let radius_km = changed.iter().map(|of| known.variables[of.variable].1.radius_km);
         let radius_km = radius_km.fold(0.0, f64::max);
-        let mut others = self.others(place, &first, radius_km, (first_ms, candidates));
-        loop {
-            let others: Vec<Other> = others.by_ref().take(READ_AT_ONCE).collect();
-            let Some(&(_, distance_km, _)) = others.first() else { return Ok(()) };
-            if reached.towards.len() >= 2 * READ_AT_ONCE {
-                let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
-                let is_hidden = |of: &ChangedReadings<'_>| {
-                    let (_, rule) = &known.variables[of.variable];
-                    distance_km > rule.radius_km
-                        || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
-                };
-                if changed.iter().all(is_hidden) {
+        let are_hidden = |known: &KnownReadings<'_>,
+                          changed: &[ChangedReadings<'_>],
+                          reached: &ReadStations,
+                          distance_km: f64| {
+            if reached.towards.len() < 2 * READ_AT_ONCE {
+                return false;
+            }
+            let hiding = reached.horizon.hiding(distance_km / EARTH_RADIUS_KM);
+            changed.iter().all(|of| {
+                let (_, rule) = &known.variables[of.variable];
+                distance_km > rule.radius_km
+                    || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
+            })
+        };
+        let of = (first_ms, candidates);
+        for is_beyond in [false, true] {
+            let others: Vec<Other> = if is_beyond {
+                // In a dense network there are hundreds, which are mostly not looked for.
+                match first.last().filter(|_| first.len() == MORE) {
+                    Some(&(_, from_km)) if !are_hidden(known, &changed, &reached, from_km) => {}
+                    _ => return Ok(()),
+                }
+                self.farther(place, &first, radius_km, of).collect()
+            } else {
+                self.nearest(&first, of).collect()
+            };
+            for others in others.chunks(READ_AT_ONCE) {
+                if are_hidden(known, &changed, &reached, others[0].1) {
                     return Ok(());
                 }
+                let (of, affected) = ((&mut changed[..], &mut reached), &mut *affected);
+                self.affected_among(known, place, others, of, affected)?;
             }
-            self.affected_among(known, place, &others, (&mut changed, &mut reached), affected)?;
         }
+        Ok(())
     }
 
     /// The readings of some stations, nearest first.

@@ -58,6 +58,10 @@ pub(super) struct VariableReadings {
     is_mute: bool,
     /// The last answer of [`at`](Self::at): the stations around ask for the same moment.
     last: Cell<Option<(i64, Option<Uncertain>)>>,
+    /// Where it was found: they ask for one moment after the other.
+    cursor: Cell<usize>,
+    /// The last answer of [`until_ms`](Self::until_ms).
+    last_until: Cell<Option<((i64, i64), i64)>>,
 }
 
 impl VariableReadings {
@@ -87,6 +91,8 @@ impl VariableReadings {
             spot,
             is_mute: rule.needs_altitude && !spot.has_altitude(),
             last: Cell::default(),
+            cursor: Cell::default(),
+            last_until: Cell::default(),
         }
     }
 
@@ -115,8 +121,11 @@ impl VariableReadings {
             return found;
         }
         let compared = |of: &ComparedReading| self.compared(of);
-        let found =
-            self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared));
+        let found = self.series.iter().find_map(|(_, readings)| {
+            let from = first_from(readings, ts_ms, self.cursor.get());
+            self.cursor.set(from);
+            value_at(readings.split_at(from), ts_ms, rule, compared)
+        });
         self.last.set(Some((ts_ms, found)));
         found
     }
@@ -127,9 +136,14 @@ impl VariableReadings {
         if self.is_mute {
             return i64::MIN;
         }
-        let until_ms =
+        if let Some((_, until_ms)) = self.last_until.get().filter(|&(of, _)| of == span) {
+            return until_ms;
+        }
+        let of_series =
             |(_, readings): &(_, Vec<ComparedReading>)| until_ms(readings, span, rule.beside_ms);
-        self.series.iter().map(until_ms).max().unwrap_or(i64::MIN)
+        let until_ms = self.series.iter().map(of_series).max().unwrap_or(i64::MIN);
+        self.last_until.set(Some((span, until_ms)));
+        until_ms
     }
 }
 
@@ -148,23 +162,35 @@ fn until_ms(readings: &[ComparedReading], (from_ms, to_ms): (i64, i64), beside_m
     until_ms
 }
 
-/// Returns the value at a moment: the value of the reading at that moment, or an interpolated
-/// value, or else the nearest. On a tie, the earlier reading counts.
+/// The index of the first reading at or after a moment, which is looked for first at a cursor and
+/// next to it.
+fn first_from(readings: &[ComparedReading], ts_ms: i64, cursor: usize) -> usize {
+    let is_first = |at: usize| {
+        let is_before = |at: usize| readings[at].ts_ms < ts_ms;
+        at <= readings.len()
+            && (at == 0 || is_before(at - 1))
+            && (at == readings.len() || !is_before(at))
+    };
+    let near = [cursor, cursor.saturating_add(1)].into_iter().find(|&at| is_first(at));
+    near.unwrap_or_else(|| readings.partition_point(|reading| reading.ts_ms < ts_ms))
+}
+
+/// Returns the value at a moment, given the readings before and from it: the value of the reading at
+/// that moment, or an interpolated value, or else the nearest. On a tie, the earlier reading counts.
 fn value_at(
-    readings: &[ComparedReading],
+    (earlier, later): (&[ComparedReading], &[ComparedReading]),
     ts_ms: i64,
     rule: &NeighbourRule,
     compared: impl Fn(&ComparedReading) -> f64,
 ) -> Option<(f64, f64)> {
-    let from = readings.partition_point(|reading| reading.ts_ms < ts_ms);
     let reach_ms = rule.reach_ms();
     let near = |reading: &&ComparedReading| reading.ts_ms.saturating_sub(ts_ms).abs() <= reach_ms;
     let hours = |apart_ms: i64| apart_ms as f64 / HOUR_MS as f64;
-    let after = readings[from..].iter().take_while(near).find(|of| of.says_something());
+    let after = later.iter().take_while(near).find(|of| of.says_something());
     if let Some(exact) = after.filter(|after| after.ts_ms == ts_ms) {
         return Some((compared(exact), 0.0));
     }
-    let before = readings[..from].iter().rev().take_while(near).find(|of| of.says_something());
+    let before = earlier.iter().rev().take_while(near).find(|of| of.says_something());
     if let (Some(before), Some(after)) = (before, after) {
         let whole_ms = after.ts_ms - before.ts_ms;
         if whole_ms <= rule.between_ms {

@@ -23,8 +23,13 @@ fn at(minute: i64, value: f64) -> ComparedReading {
     }
 }
 
+fn at_ms(readings: &[ComparedReading], ts_ms: i64, rule: &NeighbourRule) -> Option<Uncertain> {
+    let parts = readings.split_at(first_from(readings, ts_ms, 0));
+    value_at(parts, ts_ms, rule, |of| of.value)
+}
+
 fn value(readings: &[ComparedReading], minute: i64) -> Option<(f64, f64)> {
-    value_at(readings, minute * MINUTE_MS, &RULE, |of| of.value)
+    at_ms(readings, minute * MINUTE_MS, &RULE)
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn doubtful_readings_are_passed_over() {
 fn the_earlier_of_two_equally_near_readings_counts() {
     let rule = NeighbourRule { between_ms: 0, ..RULE };
     let readings = [at(0, 10.0), at(60, 16.0)];
-    assert_eq!(value_at(&readings, 30 * MINUTE_MS, &rule, |of| of.value), Some((10.0, 0.5)));
+    assert_eq!(at_ms(&readings, 30 * MINUTE_MS, &rule), Some((10.0, 0.5)));
 }
 
 #[test]
@@ -93,4 +98,18 @@ fn a_pressure_from_the_altimeter_setting_takes_part_and_a_reduced_one_does_not()
     assert!(takes_part(&moment(pressure), pressure));
     assert!(!takes_part(&moment(Variable::Mslp), Variable::Mslp));
     assert!(!takes_part(&moment(Variable::DewPointTemperature), Variable::DewPointTemperature));
+}
+
+#[test]
+fn a_cursor_anywhere_finds_the_first_reading_at_or_after_a_moment() {
+    let readings: Vec<_> = [0, 10, 20, 20, 40].map(|minute| at(minute, 1.0)).into();
+    for readings in [&readings[..], &[]] {
+        for minute in -5..45 {
+            let ts_ms = minute * MINUTE_MS;
+            let expected = readings.partition_point(|of| of.ts_ms < ts_ms);
+            for cursor in [0, 1, 2, 3, 4, 5, 6, usize::MAX] {
+                assert_eq!(first_from(readings, ts_ms, cursor), expected, "{minute} from {cursor}");
+            }
+        }
+    }
 }

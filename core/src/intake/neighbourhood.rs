@@ -102,6 +102,8 @@ impl Neighbourhood<'_> {
         }
         let affected = self.affected(&mut known, now)?;
         self.mark_affected(&mut known, affected, &mut due)?;
+        // The readings of a station one after the other: they mostly have the same neighbours.
+        due.sort_unstable();
 
         let mut compared = Vec::with_capacity(due.len());
         self.settle(&mut known, due, |known, due, near| {
