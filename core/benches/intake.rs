@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use mesonet::IntervalType::{Average, Cumulative, Instantaneous, Max};
 use mesonet::derived::derive_report;
 use mesonet::observation::{EarlierPlaces, Identifiers};
@@ -24,7 +24,9 @@ const START_MS: i64 = 1_722_686_400_000;
 const DAYS: i64 = 3;
 /// Hours of a year.
 const ARCHIVE: i64 = 8_760;
-/// The stations whose readings of the year are there already.
+/// Hours of a month.
+const MONTH: i64 = 720;
+/// The stations whose readings of the month are there already.
 const AROUND: usize = 16;
 
 /// The series of a station, each with a first value, a greatest change, and a step.
@@ -196,36 +198,38 @@ fn intake(c: &mut Criterion) {
     // around has readings then.
     group.throughput(Throughput::Elements(ARCHIVE as u64 * readings));
     let mut archives = 0;
-    let year = |station: usize, years: i64| {
+    let hours = |station: usize, years: i64, count: i64| {
         let first_ms = START_MS - (DAYS + 366 * years) * DAY_MS;
         let hour = |i| report(station, network.stations[station].id, first_ms + i * 6 * SPACING_MS);
-        (0..ARCHIVE).map(hour).collect::<Vec<_>>()
+        (0..count).map(hour).collect::<Vec<_>>()
     };
     group.bench_function("a year of one station", |b| {
         b.iter_custom(|rounds| {
             let mut elapsed = Duration::ZERO;
             for _ in 0..rounds {
                 archives += 1;
-                let reports = year(archives % count, archives as i64);
+                let reports = hours(archives % count, archives as i64, ARCHIVE);
                 elapsed += network.take_in(Batch { stations: Vec::new(), reports });
             }
             elapsed
         });
     });
-    // The same, where all stations around have that year already: their readings are compared anew
-    // with the new ones.
-    let mut around = archives as i64;
-    group.bench_function("a year of one station among others", |b| {
+    // A month, which all stations around have already: their readings are compared anew with the new
+    // ones.
+    group.throughput(Throughput::Elements(MONTH as u64 * readings));
+    group.sampling_mode(SamplingMode::Flat);
+    let mut years = archives as i64;
+    group.bench_function("a month of one station among others", |b| {
         b.iter_custom(|rounds| {
             let mut elapsed = Duration::ZERO;
             for _ in 0..rounds {
-                around += 1;
+                years += 1;
                 for station in 1..=AROUND.min(count - 1) {
-                    let reports = year(station, around);
+                    let reports = hours(station, years, MONTH);
                     network.take_in(Batch { stations: Vec::new(), reports });
                 }
-                elapsed +=
-                    network.take_in(Batch { stations: Vec::new(), reports: year(0, around) });
+                let reports = hours(0, years, MONTH);
+                elapsed += network.take_in(Batch { stations: Vec::new(), reports });
             }
             elapsed
         });

@@ -81,7 +81,8 @@ pub trait Duplicate: Original + Store {
     fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError>;
 
     /// From now on, readings before an instant, milliseconds since 1970, do not count. They are not
-    /// deleted: the instant may go back.
+    /// deleted: the instant may go back. If it does so after the copy is finished, the store says
+    /// that it lacks what was before.
     ///
     /// # Errors
     /// The store cannot be written.

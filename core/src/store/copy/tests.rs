@@ -312,6 +312,27 @@ fn a_record_that_lacks_what_its_cutoff_would_keep_is_not_copied_as_whole() {
     assert!(unfinished(&copy.note(NOTE).unwrap().unwrap()).is_some());
 }
 
+/// What was before the cutoff of the original is not in its copy.
+#[test]
+fn a_copy_whose_cutoff_goes_back_says_what_it_lacks() {
+    let cutoff_ms = 1_700_000_000_000;
+    let original = on_disk(&[
+        Event::Batch(reports(&[(cutoff_ms - HOUR_MS, 0.0), (cutoff_ms, 1.0)]), false),
+        Event::Sealed(Some(cutoff_ms)),
+    ]);
+    let mut copy = Temporary::new(SMALL);
+    copy_whole(&*original, &copy, 1);
+    for reopened in [false, true] {
+        if reopened {
+            copy.reopen();
+        }
+        assert_eq!(copy.health().faults, []);
+        copy.retain_from(cutoff_ms - HOUR_MS).unwrap();
+        assert!(is_incomplete(&copy, [Some(1), Some(0)].map(Event::Sealed).iter()));
+        copy.retain_from(cutoff_ms).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -80,6 +80,16 @@ impl EmbeddedStore {
         self.set_cutoff(&mut state, retain_from_ms)
     }
 
+    /// Moves the cutoff of an unfinished copy: nothing from before it is copied, and nothing else is
+    /// missing, as the copy begins anew if the cutoff of its original goes back.
+    pub(super) fn begin_at(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        let mut state = self.state();
+        state.catalogue.transaction(|transaction| {
+            set_meta(transaction, DROPPED_TO, &retain_from_ms.to_string())
+        })?;
+        self.set_cutoff(&mut state, retain_from_ms)
+    }
+
     fn set_cutoff(&self, state: &mut WriterState, retain_from_ms: i64) -> Result<(), StoreError> {
         let dropped_to_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
         let text = retain_from_ms.to_string();
