@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 from . import measure, table
-from .arguments import DOCUMENT, LAST, ROOT, asked
+from .arguments import DOCUMENT, GROUPS, LAST, ROOT, asked
 
 BEGIN, END = "<!-- made by tests/bench --write -->", "<!-- end -->"
 
@@ -52,8 +52,21 @@ def main():
         failed |= is_slower(rows, facts, args)
     # What is slower or wrong does not become the next measure.
     if args.write and not failed:
+        if set(args.only) != set(GROUPS):
+            rows, facts = with_the_others(rows, facts, args.only)
         write(rows, facts)
     sys.exit(1 if failed else 0)
+
+
+def with_the_others(rows, facts, groups):
+    """The last table with groups that were measured again. Other machines, builds and versions need a run of all."""
+    earlier, earlier_facts = table.read_kept(LAST)
+    if others := table.differing(facts, earlier_facts):
+        sys.exit("not written; measure all groups, as these are not those of the last table:\n" + "\n".join(others))
+    kept = [row for row in earlier if row.group not in groups]
+    rows = sorted([*kept, *rows], key=lambda row: GROUPS.index(row.group))
+    again = f"{', '.join(groups)} measured again {facts['date']}, commit {facts['commit']}"
+    return rows, earlier_facts | {"versions": earlier_facts["versions"] | facts["versions"], "again": again}
 
 
 def is_slower(rows, facts, args):
@@ -82,6 +95,7 @@ def told(facts):
     loads = (", ".join(map(str, facts[name])) for name in ("load_before", "load_after"))
     text = "{cores} cores ({processor}); load of the machine {} before and {} after. ".format(*loads, **facts)
     text += f"Measured {facts['date']}, commit {facts['commit']}, profile {facts['profile']}. "
+    text += f"Of it, {facts['again']}. " if "again" in facts else ""
     text += ", ".join(f"{name} {version}" for name, version in facts["versions"].items()) + "."
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 

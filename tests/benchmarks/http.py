@@ -88,14 +88,16 @@ def requests(server):
     all_of_them, in_box = f"{len(asked(DETAILS)):,} stations", asked(box)["stations"]
     run = asked(f"{model}/runs")["runs"][0]
     point = f"{model}/point?lat=40&lon=-90&run=latest&hour=0&fields=pressure_msl"
-    tile = f"{model}/products/temperature/data/2/0/1?hour=0&level=10&run={run}"
+    tile = f"{model}/products/{{}}/data/2/0/1?hour=0&level=10&run={run}".format
     return (
         Request("details that the caller knows", all_of_them, DETAILS, aim_us=12, headers=GZIP, is_known=True),
         Request("details, gzip", all_of_them, DETAILS, aim=1, headers=GZIP),
         Request("station", "1 station", f"/api/v1/stations/{min(in_box)}", aim_us=14),
         Request("latest readings of a box", f"{len(in_box)} stations", box, aim_us=30),
         Request("point of a model", "1 field", point, aim_us=20),
-        Request("tile of a model, gzip", "65,536 pixels", tile, headers=GZIP),
+        Request("tile of a model, gzip", "65,536 pixels", tile("temperature"), aim_us=300, headers=GZIP),
+        # The grid's own directions are turned to east and north.
+        Request("tile of a model's wind, gzip", "65,536 pixels", tile("u_wind"), aim_us=500, headers=GZIP),
     )
 
 
@@ -258,4 +260,3 @@ def free_port():
 def program(name):
     """Finds a program by name. Debian puts nginx into /usr/sbin, which only root searches."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-

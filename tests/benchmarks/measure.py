@@ -88,9 +88,9 @@ def medians(rounds):
     return {"ours_us": ours_us, "other_us": other_us, "ratio": ratio, "rounds": len(rounds)}
 
 
-def in_process(what, size, peer, aim, ours, other, agree):
+def in_process(what, size, peer, aim, ours, other, agree, aim_us=None):
     """The case of two functions of this process. `agree` takes both results and says how they agree, or raises."""
-    return Case(what, size, peer, lambda: agree(ours(), other()), rounds_of(ours), rounds_of(other), aim)
+    return Case(what, size, peer, lambda: agree(ours(), other()), rounds_of(ours), rounds_of(other), aim, aim_us)
 
 
 def rounds_of(run):

@@ -15,7 +15,10 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: measured, skipped for a reason, or failed because the results do not agree."""
+    """One comparison: measured, skipped for a reason, or failed because the results do not agree.
+
+    A row without a peer has a time or an amount of memory of ours, and an aim.
+    """
 
     group: str
     what: str
@@ -28,6 +31,8 @@ class Row:
     # The least ratio, or the most time of ours, that we want to reach.
     aim: float | None = None
     aim_us: float | None = None
+    ours_mb: float | None = None
+    aim_mb: float | None = None
     agreement: str = ""
     rounds: int = 0
     skipped: str = ""
@@ -39,34 +44,52 @@ class Row:
 
     @property
     def name(self):
-        return ", ".join(part for part in (self.what, self.size, f"beside {self.peer}") if part)
+        beside = self.peer and f"beside {self.peer}"
+        return ", ".join(part for part in (self.what, self.size, beside) if part)
+
+    @property
+    def is_measured(self):
+        return self.ours_us is not None or self.ours_mb is not None
 
     @property
     def is_reached(self):
         """Whether the aim is reached; None without an aim or a measurement."""
-        if self.ratio is None or (self.aim is None and self.aim_us is None):
+        if not self.is_measured:
             return None
-        return self.ours_us <= self.aim_us if self.aim is None else self.ratio >= self.aim
+        if self.aim is not None:
+            return self.ratio >= self.aim
+        if self.aim_us is not None:
+            return self.ours_us <= self.aim_us
+        return None if self.aim_mb is None else self.ours_mb <= self.aim_mb
 
     @property
     def aim_text(self):
         if self.aim_us is not None:
-            return f"≤ {self.aim_us:g} µs"
+            return f"≤ {duration(self.aim_us, whole=True)}"
+        if self.aim_mb is not None:
+            return f"≤ {self.aim_mb:g} MB"
         return "" if self.aim is None else f"≥ {self.aim:g}×"
 
+    @property
+    def ours_text(self):
+        return duration(self.ours_us) if self.ours_mb is None else f"{self.ours_mb:.0f} MB"
+
     def line(self):
-        times = (duration(self.ours_us), duration(self.other_us), times_text(self.ratio))
-        if self.ratio is None:
+        times = (self.ours_text, duration(self.other_us), times_text(self.ratio))
+        if not self.is_measured:
             times = ("", "", "failed" if self.failed else "skipped")
         cells = (self.what, self.size, self.peer, *times, self.aim_text)
         return f"| {' | '.join(cells)} | {self.agreement or self.failed or self.skipped} |"
 
 
-def duration(us):
+def duration(us, *, whole=False):
+    """A time in the unit that suits it; a whole one as it is, such as 12 µs."""
     if us is None:
         return ""
     if us < 1_000:
-        return f"{us:.1f} µs"
+        return f"{us:g} µs" if whole else f"{us:.1f} µs"
+    if whole:
+        return f"{us / 1e3:g} ms"
     return f"{us / 1e3:,.2f} ms" if us < 1e7 else f"{us / 1e6:,.1f} s"
 
 
@@ -97,7 +120,7 @@ def summary(rows):
 
 
 def reached_text(row):
-    return duration(row.ours_us) if row.aim is None else times_text(row.ratio)
+    return row.ours_text if row.aim is None else times_text(row.ratio)
 
 
 # --- kept tables ------------------------------------------------------------------------------
@@ -109,7 +132,9 @@ class KeptTableError(Exception):
 
 def kept(rows, facts):
     """The text of a kept table. `facts` say when, where and of what it was made."""
-    return json.dumps({"form": FORM, **facts, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({"form": FORM, **facts, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False) + "\n"
+    )
 
 
 def read_kept(path):
@@ -144,7 +169,8 @@ def row_of(path, number, row):
     for name, text in texts.items():
         if not isinstance(text, str):
             raise KeptTableError(f"{path}, row {number}: {name} is {text!r}; it must be a text")
-    measured = {name: row.get(name) for name in ("ours_us", "other_us", "ratio")}
+    alone = ("ours_us",) if row.get("ours_mb") is None else ("ours_mb",)
+    measured = {name: row.get(name) for name in (("ours_us", "other_us", "ratio") if texts["peer"] else alone)}
     for name, value in measured.items() if any(of is not None for of in measured.values()) else ():
         # A bool is an int, infinity and NaN are floats.
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):

@@ -29,6 +29,10 @@ def with_ratio(ratio, **more):
     return row(ours_us=100.0, other_us=100.0 * ratio, **more)
 
 
+def alone(**measured):
+    return Row("alone", "first answer", "", "", **measured)
+
+
 def skipped(what="dew point"):
     return row(what, None, None, skipped="there is no node")
 
@@ -114,6 +118,7 @@ def test_other_versions_and_machines_are_named():
 
 def test_a_kept_table_is_read_as_it_was(file):
     rows = [row(aim=4, agreement="within 0.5 °C", rounds=7), skipped("grid"), row("304", 10.0, 9.0, aim_us=12)]
+    rows += [alone(ours_us=3.0), Row("alone", "memory", "", "", ours_mb=200.0, aim_mb=300)]
     assert table.read_kept(file(rows)) == (rows, FACTS)
 
 
@@ -143,10 +148,23 @@ def test_a_file_that_is_no_kept_table_is_refused(file, content, said):
     assert said in str(error.value)
 
 
+WRONG = [0, -1.0, float("nan"), float("inf"), "3", True, [3]]
+
+
 @pytest.mark.parametrize("name", ["ours_us", "other_us", "ratio"])
-@pytest.mark.parametrize("value", [None, 0, -1.0, float("nan"), float("inf"), "3", True, [3]])
+@pytest.mark.parametrize("value", [None, *WRONG])
 def test_what_was_measured_must_be_a_number_above_0(file, name, value):
-    content = json.loads(table.kept([row()], FACTS))
+    wrong_is_refused(file, row(), name, value)
+
+
+@pytest.mark.parametrize("name", ["ours_us", "ours_mb"])
+@pytest.mark.parametrize("value", WRONG)
+def test_what_was_measured_alone_must_be_a_number_above_0(file, name, value):
+    wrong_is_refused(file, alone(), name, value)
+
+
+def wrong_is_refused(file, row, name, value):
+    content = json.loads(table.kept([row], FACTS))
     content["rows"][0][name] = value
     with pytest.raises(KeptTableError, match=rf"row 1: {name} is .*; it must be a number above 0"):
         table.read_kept(file(json.dumps(content).encode()))
@@ -170,7 +188,7 @@ def test_members_that_later_versions_add_are_left_out(file):
 
 def test_the_committed_table_can_be_compared_with():
     rows, facts = table.read_kept(TESTS / "benchmarks" / "last.json")
-    assert {row.group for row in rows} == {"http", "arrays", "grib", "metar", "js"}
+    assert {row.group for row in rows} == {"http", "arrays", "grib", "metar", "js", "alone"}
     assert facts["versions"]
     assert table.compare(rows, rows) == table.Comparison([], [], [])
     # The document has the same rows.
@@ -187,6 +205,10 @@ def test_a_row_is_a_line_of_the_table():
         "| dew point | 1 M values | MetPy | 100.0 µs | 400.0 µs | 4.00× | ≥ 4× | equal |"
     )
     assert skipped().line() == "| dew point | 1 M values | MetPy |  |  | skipped |  | there is no node |"
+    assert alone(ours_us=272e3, aim_us=1e6).line() == "| first answer |  |  | 272.00 ms |  |  | ≤ 1000 ms |  |"
+    assert alone(ours_mb=215.4, aim_mb=300, agreement="VmHWM").line() == (
+        "| first answer |  |  | 215 MB |  |  | ≤ 300 MB | VmHWM |"
+    )
     failed = row(ours_us=None, other_us=None, aim=1.2, failed="off by 2")
     assert failed.line() == "| dew point | 1 M values | MetPy |  |  | failed | ≥ 1.2× | off by 2 |"
 
@@ -207,7 +229,9 @@ def test_ratios_have_the_digits_that_count(ratio, text):
 def test_aims_are_ratios_or_times():
     assert [with_ratio(of, aim=4).is_reached for of in (3.99, 4.0, 5.0)] == [False, True, True]
     assert [row(ours_us=of, aim_us=12).is_reached for of in (11.0, 12.0, 12.1)] == [True, True, False]
-    assert row().is_reached is None
+    assert [alone(ours_us=of, aim_us=12).is_reached for of in (11.0, 12.1)] == [True, False]
+    assert [alone(ours_mb=of, aim_mb=300).is_reached for of in (300.0, 301.0)] == [True, False]
+    assert [of.is_reached for of in (row(), alone(ours_us=3.0), alone(aim_us=12), alone())] == [None] * 4
     assert row(ours_us=None, other_us=None, aim=4, skipped="not built").is_reached is None
 
 
@@ -277,6 +301,37 @@ def test_a_run_keeps_its_table_which_the_next_is_compared_with(run, tmp_path):
     assert (code, "- dew point, 1 M values, beside MetPy: 2.00×, was 4.00× (50% less)" in said) == (1, True)
 
 
+def test_groups_that_are_measured_again_take_the_place_of_theirs_in_the_last_table(run, file, monkeypatch, tmp_path):
+    grib = Row("grib", "CCSDS", "1 field", "ecCodes", 1.0, 2.0, 2.0)
+    last, document = file([row(), grib]), tmp_path / "document.md"
+    document.write_text(f"a\n{program.BEGIN}\n{program.END}\nb\n", encoding="utf-8")
+    monkeypatch.setattr(program, "LAST", last)
+    monkeypatch.setattr(program, "DOCUMENT", document)
+    before = last.read_text()
+    code, _ = run([case("dew point", 100.0, 500.0)], "--write")
+    assert "not written; measure all groups" in code
+    assert "processor: " in code
+    assert last.read_text() == before
+
+    monkeypatch.setattr(program, "processor", lambda: "one")
+    monkeypatch.setitem(FACTS["versions"], "numpy", program.importlib.metadata.version("numpy"))
+    last.write_text(
+        table.kept(
+            [row(), grib],
+            FACTS | {"profile": "release", "load_before": [0], "load_after": [0], "cores": 2, "commit": "1"},
+        )
+    )
+    code, _ = run([case("dew point", 100.0, 500.0), case("humidity", 1.0, 2.0)], "--write")
+    assert code == 0
+    rows, facts = table.read_kept(last)
+    assert [(row.what, row.ratio) for row in rows] == [("dew point", 5.0), ("humidity", 2.0), ("CCSDS", 2.0)]
+    assert facts["date"] == FACTS["date"]
+    assert facts["again"].startswith("arrays measured again 2")
+    said = document.read_text(encoding="utf-8")
+    assert table.table(rows) in said
+    assert said.startswith("a\n") and said.endswith("\nb\n")
+
+
 def test_groups_that_are_not_run_are_not_compared(run, file):
     earlier = file([Row("js", "tile", "65,536 pixels", "loop in JavaScript", 1.0, 2.0, 2.0), row()])
     code, said = run([case("dew point", 100.0, 400.0)], "--against", str(earlier))
@@ -306,7 +361,9 @@ def test_both_run_in_turn_and_the_median_of_each_counts(monkeypatch):
 
         return once
 
-    found = measure.measured("arrays", Case("", "", "", str, side("ours", lambda: next(times)), side("other", lambda: 8.0)))
+    found = measure.measured(
+        "arrays", Case("", "", "", str, side("ours", lambda: next(times)), side("other", lambda: 8.0))
+    )
     # The first round is left out.
     assert order == ["ours", "other"] * (1 + measure.LEAST_ROUNDS)
     assert (found.ours_us, found.other_us, found.rounds) == (5.0, 8.0, 7)
@@ -326,7 +383,6 @@ def test_the_ratio_is_the_median_of_those_of_the_rounds():
     [
         (["--against", "none.json"], "none.json: No such file"),
         (["--only", "cobol"], "invalid choice: 'cobol'"),
-        (["--only", "js", "--write"], "--write needs all groups; leave out --only"),
     ],
 )
 def test_wrong_arguments_are_told_before_anything_is_built(arguments, said):

@@ -35,7 +35,7 @@ def name(number):
     return "QXZJ"[number] + text
 
 
-def make(path, stations, hours):
+def make(path, stations, hours, every_min=60):
     """Reports of a day: weather that changes slowly from place to place and hour to hour."""
     rng = random.Random(stations)
     rows = math.ceil(math.sqrt(stations / 2))
@@ -46,8 +46,9 @@ def make(path, stations, hours):
     with gzip.open(path, "wt", compresslevel=1, newline="") as file:
         out = csv.writer(file)
         out.writerow(["raw_text", "station_id", "observation_time", "latitude", "longitude"])
-        for hour in range(hours):
-            at = END - timedelta(minutes=30, hours=hours - 1 - hour)
+        last = END - timedelta(minutes=30)
+        for before_min in reversed(range(0, hours * 60, every_min)):
+            at, hour = last - timedelta(minutes=before_min), hours - 1 - before_min // 60
             for number, (lat, lon) in enumerate(places):
                 warm = round(30 - (lat - 25) / 2 + 5 * math.sin((at.hour - 9) / 24 * 2 * math.pi))
                 dew, wind = warm - 8, 5 + (number + hour) % 7
