@@ -99,6 +99,20 @@ struct Candidates {
 }
 
 impl Candidates {
+    /// The stations among the nearest ones, `first`, that may be affected, and those that may lie in
+    /// between.
+    fn among<'n>(
+        &'n self,
+        first: &'n [(usize, f64)],
+        first_ms: Option<i64>,
+    ) -> impl Iterator<Item = Other> + 'n {
+        first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
+            let last_ms = self.last_ms(other, first_ms);
+            // The nearest stations are always read: they may lie in between.
+            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
+        })
+    }
+
     /// The time of the last report of a station, if it is after a moment.
     fn last_ms(&self, place: usize, after_ms: Option<i64>) -> Option<i64> {
         self.last_ms[place].filter(|&last_ms| Some(last_ms) > after_ms)
@@ -166,19 +180,6 @@ impl Neighbourhood<'_> {
         Candidates { last_ms: last_ms.collect(), cells: OnceCell::new() }
     }
 
-    /// The stations nearest to a changed one that may be affected, and those that may lie in between.
-    fn nearest<'n>(
-        &'n self,
-        first: &'n [(usize, f64)],
-        (first_ms, candidates): (Option<i64>, &'n Candidates),
-    ) -> impl Iterator<Item = Other> + 'n {
-        first.iter().enumerate().filter_map(move |(rank, &(other, distance_km))| {
-            let last_ms = candidates.last_ms(other, first_ms);
-            // The nearest stations are always read: they may lie in between.
-            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
-        })
-    }
-
     /// The stations that may be affected beyond the nearest ones, `first`, nearest first.
     fn farther<'n>(
         &'n self,
@@ -233,7 +234,6 @@ impl Neighbourhood<'_> {
                     || of.is_hidden_beyond(&hiding, latest_ms, rule.nearest)
             })
         };
-        let of = (first_ms, candidates);
         for is_beyond in [false, true] {
             let others: Vec<Other> = if is_beyond {
                 // In a dense network there are hundreds, which are mostly not looked for.
@@ -241,9 +241,9 @@ impl Neighbourhood<'_> {
                     Some(&(_, from_km)) if !are_hidden(known, &changed, &reached, from_km) => {}
                     _ => return Ok(()),
                 }
-                self.farther(place, &first, radius_km, of).collect()
+                self.farther(place, &first, radius_km, (first_ms, candidates)).collect()
             } else {
-                self.nearest(&first, of).collect()
+                candidates.among(&first, first_ms).collect()
             };
             for others in others.chunks(READ_AT_ONCE) {
                 if are_hidden(known, &changed, &reached, others[0].1) {
