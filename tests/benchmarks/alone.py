@@ -68,11 +68,14 @@ def row(what, size, **measured):
 def of_core(bench, rows):
     """Runs a benchmark, and reads the medians that Criterion keeps."""
     command = ["cargo", "bench", "--locked", "-p", "mesonet", "--all-features", "--bench", bench, "--", "--noplot"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    try:
+        ended = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False).returncode
+    except subprocess.TimeoutExpired:
+        ended = f"{PATIENCE_S} s"
     for name, (what, size, aim_us) in rows.items():
         kept = TARGET / "criterion" / name / "new" / "estimates.json"
-        if done.returncode or not kept.exists():
-            yield Skipped(what, "", f"the benchmark {bench} ended with {done.returncode}", size)
+        if ended != 0 or not kept.exists():
+            yield Skipped(what, "", f"the benchmark {bench} ended with {ended}", size)
             continue
         ours_us = json.loads(kept.read_text())["median"]["point_estimate"] / 1e3
         yield row(what, size, ours_us=ours_us, aim_us=aim_us, agreement="median of Criterion")

@@ -42,7 +42,7 @@ impl Duplicate for EmbeddedStore {
     }
 
     fn retain(&self, from_ms: i64) -> Result<(), StoreError> {
-        self.begin_at(from_ms)
+        self.set_cutoff_of_copy(from_ms)
     }
 
     fn appear(&self, records: &StationRecords) -> Result<(), StoreError> {

@@ -77,40 +77,14 @@ impl EmbeddedStore {
         if retain_from_ms == state.retain_from_ms {
             return Ok(());
         }
-        self.set_cutoff(&mut state, retain_from_ms)
+        let dropped_to_ms = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
+        self.set_cutoff(&mut state, retain_from_ms, dropped_to_ms)
     }
 
     /// Moves the cutoff of an unfinished copy: nothing from before it is copied, and nothing else is
     /// missing, as the copy begins anew if the cutoff of its original goes back.
-    pub(super) fn begin_at(&self, retain_from_ms: i64) -> Result<(), StoreError> {
-        let mut state = self.state();
-        state.catalogue.transaction(|transaction| {
-            set_meta(transaction, DROPPED_TO, &retain_from_ms.to_string())
-        })?;
-        self.set_cutoff(&mut state, retain_from_ms)
-    }
-
-    fn set_cutoff(&self, state: &mut WriterState, retain_from_ms: i64) -> Result<(), StoreError> {
-        let dropped_to_ms: i64 = state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN);
-        let text = retain_from_ms.to_string();
-        let lacks_readings = retain_from_ms < dropped_to_ms;
-        let dropped = lacks_readings.then(|| dropped(retain_from_ms, dropped_to_ms));
-        state.catalogue.take_up(DROPPED)?;
-        state.catalogue.transaction(|transaction| {
-            transaction.execute("DELETE FROM lost WHERE segment = ?", [DROPPED])?;
-            if let Some((lost, cause)) = &dropped {
-                add_lost(transaction, lost, cause)?;
-            }
-            set_meta(transaction, RETAIN_FROM, &text)
-        })?;
-        self.faults.forget_retention();
-        if let Some((_, cause)) = dropped {
-            self.faults.note(Fault::new(RETENTION, cause));
-        }
-        state.lost = Arc::new(state.catalogue.lost()?);
-        state.retain_from_ms = retain_from_ms;
-        self.publish(state);
-        Ok(())
+    pub(super) fn set_cutoff_of_copy(&self, retain_from_ms: i64) -> Result<(), StoreError> {
+        self.set_cutoff(&mut self.state(), retain_from_ms, retain_from_ms)
     }
 
     /// Notes, before it happens, that readings before an instant are deleted: if the cutoff goes
@@ -123,12 +97,34 @@ impl EmbeddedStore {
         if dropped_to_ms <= state.catalogue.number(DROPPED_TO)?.unwrap_or(i64::MIN) {
             return Ok(());
         }
+        self.set_cutoff(state, state.retain_from_ms, dropped_to_ms)
+    }
+
+    /// Sets the cutoff and the end of what is deleted, and whether anything is missing by them.
+    fn set_cutoff(
+        &self,
+        state: &mut WriterState,
+        retain_from_ms: i64,
+        dropped_to_ms: i64,
+    ) -> Result<(), StoreError> {
+        let lacks_readings = retain_from_ms < dropped_to_ms;
+        let dropped = lacks_readings.then(|| dropped(retain_from_ms, dropped_to_ms));
+        state.catalogue.take_up(DROPPED)?;
         state.catalogue.transaction(|transaction| {
-            set_meta(transaction, DROPPED_TO, &dropped_to_ms.to_string())
+            transaction.execute("DELETE FROM lost WHERE segment = ?", [DROPPED])?;
+            if let Some((lost, cause)) = &dropped {
+                add_lost(transaction, lost, cause)?;
+            }
+            set_meta(transaction, DROPPED_TO, &dropped_to_ms.to_string())?;
+            set_meta(transaction, RETAIN_FROM, &retain_from_ms.to_string())
         })?;
-        if state.retain_from_ms < dropped_to_ms {
-            return self.set_cutoff(state, state.retain_from_ms);
+        self.faults.forget_retention();
+        if let Some((_, cause)) = dropped {
+            self.faults.note(Fault::new(RETENTION, cause));
         }
+        state.lost = Arc::new(state.catalogue.lost()?);
+        state.retain_from_ms = retain_from_ms;
+        self.publish(state);
         Ok(())
     }
 
@@ -161,7 +157,7 @@ impl EmbeddedStore {
         drop(state);
 
         let runs: Vec<RunRef<'_>> = runs.iter().map(|run| RunRef::Rows(run)).collect();
-        let dropped_to_ms = dropped_to_ms(&runs, about.retain_from_ms);
+        let dropped_to_ms = left_out_to_ms(&runs, about.retain_from_ms);
         // Runs in memory have no file that can be damaged.
         let mut written: Result<Vec<SegmentEntry>, StoreError> = Ok(Vec::new());
         for &new in &new {
@@ -375,7 +371,7 @@ impl EmbeddedStore {
             .collect();
         let merged = Replacement { old: segments, made: Some(id), new: entry, lost };
         let mut state = self.state();
-        self.note_dropped(&mut state, dropped_to_ms(&runs, about.retain_from_ms))?;
+        self.note_dropped(&mut state, left_out_to_ms(&runs, about.retain_from_ms))?;
         let kept = self.replace(&mut state, merged)?;
         maintained.set_aside.extend(kept);
         Ok(true)
@@ -413,7 +409,7 @@ fn is_of_readings(entry: &SegmentEntry) -> bool {
 
 /// The instant before which readings of some runs are left out because of a cutoff; `i64::MIN` if none
 /// are.
-fn dropped_to_ms(runs: &[RunRef<'_>], retain_from_ms: i64) -> i64 {
+fn left_out_to_ms(runs: &[RunRef<'_>], retain_from_ms: i64) -> i64 {
     let spans = runs.iter().map(|run| run.span());
     let old = spans.filter(|&(first_ms, _)| first_ms < retain_from_ms);
     old.map(|(_, last_ms)| last_ms.saturating_add(1).min(retain_from_ms)).max().unwrap_or(i64::MIN)
