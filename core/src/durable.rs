@@ -4,7 +4,7 @@
 //! has a name too, in its parent.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 #[cfg(feature = "model")]
 use std::path::PathBuf;
@@ -54,6 +54,32 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     // Only Unix can open a folder; elsewhere the file system decides when names are on disk.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Replaces a file, or creates it. Whatever happens, it has either the old content or the new one; once this
+/// returns, the new one survives a loss of power. The content is first written to a file that ends in `.new`, so only
+/// one process at a time may replace a file.
+///
+/// ```
+/// # let temporary = tempfile::tempdir()?;
+/// let path = temporary.path().join("seen.json");
+/// mesonet::durable::replace(&path, b"[1]")?;
+/// mesonet::durable::replace(&path, b"[1, 2]")?;
+/// assert_eq!(std::fs::read(&path)?, b"[1, 2]");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The new file cannot be written, made durable or renamed. The old content stays, unless only the last
+/// [`sync_folder`] fails.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let fresh = path.with_extension("new");
+    let mut file = File::create(&fresh)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    sync_folder(folder.unwrap_or(Path::new(".")))
 }
 
 /// Like [`sync_folder`], for a folder and all folders in it.

@@ -1,9 +1,10 @@
 //! Small JSON files beside a record that say what was delivered.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
+use mesonet::durable::replace;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -56,9 +57,5 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
 /// # Errors
 /// It cannot be written; the earlier one stays.
 pub fn save<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
-    let fresh = path.with_extension("new");
-    let mut file = File::create(&fresh)?;
-    file.write_all(&serde_json::to_vec(&Versioned { version: VERSION, content })?)?;
-    file.sync_all()?;
-    fs::rename(&fresh, path)
+    replace(path, &serde_json::to_vec(&Versioned { version: VERSION, content })?)
 }

@@ -1,10 +1,11 @@
 //! What a fetcher has seen, kept across restarts so that nothing is fetched twice.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use mesonet::durable::replace;
 use mesonet::time::DAY_MS;
 use serde::{Deserialize, Serialize};
 
@@ -105,11 +106,7 @@ impl Memory {
     /// Writes the memory atomically.
     pub(super) fn save(&mut self, path: &Path) -> io::Result<()> {
         self.version = VERSION;
-        let fresh = path.with_extension("new");
-        let mut file = BufWriter::new(File::create(&fresh)?);
-        serde_json::to_writer(&mut file, self)?;
-        file.flush()?;
-        fs::rename(&fresh, path)
+        replace(path, &serde_json::to_vec(self)?)
     }
 
     /// Forgets entries that have not been seen for a long time.
@@ -129,6 +126,8 @@ impl Trial {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn memory() -> Memory {
