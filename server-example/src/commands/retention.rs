@@ -135,7 +135,14 @@ impl fmt::Display for RetentionSummary {
         writeln!(f, "the newest reading is from {newest}")?;
         writeln!(f, "what is older than {cutoff} {goes}:")?;
         writeln!(f, "  {readings} readings, {whole} as a whole")?;
-        writeln!(f, "  {alerts} alerts")
+        writeln!(f, "  {alerts} alerts")?;
+        if matches!(whole, Whole::Segments(_)) {
+            writeln!(
+                f,
+                "readings that lie beside later ones leave the disk when these are sealed or merged"
+            )?;
+        }
+        Ok(())
     }
 }
 
