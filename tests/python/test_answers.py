@@ -116,7 +116,7 @@ ANY = {
     # The members of a report as a dictionary; the report itself has their types.
     "mesonet.metar Metar.to_dict",
     # Made by read_grib of what a file says, not by users.
-    "mesonet.grib GribField.__init__",
+    "mesonet._grib_field GribField.__init__",
 }
 
 

@@ -1,5 +1,7 @@
 """What is uploaded: the wheel and the source distribution, which stage `python` of tests/run makes."""
 
+import ast
+import graphlib
 import importlib.metadata
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import tarfile
 import tomllib
 from pathlib import Path
 
+import mesonet
 import pytest
 from packaging.licenses import canonicalize_license_expression
 from trove_classifiers import classifiers
@@ -89,3 +92,22 @@ def test_the_source_distribution_holds_what_it_is_built_from_and_no_more(uploads
     assert folders == {"bindings-python", "core", "python", "service", "store-clickhouse"}
     assert not [name for name in names if "target/" in name or name.endswith((".so", ".pyc", ".whl"))]
     assert uploads[1].stat().st_size < 3_000_000
+
+
+def test_no_modules_import_each_other():
+    """Not for their types either: a reader begins with what imports nothing."""
+    package = Path(mesonet.__file__).parent
+    sources = {path: path.relative_to(package.parent) for path in package.rglob("*.py*") if path.suffix in (".py", ".pyi")}
+    name_of = {path: ".".join((*at.parent.parts, at.stem)).removesuffix(".__init__") for path, at in sources.items()}
+    modules = set(name_of.values())
+    imports = {module: set() for module in modules}
+    for path, at in sources.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                folder = at.parent.parts[: len(at.parent.parts) - node.level + 1]
+                of = ".".join((*folder, node.module) if node.module else folder)
+                found = (f"{of}.{alias.name}" for alias in node.names)
+                imports[name_of[path]] |= {full if full in modules else of for full in found}
+    assert imports["mesonet.grib"] >= {"mesonet._mesonet", "mesonet.feed"}
+    # Raises CycleError, which names the modules.
+    assert len(tuple(graphlib.TopologicalSorter(imports).static_order())) == len(modules)

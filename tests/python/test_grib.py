@@ -194,7 +194,7 @@ def test_a_type_that_is_refused(monkeypatch):
     with pytest.raises(TypeError, match="lon must be numbers"):
         nam("TMP", "103:2").at("x", 0)
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
+    with pytest.raises(ImportError, match="to_xarray needs xarray: pip install 'xarray'"):
         nam("TMP", "103:2").to_xarray()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._grib_field import GribField
 from ._mesonet import MesonetError
 from ._optional import need
 from .warning import MesonetWarning
@@ -15,7 +16,6 @@ from .warning import MesonetWarning
 if TYPE_CHECKING:
     import xarray
     from xarray import Dataset
-    from .grib import GribField
 
 # Kinds of levels (code table 4.5), by the names of ecCodes, and the units of their values.
 _LEVELS = {
@@ -32,7 +32,7 @@ _LEVELS = {
 }
 
 
-def dataset(fields: "Sequence[GribField]") -> "xarray.Dataset":
+def dataset(fields: Sequence[GribField]) -> "xarray.Dataset":
     """The fields that share a grid as an ``xarray.Dataset``; see :meth:`mesonet.GribFile.to_xarray`."""
     xarray = need("xarray", "GribFile.to_xarray")
     if not fields:
@@ -75,11 +75,11 @@ def dataset(fields: "Sequence[GribField]") -> "xarray.Dataset":
     return fields_together
 
 
-def _place_of(field: "GribField") -> str:
+def _place_of(field: GribField) -> str:
     return f"{field.called} at {field.level}, {field.valid:%Y-%m-%dT%H:%MZ}"
 
 
-def _runs(fields: "Sequence[GribField]") -> "dict[datetime.datetime, datetime.datetime]":
+def _runs(fields: Sequence[GribField]) -> "dict[datetime.datetime, datetime.datetime]":
     """The reference time of the run that each valid time is taken from, by valid time.
 
     A valid time has one place in a dataset. Where runs overlap, the one with the most fields has it, and of
@@ -92,12 +92,12 @@ def _runs(fields: "Sequence[GribField]") -> "dict[datetime.datetime, datetime.da
     return {valid: max(of, key=lambda run: (counts[run], run)) for valid, of in sorted(claims.items())}
 
 
-def _grid(field: "GribField") -> tuple[Hashable, ...]:
+def _grid(field: GribField) -> tuple[Hashable, ...]:
     grid = field.grid
     return (grid.rows, grid.columns, grid.proj_string, tuple(grid.first_xy))
 
 
-def _variable(field: "GribField") -> tuple[Hashable, ...]:
+def _variable(field: GribField) -> tuple[Hashable, ...]:
     """What the fields of a variable have in common."""
     level, second = field.level, field.second_level
     layer = None if second is None else (second.kind, level.value, second.value)
@@ -129,7 +129,7 @@ def _level_name(kind: Any) -> str:
 
 
 def _array(
-    xarray: Any, fields: "list[GribField]", name: str, runs: "dict[datetime.datetime, datetime.datetime]"
+    xarray: Any, fields: list[GribField], name: str, runs: "dict[datetime.datetime, datetime.datetime]"
 ) -> tuple[Any, list[str]]:
     """The fields of a variable as one array over the times of the dataset, the levels, or both if they
     vary."""

@@ -2,15 +2,25 @@
 
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from ._wire import Program
 
-if TYPE_CHECKING:
-    from . import AsyncClient, Client
-
 P = ParamSpec("P")
 T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Blocks(Protocol):
+    """A client that waits for each answer."""
+
+    def _run(self, program: Program[U]) -> U: ...
+
+
+class Awaits(Protocol):
+    """A client whose calls are awaited."""
+
+    async def _run(self, program: Program[U]) -> U: ...
 
 
 class call(Generic[P, T]):
@@ -24,9 +34,9 @@ class call(Generic[P, T]):
         update_wrapper(self, program)  # type: ignore[arg-type]
 
     @overload
-    def __get__(self, client: "Client", owner: Any = None) -> Callable[P, T]: ...
+    def __get__(self, client: Blocks, owner: Any = None) -> Callable[P, T]: ...
     @overload
-    def __get__(self, client: "AsyncClient", owner: Any = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: Awaits, owner: Any = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
     @overload
     def __get__(self, client: None, owner: Any = None) -> Callable[..., Program[T]]: ...
     def __get__(self, client: Any, owner: Any = None) -> Any:
