@@ -136,7 +136,7 @@ impl fmt::Display for RetentionSummary {
         writeln!(f, "what is older than {cutoff} {goes}:")?;
         writeln!(f, "  {readings} readings, {whole} as a whole")?;
         writeln!(f, "  {alerts} alerts")?;
-        if matches!(whole, Whole::Segments(_)) {
+        if *readings > 0 && matches!(whole, Whole::Segments(_)) {
             writeln!(
                 f,
                 "readings that lie beside later ones leave the disk when these are sealed or merged"
