@@ -1,11 +1,13 @@
 //! The mesonet observation service over HTTP.
 //!
-//! [`app`] is the whole service over a [`State`]; [`serve`] puts it behind a socket.
+//! [`run`] is the command line; [`app`] is the whole service over a [`State`].
 //! The library `mesonet` has the rules, and `mesonet_service` runs a record. This crate reads a
 //! request, passes it to them, and encodes the answer.
 //!
 //! | What | Where |
 //! | --- | --- |
+//! | The command line, one file for each command | [`run`], `commands/` |
+//! | The log, on the standard error | `log` |
 //! | The server: its router, its start and end, work in the background | `app/` |
 //! | Endpoints, one file for each | `routes/` |
 //! | What all requests share: stores, snapshots, clock | [`State`], `state/` |
@@ -24,10 +26,12 @@
 
 mod app;
 mod auth;
+mod commands;
 mod config;
 mod connections;
 mod http;
 mod limits;
+mod log;
 mod observe;
 mod openapi;
 mod routes;
@@ -37,21 +41,13 @@ mod state;
 #[path = "../../service/src/testing.rs"]
 mod testing;
 
-pub use app::{App, ServeError, app, judge_sample, serve};
-pub use auth::{DEVELOPMENT_KEY, DevelopmentAccount, TokenError, development_token, key_file};
-pub use config::{
-    CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags, ReplayStart,
-    ReplayStartError,
-};
-pub use http::names::is_almost;
-pub use http::request_id::RequestId;
-pub use http::snapshot::SnapshotError;
-pub use routes::{check_quality_window, description, standard_offset};
+pub use app::{App, app, judge_sample};
+pub use commands::run;
+pub use config::{Config, ConfigError, Flags};
+pub use routes::description;
 pub use sample::models::take_in_model_sample;
 pub use sample::replay::Timeline;
 pub use sample::{SampleData, SampleError, sample, sample_alerts};
 pub use state::clock::Clock;
-pub use state::model_runs::ModelRuns;
-pub use state::services::Services;
 pub use state::zones::{ZoneSet, ZonesError};
 pub use state::{State, StateError};

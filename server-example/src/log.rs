@@ -7,8 +7,9 @@ use std::io::{self, BufWriter, Write};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::config::{Config, LogFormat};
+use crate::http::request_id::RequestId;
 use mesonet::Iso8601;
-use mesonet_server::{Config, LogFormat, RequestId};
 use tracing::{Event, Subscriber};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};

@@ -13,8 +13,9 @@ use mesonet_service::keys::LOOK;
 /// Starts the task that keeps the keys of a server up to date. A failure is logged once.
 pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
     // With a record in ClickHouse the task only waits, which takes no core.
-    beside.spawn(repeat(
-        Arc::clone(state),
+    repeat(
+        beside,
+        state,
         None::<String>,
         |_| Duration::ZERO,
         |state, trouble| {
@@ -37,5 +38,5 @@ pub fn keep_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
             }
             Ok(LOOK)
         },
-    ));
+    );
 }

@@ -47,6 +47,5 @@ mod upkeep;
 mod watch;
 mod webhooks;
 
-pub use error::ServeError;
 pub use router::{App, app};
 pub use serve::{judge_sample, serve};

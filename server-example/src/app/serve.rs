@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::pending;
 use mesonet::access::Plan;
 use mesonet::store::EmbeddedOptions;
 use mesonet::{Intake, Iso8601};
@@ -109,7 +110,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         });
         let served = Connections { app, table: Table::new(few), max_streams, tls: None };
         beside.spawn(async move {
-            connections::serve(listener, served, std::future::pending(), SHUTDOWN_GRACE).await;
+            connections::serve(listener, served, pending().boxed(), SHUTDOWN_GRACE).await;
         });
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -120,17 +121,17 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     #[cfg(feature = "mqtt")]
     let deliveries = super::mqtt::deliver(&state)?;
     if let Some(certificate) = certificate.clone() {
-        beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
+        repeat(&mut beside, &state, certificate, rest, |_, certificate| {
             renew_certificate(certificate);
             Ok::<_, ServeError>(LOOK)
-        }));
+        });
     }
     if let Some(watch) = watch {
-        beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
+        repeat(&mut beside, &state, watch, rest, look);
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
-    let stop_requested = wait_for_shutdown(signals, Arc::clone(&state), flags, certificate);
+    let stop_requested = wait_for_shutdown(signals, Arc::clone(&state), flags, certificate).boxed();
     let served = Connections { app, table, max_streams, tls };
     if !connections::serve(listener, served, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");

@@ -39,21 +39,21 @@ const SETTLED: Duration = Duration::from_secs(3);
 pub fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
     if let Some((record, timeline)) = fed {
         let replayed = record.clone();
-        beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
+        repeat(beside, state, timeline, rest, move |state, timeline| {
             advance(state, &replayed, timeline.as_mut())?;
             state.refresh_alerts()?;
             Ok::<_, ServeError>(TICK)
-        }));
-        beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
-        beside.spawn(repeat(Arc::clone(state), RunQueue::default(), rest, upgrade));
+        });
+        repeat(beside, state, record, rest, maintain);
+        repeat(beside, state, RunQueue::default(), rest, upgrade);
         let stayed = product_retention::Stayed::new();
-        beside.spawn(repeat(Arc::clone(state), stayed, rest, product_retention::expire));
+        repeat(beside, state, stayed, rest, product_retention::expire);
     }
     if state.services.follower().is_some() {
-        beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+        repeat(beside, state, (), rest, |state, ()| {
             state.refresh_alerts()?;
             Ok::<_, ServeError>(TICK)
-        }));
+        });
         let config = state.config();
         let every =
             if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
@@ -65,16 +65,16 @@ pub fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed
             }
             Ok::<_, ServeError>(every)
         };
-        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
+        repeat(beside, state, (), |_| Duration::ZERO, look);
     }
-    beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
+    repeat(beside, state, (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
         Ok::<_, ServeError>(GLANCE)
-    }));
-    beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
+    });
+    repeat(beside, state, None, rest, |state, last| {
         state.snapshots.settle(last).map_err(StateError::from)?;
         Ok::<_, ServeError>(SETTLED)
-    }));
+    });
     keep_keys(beside, state);
     live::publish(beside, state);
 }

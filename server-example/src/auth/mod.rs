@@ -30,9 +30,7 @@ use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeysError, KnownKeys};
 
 use self::access::Caller;
-pub use self::issuer::{
-    DevelopmentAccount, FILE as DEVELOPMENT_KEY, TokenError, development_token, key_file,
-};
+pub use self::issuer::{DevelopmentAccount, development_token, key_file};
 use self::key_set::KeySet;
 pub use self::key_set::KeySetSource;
 use self::token::Token;

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
+use crate::config::RecordFlags;
 use clap::Args;
 use mesonet::time::{DAY_MS, parse_instant};
-use mesonet_server::RecordFlags;
 use mesonet_service::archive::{ArchiveRun, FILE_READINGS, open};
 use mesonet_service::clock::system_ms;
 use mesonet_service::place::ObjectPlace;

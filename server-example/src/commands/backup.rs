@@ -1,7 +1,7 @@
 //! The command `backup`.
 
+use crate::config::RecordFlags;
 use clap::Args;
-use mesonet_server::RecordFlags;
 use mesonet_service::backup::{BackupError, BackupOptions, LOST, make};
 
 use super::{Outcome, load, print};

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use crate::config::{Config, RecordFlags};
 use clap::Subcommand;
-use mesonet_server::{Config, RecordFlags};
 use serde::Serialize;
 
 use super::{Outcome, load, print};

@@ -10,7 +10,7 @@ use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
 use mesonet::{Iso8601, grib, model};
 
 use super::{Outcome, load_catalogues};
-use mesonet_server::CatalogueFlags;
+use crate::config::CatalogueFlags;
 use mesonet_service::files::FileLimits;
 use mesonet_service::ingest::{Copies, FileWalker, SourceError, SourceFile, Visitor};
 

@@ -15,7 +15,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
 
 use super::Outcome;
-use mesonet_server::{Config, Flags};
+use crate::config::{Config, Flags};
 
 /// How long the server may take.
 const PATIENCE: Duration = Duration::from_secs(5);

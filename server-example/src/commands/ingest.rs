@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::config::{CatalogueFlags, Config, Flags, RecordFlags};
+use crate::http::names::is_almost;
 use clap::Args;
 use indicatif::ProgressBar;
 use mesonet::durable::create_folder;
 use mesonet::store::{AlertStore, StoreError};
 use mesonet::time::parse_instant;
 use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
-use mesonet_server::{CatalogueFlags, Config, Flags, RecordFlags, is_almost};
 use mesonet_service::clock::system_ms;
 use mesonet_service::files::FileFault;
 use mesonet_service::ingest::refused::RefusedReports;

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use crate::config::RecordFlags;
 use clap::Subcommand;
-use mesonet_server::RecordFlags;
 use mesonet_service::clock::system_ms;
 use mesonet_service::keys::{KeyEntry, Validity, key_record};
 use mesonet_service::record::FOLLOWER;

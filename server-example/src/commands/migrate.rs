@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mesonet_server::RecordFlags;
+use crate::config::RecordFlags;
 use mesonet_service::record::RecordPlace;
 
 use super::{Outcome, load};

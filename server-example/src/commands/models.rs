@@ -7,7 +7,7 @@ use clap::Subcommand;
 use mesonet::model;
 
 use super::{Outcome, load_catalogues};
-use mesonet_server::CatalogueFlags;
+use crate::config::CatalogueFlags;
 use mesonet_service::ingest::model_named;
 
 /// What is shown of the catalogue.

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use crate::config::RecordFlags;
+use crate::routes::check_quality_window;
 use clap::Args;
 use mesonet::intake::{AgainstNeighbours, MonthOfVerdicts, StationQuality};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{ClosedWindow, Intake};
-use mesonet_server::{RecordFlags, check_quality_window};
 
 use super::{OpenStation, Outcome, load, open_station, print};
 

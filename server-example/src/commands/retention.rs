@@ -5,11 +5,11 @@ use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use crate::config::{Config, Flags, KeepFlags, RecordFlags};
 use clap::Args;
 use mesonet::store::{AlertRecord, AlertStore, EmbeddedReader, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{EmbeddedStore, Iso8601, Reader};
-use mesonet_server::{Config, Flags, KeepFlags, RecordFlags};
 use mesonet_service::archive::{Archive, ArchiveCoverage, name_of};
 use mesonet_service::clock::system_ms;
 use mesonet_service::record::{ClickHouseAddress, Record, RecordPlace, would_expire};

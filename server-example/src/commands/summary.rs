@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use crate::config::RecordFlags;
+use crate::routes::standard_offset;
 use clap::Args;
 use mesonet::query::{
     AnswerUnits, ShownUnit, StationSummaries, SummaryQuery, UnitSystem, station_summaries,
@@ -12,7 +14,6 @@ use mesonet::summary::{
     Coverage, Extreme, LocalDate, Period, Summary, UtcOffset, VariableSummary, period_label,
 };
 use mesonet::{Iso8601, Quality, Variable};
-use mesonet_server::{RecordFlags, standard_offset};
 
 use super::{OpenStation, Outcome, load, open_station, print};
 

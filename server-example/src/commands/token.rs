@@ -1,8 +1,9 @@
 //! The command `token`.
 
+use crate::auth::{DevelopmentAccount, development_token, key_file};
+use crate::config::RecordFlags;
 use clap::Args;
 use mesonet::access::Plan;
-use mesonet_server::{DevelopmentAccount, RecordFlags, development_token, key_file};
 use mesonet_service::clock::system_ms;
 
 use super::{Outcome, load};

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use crate::config::RecordFlags;
+use crate::state::zones::ZoneSet;
 use clap::Args;
 use mesonet::EmbeddedStore;
-use mesonet_server::{RecordFlags, ZoneSet};
 use mesonet_service::products::ProductFiles;
 use mesonet_service::verify::{VerifyError, VerifyOptions, rebuild_record};
 

@@ -11,19 +11,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use figment::Figment;
-use figment::providers::{Format, Serialized, Toml};
 use mesonet::check::Checker;
 use mesonet::query::Caps;
 use mesonet::store::EmbeddedOptions;
 use mesonet::time::parse_window;
 use mesonet::{check, model, raster};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 pub use self::late_after::LateAfter;
-pub use self::replay_start::{ReplayStart, ReplayStartError};
-use self::settings::NEED_RESTART;
+pub use self::replay_start::ReplayStart;
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::auth::{self, AuthError};
 use crate::connections::{Certificate, ConnectionLimits, TlsError};
@@ -88,9 +84,16 @@ pub enum ConfigError {
         /// What is wrong. The entry is not repeated: it may be the key itself.
         error: String,
     },
-    /// The file cannot be read, a key is unknown, or a value has the wrong type.
-    #[error("{}", without_keys(&.0.to_string()))]
-    Read(#[from] Box<figment::Error>),
+    /// The file is not TOML, a key is unknown, or a value has the wrong type.
+    #[error("{}: line {line}: {}", .path.display(), without_keys(.reason))]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What was found and what is allowed.
+        reason: String,
+    },
     /// The command needs a record on disk.
     #[error("{command} is for a record on disk; store is {place}: {instead}")]
     NotOnDisk {
@@ -101,9 +104,6 @@ pub enum ConfigError {
         /// What to do instead.
         instead: &'static str,
     },
-    /// The settings cannot be compared with others.
-    #[error(transparent)]
-    Compare(#[from] serde_json::Error),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -121,22 +121,33 @@ pub enum ConfigError {
     Value(#[from] InvalidSetting),
 }
 
+/// Reads a configuration file.
+fn read(path: &Path) -> Result<Config, ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
+    toml::from_str(&text).map_err(|error| {
+        let before = text.bytes().take(error.span().map_or(0, |span| span.start));
+        ConfigError::Line {
+            path: path.to_owned(),
+            line: 1 + before.filter(|&byte| byte == b'\n').count(),
+            reason: match error.message() {
+                // The parser has no message for some errors, such as a lone carriage return.
+                "" => "this is not TOML".to_owned(),
+                message => message.replace('\n', " "),
+            },
+        }
+    })
+}
+
 impl Config {
     /// Merges the settings from all sources and checks them.
     ///
     /// # Errors
     /// The configuration file cannot be read or has an unknown key, or a value is not allowed.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
-        let mut figment = Figment::new();
-        if let Some(path) = &flags.record.config {
-            // A missing file would count as an empty one.
-            let found = std::fs::metadata(path);
-            found.map_err(|error| ConfigError::File { path: path.clone(), error })?;
-            figment = figment.merge(Toml::file_exact(path));
-        }
+        let mut config = flags.record.config.as_deref().map_or(Ok(Self::default()), read)?;
         // The command line has already read the environment for flags that were not given.
-        let config: Self =
-            figment.merge(Serialized::defaults(flags)).extract().map_err(Box::new)?;
+        config.override_with(flags);
         config.check()?;
         config.checker()?;
         config.catalogue()?;
@@ -146,23 +157,10 @@ impl Config {
 
     /// Returns these settings with the changes that a running server can apply, and the names of
     /// changed settings that need a restart.
-    ///
-    /// # Errors
-    /// A setting cannot be compared.
-    pub(crate) fn taking(&self, new: &Self) -> Result<(Self, Vec<String>), ConfigError> {
-        let values = |config: &Self| -> serde_json::Result<Map<String, Value>> {
-            serde_json::to_value(config).and_then(serde_json::from_value)
-        };
-        let (mut old, mut left) = (values(self)?, Vec::new());
-        let mut taken = values(new)?;
-        for &key in NEED_RESTART {
-            let old = old.remove(key).unwrap_or_default();
-            let new = taken.insert(key.to_owned(), old.clone());
-            if new != Some(old) {
-                left.push(key.to_owned());
-            }
-        }
-        Ok((serde_json::from_value(taken.into())?, left))
+    pub(crate) fn taking(&self, new: &Self) -> (Self, Vec<&'static str>) {
+        let mut taken = new.clone();
+        let left = taken.keep_from(self);
+        (taken, left)
     }
 
     /// The quality checks with the limits of this deployment.

@@ -52,13 +52,27 @@ macro_rules! settings {
             pub mqtt: Vec<MqttConfig>,
         }
 
-        /// The settings that are read only at the start. A reload applies all others.
-        pub const NEED_RESTART: &[&str] = &[
-            $($($(setting_name!($name needs $restart),)?)*)*
-            "fetch",
-            "webhooks",
-            "mqtt",
-        ];
+        impl Config {
+            /// Takes the flags that were given.
+            pub(super) fn override_with(&mut self, flags: &Flags) {
+                $($(
+                    if let Some(given) = &flags.$flags.$name {
+                        self.$name = setting_value!(given.clone() $(, $default)?);
+                    }
+                )*)*
+            }
+
+            /// Puts back the settings that are read only at the start. Returns the names of those
+            /// that differed.
+            pub(super) fn keep_from(&mut self, running: &Self) -> Vec<&'static str> {
+                let mut kept = Vec::new();
+                $($($(keep!(self, running, kept, $name needs $restart);)?)*)*
+                keep!(self, running, kept, fetch needs restart);
+                keep!(self, running, kept, webhooks needs restart);
+                keep!(self, running, kept, mqtt needs restart);
+                kept
+            }
+        }
 
         impl Default for Config {
             fn default() -> Self {
@@ -73,7 +87,7 @@ macro_rules! settings {
 
         $(
             $(#[$group])*
-            #[derive(Clone, Debug, Default, Args, Serialize)]
+            #[derive(Clone, Debug, Default, Args)]
             pub struct $Flags {
                 $($($own)*)?
                 $(
@@ -86,7 +100,6 @@ macro_rules! settings {
                         ),
                         $($($arg)+)?
                     )]
-                    #[serde(skip_serializing_if = "Option::is_none")]
                     pub $name: Option<$type>,
                 )*
             }
@@ -94,27 +107,38 @@ macro_rules! settings {
 
         /// The flags of `serve`: every group. Each flag has an environment variable and a key in the
         /// configuration file.
-        #[derive(Clone, Debug, Default, Args, Serialize)]
+        #[derive(Clone, Debug, Default, Args)]
         #[allow(missing_docs, reason = "each field is the group that its type describes")]
         pub struct Flags {
             $(
                 #[command(flatten)]
-                #[serde(flatten)]
                 pub $flags: $Flags,
             )*
         }
     };
 }
 
-macro_rules! setting_name {
-    ($name:ident needs restart) => {
-        stringify!($name)
+macro_rules! keep {
+    ($new:ident, $running:ident, $kept:ident, $name:ident needs $restart:ident) => {
+        if $new.$name != $running.$name {
+            $new.$name = $running.$name.clone();
+            $kept.push(stringify!($name));
+        }
     };
 }
 
 macro_rules! setting_type {
     ($type:ty) => { Option<$type> };
     ($type:ty, $default:expr) => { $type };
+}
+
+macro_rules! setting_value {
+    ($given:expr) => {
+        Some($given)
+    };
+    ($given:expr, $default:expr) => {
+        $given
+    };
 }
 
 macro_rules! default_value {
@@ -140,7 +164,6 @@ settings! {
     record: RecordFlags, "Record", with {
         /// Configuration file (TOML); its keys are the long flags of serve with _ for -
         #[arg(long, env = "MESONET_CONFIG", value_name = "FILE", help_heading = "Record")]
-        #[serde(skip)]
         pub config: Option<PathBuf>,
     } {
         /// Folder of the record; serve and ingest create it
@@ -187,7 +210,6 @@ settings! {
     service: ServiceFlags, "Service", with {
         /// Print the settings as they would be used, and where each comes from, and end
         #[arg(long, help_heading = "Service")]
-        #[serde(skip)]
         pub print_config: bool,
     } {
         /// Address and port to listen on

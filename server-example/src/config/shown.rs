@@ -2,10 +2,10 @@
 //! comes from.
 
 use std::fmt::Write as _;
+use std::fs;
 
-use figment::Figment;
-use figment::providers::{Format, Toml};
 use serde_json::Value;
+use toml::Table;
 
 use super::{Config, Flags};
 
@@ -18,8 +18,8 @@ impl Config {
     ///
     /// `given` says whether a flag or the environment gave a setting.
     pub fn shown(&self, flags: &Flags, given: impl Fn(&str) -> Option<&'static str>) -> String {
-        let in_file = flags.record.config.as_ref().map(Toml::file_exact);
-        let in_file = in_file.map(Figment::from).unwrap_or_default();
+        let text = flags.record.config.as_ref().and_then(|path| fs::read_to_string(path).ok());
+        let in_file: Table = text.and_then(|text| text.parse().ok()).unwrap_or_default();
         let Ok(Value::Object(values)) = serde_json::to_value(self) else {
             return String::new();
         };
@@ -45,7 +45,7 @@ impl Config {
             }
             let source = match given(&key) {
                 Some(given) => given,
-                None if in_file.contains(&key) => "file",
+                None if in_file.contains_key(&key) => "file",
                 None => "default",
             };
             let _ = match toml_value(&key, &value) {
@@ -105,7 +105,7 @@ mod tests {
         assert!(text.contains("\nmax_cells = 7  # flag\n"), "{text}");
         assert!(text.contains("\nlisten = \"127.0.0.1:8080\"  # default\n"), "{text}");
         assert!(text.contains("# now is not set\n"), "{text}");
-        let again: Config = Figment::from(Toml::string(&text)).extract().unwrap();
+        let again: Config = toml::from_str(&text).unwrap();
         assert_eq!(again, config);
 
         let source: FetchConfig = serde_json::from_value(serde_json::json!({

@@ -33,6 +33,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -84,7 +85,7 @@ pub struct Connections {
 pub async fn serve(
     listener: TcpListener,
     served: Connections,
-    stop_requested: impl Future<Output = ()>,
+    mut stop_requested: BoxFuture<'static, ()>,
     shutdown_grace: Duration,
 ) -> bool {
     let table = Arc::clone(&served.table);
@@ -93,7 +94,6 @@ pub async fn serve(
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut stop_requested = std::pin::pin!(stop_requested);
     let mut said: Option<Instant> = None;
     loop {
         tokio::select! {

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 use tokio::sync::mpsc;
 
 use crate::http::encoding::{Compressor, Effort, Encoding};
@@ -114,7 +114,7 @@ struct Work {
 /// connection of a caller who does not read is closed.
 fn stream_body<W: BodyWriter>(work: Work, first: Bytes, rest: Pieces<W>) -> Body {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
-    tokio::spawn(async move {
+    let send = async move {
         let (mut piece, mut rest) = (first, Some(rest));
         while sender.send((piece, rest.is_none())).await.is_ok() {
             let Some(pieces) = rest else { break };
@@ -128,7 +128,9 @@ fn stream_body<W: BodyWriter>(work: Work, first: Bytes, rest: Pieces<W>) -> Body
                 }
             }
         }
-    });
+    };
+    // The runtime's code for a task is compiled once for all writers.
+    tokio::spawn(send.boxed());
     Body::from_stream(stream::unfold(Some(receiver), async |receiver| {
         let mut receiver: mpsc::Receiver<(Bytes, bool)> = receiver?;
         Some(match receiver.recv().await {

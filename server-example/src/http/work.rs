@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
+use tokio::sync::oneshot;
 
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
@@ -115,7 +116,7 @@ impl Workers {
         }
         let turn = self.on_core(client_addr, load).await;
         let request = RequestId::current();
-        let task = tokio::task::spawn_blocking(move || {
+        hand_over(move || {
             let done = match request {
                 Some(request) => request.while_working(work),
                 None => work(),
@@ -123,8 +124,8 @@ impl Workers {
             // The turn ends only here: the work goes on even if the caller has stopped waiting.
             drop(turn);
             done
-        });
-        task.await.map_err(ApiError::internal)
+        })
+        .await
     }
 
     /// Makes an answer that stays in memory as a whole until the caller has read it.
@@ -140,6 +141,23 @@ impl Workers {
         let memory = self.memory(client_addr, cost.load, cost.bytes).await;
         held_answer(self.work(client_addr, cost.load, make).await??, memory).await
     }
+}
+
+/// Does work off the threads that serve connections.
+///
+/// # Errors
+/// The work panicked: an internal error.
+pub async fn hand_over<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    let (sender, mut receiver) = oneshot::channel();
+    // The runtime's code for a task is compiled once, not for each closure and result.
+    let task: Box<dyn FnOnce() + Send> = Box::new(move || {
+        // Nobody receives it if the caller has stopped waiting.
+        let _ = sender.send(work());
+    });
+    tokio::task::spawn_blocking(task).await.map_err(ApiError::internal)?;
+    receiver.try_recv().map_err(ApiError::internal)
 }
 
 /// Holds the share of bytes until the caller has read them.

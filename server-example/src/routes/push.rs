@@ -20,6 +20,7 @@ use mesonet_service::ingest::{
 use crate::http::error::{ApiError, no_disk};
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
+use crate::http::work::hand_over;
 use crate::openapi::{About, Common, Credentials, Tag};
 use crate::routes::Endpoint;
 use crate::state::State;
@@ -130,7 +131,7 @@ async fn take(
     };
 
     let services = Arc::clone(&state.services);
-    let task = tokio::task::spawn_blocking(move || {
+    let (fault, summary) = hand_over(move || {
         // Held to the end, whether or not the caller waits for the answer.
         let _turn = turn;
         if let Some(model) = model {
@@ -147,8 +148,8 @@ async fn take(
                 ingest.input(&label, ByteSource::File(&mut received))
             })
             .map_err(|error| not_stored(&error))
-    });
-    let (fault, summary) = task.await.map_err(ApiError::internal)??;
+    })
+    .await??;
     if let Some(failure) = summary.models.as_ref().and_then(|models| models.failure.as_ref()) {
         tracing::error!("not all files of a model were stored: {failure}");
         let text = "no room is left or the run is being written; send it again later".to_owned();

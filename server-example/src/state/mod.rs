@@ -31,7 +31,7 @@ use crate::http::cors;
 use crate::http::error::ApiError;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
-use crate::http::work::{Cost, Load, Workers};
+use crate::http::work::{Cost, Load, Workers, hand_over};
 use crate::limits::{ClientAddr, Hops, Window};
 use crate::observe::traces::Traces;
 use crate::state::alerts::AlertView;
@@ -248,8 +248,8 @@ impl State {
     /// # Errors
     /// A setting is invalid, or the keys of account tokens or a catalogue cannot be read. Nothing
     /// has changed then.
-    pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
-        let (config, left) = self.config().taking(new)?;
+    pub(crate) fn reload(&self, new: &Config) -> Result<Vec<&'static str>, ConfigError> {
+        let (config, left) = self.config().taking(new);
         let hops = config.hops()?;
         let (products, models) = (config.catalogue()?, config.model_catalogue()?);
         self.credentials.reload(config.token_source())?;
@@ -354,7 +354,7 @@ impl State {
         look_up: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let state = Arc::clone(self);
-        tokio::task::spawn_blocking(move || look_up(&state)).await.map_err(ApiError::internal)
+        hand_over(move || look_up(&state)).await
     }
 
     /// Reads a little of the files of models. It is done where the request is served: handing it

@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use super::lanes::busy;
 use crate::http::error::{ApiError, no_disk};
+use crate::http::work::hand_over;
 
 /// A body up to this length stays in memory.
 pub const IN_MEMORY_BYTES: usize = 64 << 10;
@@ -143,8 +144,7 @@ impl SpoolFile {
 async fn at_once<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
-    done.map_err(|error| {
+    hand_over(work).await?.map_err(|error| {
         tracing::error!("cannot store the body of a push: {error}");
         no_disk(error.kind(), "the body")
     })

@@ -9,10 +9,8 @@ impl FetchConfig {
 }
 
 fn read(table: &str) -> Result<FetchConfig, String> {
-    use figment::providers::{Format, Toml};
     let text = format!("user_agent = \"(tests, weather@example.org)\"\n{table}");
-    let config: FetchConfig =
-        figment::Figment::from(Toml::string(&text)).extract().map_err(|error| error.to_string())?;
+    let config: FetchConfig = toml::from_str(&text).map_err(|error| error.to_string())?;
     config.check().map_err(|error| error.to_string())?;
     Ok(config)
 }

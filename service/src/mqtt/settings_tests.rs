@@ -1,6 +1,3 @@
-use figment::Figment;
-use figment::providers::{Format, Toml};
-
 use super::*;
 
 impl MqttConfig {
@@ -119,7 +116,7 @@ fn a_table_says_where_and_in_which_form() {
     let text = "name = \"wx\"\naddress = \"mqtts://broker.example.org\"\nprefix = \"ca/on\"\n\
                 filter = \"topics=readings&networks=METAR\"\nwis2_centre_id = \"ca-example\"\n\
                 wis2_metadata_id = \"urn:wmo:md:ca-example:wx\"\npublic_url = \"https://wx.example.org\"\n";
-    let config: MqttConfig = Figment::from(Toml::string(text)).extract().unwrap();
+    let config: MqttConfig = toml::from_str(text).unwrap();
     assert_eq!(config.check(), Ok(()));
     assert_eq!(config.client_id(), "mesonet-wx");
     let topic = config.notification_topic().unwrap();
