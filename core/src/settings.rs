@@ -15,11 +15,7 @@ pub(crate) struct TomlFault {
 pub(crate) fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlFault> {
     toml::from_str(text).map_err(|error| TomlFault {
         line: line_of(text, error.span().map_or(0, |span| span.start)),
-        reason: match error.message() {
-            // The parser has no message for some errors, such as a lone carriage return.
-            "" => "this is not TOML".to_owned(),
-            message => message.replace('\n', " "),
-        },
+        reason: error.message().replace('\n', " "),
     })
 }
 

@@ -198,6 +198,6 @@ fn a_curve_is_flat_interpolated_and_ends() {
 fn a_lone_carriage_return_is_refused_with_a_reason() {
     assert_eq!(
         Config::from_toml("\r").unwrap_err().to_string(),
-        "line 1 of the limits: this is not TOML"
+        "line 1 of the limits: carriage return must be followed by newline, expected newline"
     );
 }

@@ -130,11 +130,7 @@ fn read(path: &Path) -> Result<Config, ConfigError> {
         ConfigError::Line {
             path: path.to_owned(),
             line: 1 + before.filter(|&byte| byte == b'\n').count(),
-            reason: match error.message() {
-                // The parser has no message for some errors, such as a lone carriage return.
-                "" => "this is not TOML".to_owned(),
-                message => message.replace('\n', " "),
-            },
+            reason: error.message().replace('\n', " "),
         }
     })
 }
