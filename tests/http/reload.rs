@@ -88,7 +88,7 @@ fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
 fn faulty_settings_change_nothing_and_are_logged() {
     for (fault, reason) in [
         ("max_cells = 0", "max_cells is 0; it must be 1 or more"),
-        ("max_cell = 1", "unknown field: found `max_cell`"),
+        ("max_cell = 1", "mesonet.toml: line 2: unknown field `max_cell`"),
     ] {
         let one = Configured::start("cors_origins = [\"https://a.example\"]\n");
         one.reload(&format!("cors_origins = [\"https://b.example\"]\n{fault}\n"));
