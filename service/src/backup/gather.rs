@@ -54,6 +54,8 @@ pub fn how(name: &str) -> How {
         | "refused.sqlite"
         | "follower"
         | "follower.next"
+        // The new content of one of these, until it is whole.
+        | "follower.new"
         | "follower.keys" => How::Left,
         _ => {
             let of_sqlite =

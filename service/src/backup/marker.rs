@@ -1,10 +1,10 @@
 //! The file that says which place a folder follows, and what the folder holds.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
-use mesonet::durable::sync_folder;
+use mesonet::durable;
 use mesonet::lock::FileLock;
 
 use super::manifest::BackupManifest;
@@ -15,9 +15,6 @@ use crate::record::FOLLOWER;
 
 /// The files that an update in flight replaces: a JSON array of their paths.
 const EXCHANGED: &str = "follower.next";
-
-/// The new content of one of these files, until it is whole.
-const NEXT: &str = ".follower.new";
 
 /// What a folder follows and what it holds. The file has a line with the address of the place, a
 /// line with the name of a backup, and the manifest of that backup.
@@ -57,7 +54,7 @@ impl Marker {
     pub fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let Self { address, name, manifest } = self;
         let head = format!("{address}\n{name}\n");
-        replace(folder, FOLLOWER, &[head.as_bytes(), &manifest.encode()].concat())
+        replace(&folder.join(FOLLOWER), &[head.as_bytes(), &manifest.encode()].concat())
     }
 }
 
@@ -75,20 +72,11 @@ pub fn note_exchanged<'a>(
         let path = folder.join(EXCHANGED);
         return found(fs::remove_file(&path)).map(|_| ()).map_err(BackupError::file(&path));
     }
-    replace(folder, EXCHANGED, &serde_json::to_vec(&paths).map_err(io::Error::from)?)
+    replace(&folder.join(EXCHANGED), &serde_json::to_vec(&paths).map_err(io::Error::from)?)
 }
 
-/// Replaces a file of a folder. Whatever happens, it has either the old content or the new one.
-fn replace(folder: &Path, name: &str, content: &[u8]) -> Result<(), BackupError> {
-    let (next, path) = (folder.join(NEXT), folder.join(name));
-    let write = || {
-        let mut file = File::create(&next)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&next, &path)?;
-        sync_folder(folder)
-    };
-    write().map_err(BackupError::file(&path))
+fn replace(path: &Path, content: &[u8]) -> Result<(), BackupError> {
+    durable::replace(path, content).map_err(BackupError::file(path))
 }
 
 /// Returns the files that a killed update may have replaced.
