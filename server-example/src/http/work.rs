@@ -187,3 +187,24 @@ async fn held_answer(response: Response, share: Share) -> Result<Response, ApiEr
     let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(ApiError::internal)?;
     Ok(Response::from_parts(head, Body::from(held(bytes, share))))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_panics_is_an_internal_error_and_gives_its_turn_back() {
+        let (workers, caller) =
+            (Workers::new(1, 1 << 20), ClientAddr::of(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        for load in [Load::Quick, Load::Light, Load::Heavy] {
+            // More often than there are turns.
+            for _ in 0..4 {
+                let made = workers.work(caller, load, || -> u8 { panic!("on purpose") }).await;
+                assert!(matches!(made, Err(ApiError::Internal(_))), "{load:?}: {made:?}");
+            }
+            assert_eq!(workers.work(caller, load, || 7).await.ok(), Some(7), "{load:?}");
+        }
+    }
+}
