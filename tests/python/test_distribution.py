@@ -1,8 +1,9 @@
-"""What is uploaded: the wheel and the source distribution, which stage `python` of tests/run makes."""
+"""What is uploaded: the wheel and the source distribution, which the stages `python` and `wheel` of tests/run make."""
 
 import ast
 import graphlib
 import importlib.metadata
+import os
 import subprocess
 import sys
 import tarfile
@@ -19,7 +20,8 @@ LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
 
 @pytest.fixture(scope="module")
 def uploads(target):
-    wheels, sdists = (sorted((target / "test-wheels").glob(f"mesonet-*{end}")) for end in (".whl", ".tar.gz"))
+    folder = Path(os.environ.get("MESONET_TEST_WHEELS", target / "test-wheels"))
+    wheels, sdists = (sorted(folder.glob(f"mesonet-*{end}")) for end in (".whl", ".tar.gz"))
     assert (len(wheels), len(sdists)) == (1, 1), "tests/run python makes one of each"
     return wheels[0], sdists[0]
 
