@@ -4,7 +4,7 @@
 //! accepts its tokens on a loopback address only.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header};
 use mesonet::access::Plan;
 use mesonet::time::parse_window;
+use mesonet_service::files::create;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::json;
@@ -122,17 +123,10 @@ fn make(path: &Path) -> Result<Vec<u8>, TokenError> {
     let fault = |error: io::Error| TokenError::Key(error.to_string());
     let secret = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
         .map_err(|_| TokenError::Key("the system gives no random bytes".to_owned()))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // Only its owner can read a temporary file.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    file.write_all(secret.as_ref()).map_err(fault)?;
-    file.as_file().sync_all().map_err(fault)?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(secret.as_ref().to_vec()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::read(path).map_err(fault)
-        }
-        Err(error) => Err(fault(error.error)),
+    match create(path, secret.as_ref()) {
+        Ok(()) => Ok(secret.as_ref().to_vec()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(path).map_err(fault),
+        Err(error) => Err(fault(error)),
     }
 }
 

@@ -1,19 +1,18 @@
 //! A model that is in no catalogue. Its table is made from its files and kept beside the data.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use mesonet::durable::sync_folder;
+use mesonet::durable::create_folder;
 use mesonet::{grib, model};
-use tempfile::NamedTempFile;
 
 use super::copies::Copies;
 use super::packing::SourceError;
 use super::source::{FileWalker, SourceFile, Visitor};
 use super::{Options, read_grib};
-use crate::files::entries;
+use crate::files::{create, entries};
 
 /// The folder of the tables in a data folder.
 const FOLDER: &str = "made-models";
@@ -89,13 +88,8 @@ pub fn make_model(
     let path = folder.join(format!("{name}.toml"));
     let text = format!("# Made from files by ingest; yours to change.\n\n{table}");
     let write = || {
-        fs::create_dir_all(&folder)?;
-        // The file gets its name once it is whole, because a server reads it when it starts.
-        let mut file = NamedTempFile::new_in(&folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist_noclobber(&path).map_err(|error| error.error)?;
-        sync_folder(&folder)
+        create_folder(&folder)?;
+        create(&path, text.as_bytes())
     };
     write().map_err(|error| NewModelError::Write { path: path.clone(), error })?;
     Ok((catalogue, text, path))

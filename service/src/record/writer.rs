@@ -1,13 +1,12 @@
 //! The name of a record in its places of backups and archives.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
-use mesonet::durable::sync_folder;
 use mesonet::store::StoreError;
 
-use crate::files::found;
+use crate::files::{create, found};
 use crate::hex::is_hex;
 
 /// The file of a data folder with the name of the record in its places. Backups leave this file
@@ -29,18 +28,12 @@ pub fn writer_of_folder(data: &Path) -> Result<String, StoreError> {
         if let Some(text) = found(fs::read_to_string(&path))? {
             return Ok(text);
         }
-        // The file appears together with its content, so an empty file was emptied.
+        // The file appears with its content, so an empty file was emptied.
         let text = format!("{:0DIGITS$x}\n", getrandom::u64().map_err(io::Error::from)?);
-        let mut file = tempfile::Builder::new().prefix(".mesonet-writer-").tempfile_in(data)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        match file.persist_noclobber(&path) {
-            Ok(_) => sync_folder(data).map(|()| text),
+        match create(&path, text.as_bytes()) {
             // Another command has created it in the meantime.
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                fs::read_to_string(&path)
-            }
-            Err(error) => Err(error.error),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_to_string(&path),
+            created => created.map(|()| text),
         }
     };
     let text = read().map_err(|error| failed(error.to_string()))?;
