@@ -339,7 +339,7 @@ fn an_operator_sees_the_reports_that_could_not_be_read() {
 fn a_server_starts_though_its_refused_reports_cannot_be_opened() {
     let folder = TempDir::new().unwrap();
     fs::create_dir_all(folder.path().join("mesonet-data/refused.sqlite")).unwrap();
-    let server = Server::start(&folder, &[]);
+    let server = Server::start(&folder, &["--now", "live"]);
     assert!(server.get("/healthz").0.contains(" 200 "));
     let log = server.log();
     assert!(log.contains("refused.sqlite: ") && log.contains("until the server stops"), "{log}");

@@ -26,7 +26,7 @@ use crate::config::{Config, ConfigError, Flags, ReplayStart};
 use crate::connections::{
     self, Certificate, ConnectionLimits, Connections, Table, raise_file_limit,
 };
-use crate::sample::record::put_sample_record;
+use crate::sample::record::{NEWEST_MS, put_sample_record};
 use crate::sample::replay::Timeline;
 use crate::sample::{SampleData, sample, sample_alerts};
 use crate::state::State;
@@ -217,8 +217,13 @@ fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), Ser
         let clock = of_read_only(&config);
         return Ok((State::of_another(config, clock, beside, intake)?, None));
     }
+    let shows_all_of_sample = match config.now {
+        None | Some(ReplayStart::Sample) => true,
+        Some(ReplayStart::At(start_ms)) => start_ms >= NEWEST_MS,
+        Some(ReplayStart::Live) => false,
+    };
     if let RecordPlace::Embedded(folder) = config.place()
-        && matches!(config.now, None | Some(ReplayStart::Sample))
+        && shows_all_of_sample
         && config.limits.is_none()
         && let Err(error) = put_sample_record(&folder)
     {

@@ -14,6 +14,9 @@ use mesonet_service::record::lock_folder;
 /// The database of the record, compressed by zstd.
 const RECORD: &[u8] = include_bytes!("../../sample/record.sqlite.zst");
 
+/// The newest report in it, milliseconds since 1970: 2024-08-03T21:17:00Z.
+pub const NEWEST_MS: i64 = 1_722_719_820_000;
+
 /// How many changes it has acknowledged.
 const COUNT: &[u8] = include_bytes!("../../sample/record.count");
 
@@ -58,6 +61,12 @@ pub fn put_sample_record(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_report_is_that_of_the_sample() {
+        let reports = crate::sample::sample().unwrap().batch.reports;
+        assert_eq!(reports.iter().map(|report| report.ts_ms).max(), Some(NEWEST_MS));
+    }
 
     /// Such a folder got the sample, and with it the clock of a replay.
     #[test]
