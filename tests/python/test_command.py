@@ -75,6 +75,7 @@ def site(tmp_path_factory):
     return out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", REFERENCES)
 def test_the_site_leads_to_the_references_that_other_programs_make(site, page):
     text = (site / page).read_text(encoding="utf-8")
@@ -82,6 +83,7 @@ def test_the_site_leads_to_the_references_that_other_programs_make(site, page):
     assert (site / REFERENCES[page]).exists()
 
 
+@pytest.mark.long
 def test_the_site_has_everything_public_and_the_recipes(site):
     inventory = (site / "objects.inv").read_bytes()
     listed = zlib.decompress(inventory.split(b"\n", 4)[4]).decode()
@@ -99,6 +101,7 @@ def test_the_site_has_everything_public_and_the_recipes(site):
         assert not re.search(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|woff2?)"', text), page
 
 
+@pytest.mark.long
 def test_the_site_has_every_document_endpoint_and_command(site, binary):
     pages = {path.relative_to(site).with_suffix("").as_posix() for path in site.glob("**/*.html")}
     documents = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").glob("**/*.md")}
@@ -116,6 +119,7 @@ def test_the_site_has_every_document_endpoint_and_command(site, binary):
     assert "gallery/a_storm" in search and "operate/backups" in search
 
 
+@pytest.mark.long
 def test_the_notebooks_of_the_gallery_have_run(site):
     sources = sorted(path for path in (ROOT / "docs" / "gallery").glob("*.md") if path.stem != "index")
     assert len(sources) == 4

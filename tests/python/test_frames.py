@@ -264,8 +264,8 @@ def test_a_station_is_where_its_newest_row_says():
 
 # One file of each reader that is small, and what the checks must take.
 READ = [
-    "eccc_hourly", "geomet_swob", "ghcnh", "iem_asos", "isd", "ndbc", "nws_observation", "swob", "metar",
-    "reported/metar", "reported/tables",
+    "eccc_hourly", "geomet_swob", "ghcnh", "iem_asos", "isd", "ndbc", "nws_observation", "swob",
+    pytest.param("metar", marks=pytest.mark.long), "reported/metar", "reported/tables",
 ]  # fmt: skip
 
 

@@ -41,6 +41,7 @@ def test_stubs_list_the_codes_of_the_package(name):
     assert listed == {name: int(code) for name, code in members.items() if name != "None"}
 
 
+@pytest.mark.long
 def test_code_that_uses_the_package_type_checks(tmp_path):
     source = tmp_path / "use.py"
     source.write_text(
