@@ -36,7 +36,7 @@ def main():
     facts = {
         "date": f"{begin:%Y-%m-%dT%H:%M:%SZ}",
         "commit": commit,
-        "profile": os.environ.get("MESONET_BENCH_PROFILE", "release"),
+        "profile": os.environ.get("MESONET_BENCH_PROFILE", "dist"),
         "processor": processor(),
         "cores": os.cpu_count(),
         "load_before": [round(of, 1) for of in load],
