@@ -15,6 +15,8 @@ import pytest
 from packaging.licenses import canonicalize_license_expression
 from trove_classifiers import classifiers
 
+pytestmark = pytest.mark.wheel
+
 LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
 
 

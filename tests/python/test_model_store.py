@@ -15,6 +15,8 @@ import zarr
 from mesonet import _mesonet
 from mesonet.zarr import Blocks
 
+pytestmark = pytest.mark.wheel
+
 DATA = Path(__file__).parent.parent / "data"
 RUN = DATA / "model_grids" / "store" / "nam211" / "20180917T000000Z"
 # The same fields as version 3 of the layout had them, which needs no codec.

@@ -24,6 +24,8 @@ import pytest
 from child import run, serving
 from mesonet import DamagedWarning, MesonetError, Record
 
+pytestmark = pytest.mark.wheel
+
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "server-example" / "sample"
 ALERTS = sorted(SAMPLE.glob("alerts_*"))

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from mesonet import DamagedWarning, MesonetError, Record
 
+pytestmark = pytest.mark.wheel
+
 ISD = Path(__file__).parents[1] / "data" / "isd"
 RECEIVED = "2024-08-03T20:01Z"
 WINDOW = ("2024-08-03T12:00Z", "2024-08-04T00:00Z")

@@ -11,6 +11,8 @@ from mesonet import Record
 from mesonet._mesonet import BASE_QUALITY_NAMES as BASES
 from mesonet._mesonet import REASON_QUALITY_NAMES as REASONS
 
+pytestmark = pytest.mark.wheel
+
 ROOT = Path(__file__).parents[2]
 METAR = sorted((ROOT / "tests" / "data" / "metar").glob("*cache_2022-10-22*"))
 SPAN = ("2022-10-21T00:00Z", "2022-10-24T00:00Z")
