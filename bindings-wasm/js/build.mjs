@@ -45,7 +45,8 @@ const target = resolve(workspace, process.env.CARGO_TARGET_DIR ?? "target");
 
 /** Builds a module and its glue; gives its bytes and what the glue exports. */
 async function build({ name, features, optLevel }) {
-  const only = ["--no-default-features", "--features", features];
+  // The library is built once for what goes for size, and with little else for the others.
+  const only = ["--no-default-features", "--features", optLevel === '"s"' ? `${features},shared` : features];
   const ours = ["mesonet", "mesonet-wasm", "libm"];
   const levels = ours.flatMap((name) => ["--config", `profile.release.package.${name}.opt-level=${optLevel}`]);
   run(
