@@ -186,6 +186,16 @@ fn the_clock_starts_where_it_is_told_to_and_reports_come_in_as_it_passes_them() 
 }
 
 #[test]
+fn a_clock_after_the_sample_starts_with_all_of_it_without_judging_it() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "2024-08-04T00:00:00Z"]);
+    let (head, body) = server.get(&toronto());
+    assert!(head.contains("\r\nx-mesonet-replay: 2024-08-04T00:0"), "{head}");
+    assert!(body.contains(r#""updateTime":"2024-08-03T21:00:00Z""#), "{body}");
+    assert!(!server.log().contains(" reports of "), "{}", server.log());
+}
+
+#[test]
 fn a_flag_beats_the_environment_and_that_the_file() {
     let file = std::env::temp_dir().join(format!("mesonet-http-{}.toml", std::process::id()));
     let mut settings = String::from("api_prefix = \"/file\"\n");
