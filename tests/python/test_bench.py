@@ -314,6 +314,7 @@ def test_groups_that_are_measured_again_take_the_place_of_theirs_in_the_last_tab
     assert last.read_text() == before
 
     monkeypatch.setattr(program, "processor", lambda: "one")
+    monkeypatch.setenv("MESONET_BENCH_PROFILE", "release")
     monkeypatch.setitem(FACTS["versions"], "numpy", program.importlib.metadata.version("numpy"))
     last.write_text(
         table.kept(
