@@ -72,21 +72,27 @@ fn a_file_that_cannot_be_used_is_refused() {
         let file = TempFile::new("bad.toml", text);
         load(&file.flag()).unwrap_err()
     };
-    let unknown = refusal("max_cell = 1");
+    let almost = refusal("max_cell = 1");
     assert!(
-        unknown.contains("bad.toml: line 1: unknown field `max_cell`, expected one of"),
+        almost.ends_with("bad.toml: line 1: unknown field `max_cell`; the name is max_cells"),
+        "{almost}"
+    );
+    let unknown = refusal("\n\"colour\" = 1");
+    assert!(
+        unknown.contains("bad.toml: line 2: unknown field `colour`, expected one of `"),
         "{unknown}"
     );
     let wrong_type = refusal("\nmax_cells = \"many\"\n");
     assert!(
-        wrong_type.ends_with("bad.toml: line 2: invalid type: string \"many\", expected u64"),
+        wrong_type
+            .ends_with("bad.toml: line 2: max_cells: invalid type: string \"many\", expected u64"),
         "{wrong_type}"
     );
     let in_table = refusal("max_cells = 1\n\n[[fetch]]\nsource = \"url\"\nbad = 1\n");
     assert!(in_table.contains("bad.toml: line 5: unknown field `bad`"), "{in_table}");
     assert!(refusal("max_cells = 1\rmax_positions = 2").contains("line 1: "), "not TOML");
     let bad_now = refusal("now = \"noon\"");
-    let reason = "bad.toml: line 1: \"noon\" is not a start of the clock; it must be";
+    let reason = "bad.toml: line 1: now: \"noon\" is not a start of the clock; it must be";
     assert!(bad_now.contains(reason), "{bad_now}");
     let missing = load("--config /nowhere/mesonet.toml").unwrap_err();
     assert!(missing.contains("/nowhere/mesonet.toml"), "{missing}");

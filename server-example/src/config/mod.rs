@@ -24,6 +24,7 @@ pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::auth::{self, AuthError};
 use crate::connections::{Certificate, ConnectionLimits, TlsError};
 use crate::http::body::Pace;
+use crate::http::names::is_almost;
 use crate::limits::{Allowance, Hops};
 use crate::observe::traces::TracesError;
 use mesonet_service::clock::system_ms;
@@ -125,14 +126,33 @@ pub enum ConfigError {
 fn read(path: &Path) -> Result<Config, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
-    toml::from_str(&text).map_err(|error| {
-        let before = text.bytes().take(error.span().map_or(0, |span| span.start));
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let above = text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+        let line = text.lines().nth(above).unwrap_or_default();
         ConfigError::Line {
             path: path.to_owned(),
-            line: 1 + before.filter(|&byte| byte == b'\n').count(),
-            reason: error.message().replace('\n', " "),
+            line: above + 1,
+            reason: reason(&error.message().replace('\n', " "), line),
         }
     })
+}
+
+/// Adds the key of the line to what is wrong with its value. Of an unknown key that is almost that of
+/// a setting, only the right one is named, not all.
+fn reason(message: &str, line: &str) -> String {
+    let Some((key, _)) = line.split_once('=') else { return message.to_owned() };
+    let key = key.trim();
+    if !message.starts_with("unknown field") {
+        return format!("{key}: {message}");
+    }
+    match message.split_once(", expected one of ") {
+        Some((unknown, names)) => match names.split('`').find(|name| is_almost(key, name)) {
+            Some(right) => format!("{unknown}; the name is {right}"),
+            None => message.to_owned(),
+        },
+        None => message.to_owned(),
+    }
 }
 
 impl Config {
