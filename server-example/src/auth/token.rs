@@ -12,6 +12,7 @@ use mesonet::access::Plan;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::key::Key;
 
@@ -25,7 +26,8 @@ pub const LEEWAY_S: f64 = 30.0;
 const MAX_ORGANISATIONS: usize = 256;
 
 /// Why a token is refused, in the order of the tests. Only an expired token is worth a refresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Reason)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
     /// The token cannot be decoded, or uses something that is not understood.

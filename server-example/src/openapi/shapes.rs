@@ -14,21 +14,12 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{OneOfBuilder, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::auth::Rejection;
+
 /// Why an account token is rejected.
 #[derive(ToSchema)]
 pub struct Rejected {
-    /// In the order in which they are tested.
-    reason: Reason,
-}
-
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum Reason {
-    Malformed,
-    UnknownKid,
-    BadSignature,
-    Expired,
-    BadClaims,
+    reason: Rejection,
 }
 
 /// A fault of the server (RFC 7807).
