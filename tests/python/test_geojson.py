@@ -34,6 +34,7 @@ def codes_by_kind():
             yield kind, codes
 
 
+@pytest.mark.long
 def test_zones(api):
     geojson_validator.configure_logging(enabled=False)
     counts = {}

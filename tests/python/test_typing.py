@@ -22,6 +22,7 @@ def mypy(*arguments):
     )
 
 
+@pytest.mark.long
 def test_stubs_match_the_package():
     allowed = HERE / "stubtest_allowlist.txt"
     result = mypy("mypy.stubtest", "mesonet", "--allowlist", str(allowed))
