@@ -175,6 +175,33 @@ fn catalogues_are_taken_and_a_broken_one_leaves_the_old_in_force() {
     assert!(!log.contains("a restart is needed"), "{log}");
 }
 
+/// What servers note beside the record.
+#[test]
+fn verify_names_damaged_notes_and_sets_them_aside_as_a_server_does() {
+    let folder = TempDir::new().unwrap();
+    drop(Server::start(&folder, &["--now", "live"]).stop());
+    let data = folder.path().join("mesonet-data");
+    let (ok, said, _) = output(folder.path(), &["verify"]);
+    assert!(ok && !said.contains(".sqlite"), "{said}");
+    for (file, loss) in [
+        ("live.sqlite", "callers of /live begin anew"),
+        ("refused.sqlite", "no report that was refused before is shown"),
+    ] {
+        let whole = std::fs::read(data.join(file)).unwrap();
+        let mut bytes = whole.clone();
+        bytes[0] = b'?';
+        std::fs::write(data.join(file), bytes).unwrap();
+        let (ok, said, _) = output(folder.path(), &["verify"]);
+        let fault = format!("\nfault: {file}: file is not a database; without it, {loss}\n");
+        assert!(!ok && said.contains(&fault), "{said}");
+        let (ok, said, _) = output(folder.path(), &["verify", "--set-aside"]);
+        assert!(!ok && said.contains(&format!("\nfault, set aside: {file}: ")), "{said}");
+        let (ok, said, _) = output(folder.path(), &["verify"]);
+        assert!(ok && said.contains(&format!("\nnot checked: {file}.damaged-1\n")), "{said}");
+        std::fs::write(data.join(file), whole).unwrap();
+    }
+}
+
 /// The file is outside the record that `verify` checks.
 #[test]
 fn verify_names_damaged_api_keys() {

@@ -22,7 +22,8 @@ const BUSY: Duration = Duration::from_millis(500);
 /// The most reports that are kept; the oldest go first.
 pub const MOST_REFUSED: usize = 1_000;
 
-const LAYOUT: Layout = Layout {
+/// The file of the reports.
+pub const LAYOUT: Layout = Layout {
     file: FILE,
     version: 1,
     schema: "

@@ -21,9 +21,10 @@ pub const FILE: &str = "live.sqlite";
 /// How many starts are kept. An id from before them is too old.
 const STARTS: i64 = 1_000;
 
+/// The file of the log.
 // Changes that a power failure undoes get their numbers again. An id with such a number is then beyond
 // the next start, so it is recognized.
-const LAYOUT: Layout = Layout {
+pub const LAYOUT: Layout = Layout {
     file: FILE,
     version: 1,
     schema: "

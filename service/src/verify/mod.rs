@@ -12,9 +12,12 @@ use serde::Serialize;
 
 use crate::clock::system_ms;
 use crate::files::found;
+use crate::ingest::refused;
 use crate::keys::{KEYS, KeyFile, KeysError};
+use crate::live;
 use crate::products::{ProductFiles, StoredFile, check_product};
 use crate::record::{RecordPlace, WRITER, check_writer, lock_folder};
+use crate::sqlite::Layout;
 
 /// The folder for damaged files, below the data folder.
 const DAMAGED: &str = "damaged";
@@ -34,6 +37,9 @@ const OURS: [&str; 12] = [
     "mqtt",
     "follower",
 ];
+
+/// The databases beside the record.
+const NOTES: [Layout; 2] = [live::LAYOUT, refused::LAYOUT];
 
 /// Maximum number of unchecked files that are named.
 const MAX_NAMED: usize = 100;
@@ -138,6 +144,7 @@ pub fn verify(options: &VerifyOptions<'_>) -> Result<Verified, VerifyError> {
     verified.check_products(data, products, set_aside)?;
     verified.check_models(data, set_aside)?;
     verified.check_keys(data, set_aside)?;
+    verified.check_notes(data, set_aside)?;
     verified.note_foreign(data)?;
     Ok(verified)
 }
@@ -294,10 +301,35 @@ impl Verified {
         Ok(())
     }
 
+    /// Checks the ids of events, and the reports that could not be read. A server sets them aside itself when
+    /// it starts.
+    fn check_notes(&mut self, data: &Path, set_aside: bool) -> Result<(), VerifyError> {
+        for layout in NOTES {
+            match layout.damage(data) {
+                Ok(None) => {}
+                Ok(Some(cause)) => {
+                    if set_aside {
+                        layout.set_aside(data)?;
+                    }
+                    let cause = format!("{cause}; without it, {}", layout.loss);
+                    self.faults.push(Finding { file: layout.file.to_owned(), cause, set_aside });
+                }
+                Err(error) => self.not_checked.push(format!("{}: {error}", layout.file)),
+            }
+        }
+        Ok(())
+    }
+
     /// Names foreign entries of the folder.
     fn note_foreign(&mut self, data: &Path) -> Result<(), VerifyError> {
-        let is_of_database =
-            |name: &str| ["mesonet.", "alerts.", "keys."].iter().any(|own| name.starts_with(own));
+        let is_of_notes = |name: &str| {
+            let beside = NOTES.iter().find_map(|layout| name.strip_prefix(layout.file));
+            matches!(beside, Some("" | "-wal" | "-shm"))
+        };
+        let is_of_database = |name: &str| {
+            ["mesonet.", "alerts.", "keys."].iter().any(|own| name.starts_with(own))
+                || is_of_notes(name)
+        };
         for entry in fs::read_dir(data)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if !OURS.contains(&&*name) && !is_of_database(&name) {
