@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::{fs, io};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
 use crate::files::found;
@@ -54,8 +55,8 @@ impl Layout {
         self.of(Connection::open_in_memory()?)
     }
 
-    /// Returns what is wrong with the content of the file in a folder; `None` if it is whole, or if
-    /// there is none. Writes nothing.
+    /// Returns what is wrong with the content of the file in a folder that no server has open; `None` if
+    /// it is whole, or if there is none.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -64,9 +65,7 @@ impl Layout {
         if !path.exists() {
             return Ok(None);
         }
-        let checked = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .and_then(|connection| self.check(&connection));
-        match checked {
+        match read_only(&path).and_then(|connection| self.check(&connection)) {
             Ok(()) => Ok(None),
             Err(error) if is_of_content(&error) => Ok(Some(self.cause(error))),
             Err(error) => Err(error),
@@ -134,6 +133,20 @@ impl Layout {
     }
 }
 
+/// Opens a file for reading. Without a log, SQLite would create one beside it unless told that the file
+/// is immutable.
+fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+    const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/');
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    }
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), PATH);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
@@ -159,8 +172,8 @@ mod tests {
     };
 
     #[test]
-    fn damage_is_found_and_nothing_is_written() {
-        let folder = TempDir::new().unwrap();
+    fn damage_is_found_and_nothing_is_written_beside_it() {
+        let folder = TempDir::with_prefix("100 % of it? #").unwrap();
         let damage = || NUMBERS.damage(folder.path()).unwrap();
         assert_eq!(damage(), None);
         let connection = NUMBERS.open(folder.path(), Ok).unwrap();
@@ -170,7 +183,7 @@ mod tests {
         assert_eq!(damage(), None, "also while it is open");
         drop(connection);
         assert_eq!(damage(), None);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
         let path = folder.path().join(NUMBERS.file);
         let whole = fs::read(&path).unwrap();
