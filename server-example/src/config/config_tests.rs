@@ -88,6 +88,11 @@ fn a_file_that_cannot_be_used_is_refused() {
             .ends_with("bad.toml: line 2: max_cells: invalid type: string \"many\", expected u64"),
         "{wrong_type}"
     );
+    let in_array = refusal("ingest_key_hashes = [\n  \"c2VjcmV0=\", \"b\" = 1,\n]\n");
+    assert!(in_array.contains("bad.toml: line 2: ") && !in_array.contains("c2Vj"), "{in_array}");
+    let element = refusal("cors_origins = [\n  \"https://a.org\",\n  1, # a=b\n]\n");
+    let reason = "bad.toml: line 3: invalid type: integer `1`, expected a string";
+    assert!(element.ends_with(reason), "{element}");
     let in_table = refusal("max_cells = 1\n\n[[fetch]]\nsource = \"url\"\nbad = 1\n");
     assert!(in_table.contains("bad.toml: line 5: unknown field `bad`"), "{in_table}");
     assert!(refusal("max_cells = 1\rmax_positions = 2").contains("line 1: "), "not TOML");

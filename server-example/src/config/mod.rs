@@ -128,30 +128,34 @@ fn read(path: &Path) -> Result<Config, ConfigError> {
         .map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
     toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
-        let above = text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-        let line = text.lines().nth(above).unwrap_or_default();
+        let before = &text[..at];
         ConfigError::Line {
             path: path.to_owned(),
-            line: above + 1,
-            reason: reason(&error.message().replace('\n', " "), line),
+            line: 1 + before.matches('\n').count(),
+            reason: reason(&error.message().replace('\n', " "), before),
         }
     })
 }
 
-/// Adds the key of the line to what is wrong with its value. Of an unknown key that is almost that of
-/// a setting, only the right one is named, not all.
-fn reason(message: &str, line: &str) -> String {
-    let Some((key, _)) = line.split_once('=') else { return message.to_owned() };
-    let key = key.trim();
-    if !message.starts_with("unknown field") {
-        return format!("{key}: {message}");
+/// Adds the key to what is wrong with its value. Of an unknown key that is almost that of a setting,
+/// only the right one is named, not all.
+fn reason(message: &str, before: &str) -> String {
+    if let Some(unknown) = message.strip_prefix("unknown field `") {
+        let right = unknown.split_once("`, expected one of ").and_then(|(key, names)| {
+            Some((key, names.split('`').find(|name| is_almost(key, name))?))
+        });
+        return right.map_or_else(
+            || message.to_owned(),
+            |(key, name)| format!("unknown field `{key}`; the name is {name}"),
+        );
     }
-    match message.split_once(", expected one of ") {
-        Some((unknown, names)) => match names.split('`').find(|name| is_almost(key, name)) {
-            Some(right) => format!("{unknown}; the name is {right}"),
-            None => message.to_owned(),
-        },
-        None => message.to_owned(),
+    let key = before.rsplit('\n').next().and_then(|line| line.trim_end().strip_suffix('='));
+    match key.map(str::trim) {
+        // Anything else can be part of a value, and a value can be secret.
+        Some(key) if key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) => {
+            format!("{key}: {message}")
+        }
+        _ => message.to_owned(),
     }
 }
 
