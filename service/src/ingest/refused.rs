@@ -14,7 +14,7 @@ use crate::sqlite::Layout;
 use crate::sync::lock;
 
 /// The file in the data folder.
-pub const FILE: &str = "refused.sqlite";
+const FILE: &str = "refused.sqlite";
 
 /// How long another process may hold the file before reports are not kept.
 const BUSY: Duration = Duration::from_millis(500);

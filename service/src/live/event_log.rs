@@ -16,7 +16,7 @@ use crate::sqlite::Layout;
 use crate::sync::lock;
 
 /// The file in the data folder.
-pub const FILE: &str = "live.sqlite";
+const FILE: &str = "live.sqlite";
 
 /// How many starts are kept. An id from before them is too old.
 const STARTS: i64 = 1_000;

@@ -8,5 +8,5 @@
 mod event_log;
 mod position;
 
-pub use event_log::{EventLog, EventLogError, FILE, Item, LAYOUT, NumberedItem, Reach, Topic};
+pub use event_log::{EventLog, EventLogError, Item, LAYOUT, NumberedItem, Reach, Topic};
 pub use position::{EventId, InvalidEventId, Position};

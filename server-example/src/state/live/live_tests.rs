@@ -271,7 +271,7 @@ async fn what_cannot_be_sent_is_said() {
     let now = sealed.live.log.id(sealed.live.now()).to_string();
     assert_eq!(drain(&mut listen(&sealed, Some(&now))).await.len(), 1);
     drop(sealed);
-    std::fs::remove_file(copy.path().join(mesonet_service::live::FILE)).unwrap();
+    std::fs::remove_file(copy.path().join(mesonet_service::live::LAYOUT.file)).unwrap();
     let without = state(&copy, |_| {});
     assert_eq!(anew(&without, &now).await, "the id is of another record, or too old");
 }
@@ -394,7 +394,8 @@ async fn an_alert_is_told_though_the_feeds_cannot_be_numbered() {
     let record = Record::on_disk(folder.path(), EmbeddedOptions::default()).unwrap();
     let state = State::of_record(config, Clock::live(), record, Intake::default()).unwrap();
     append(&state, 0, 0..1, 0..0);
-    let log = rusqlite::Connection::open(folder.path().join(mesonet_service::live::FILE)).unwrap();
+    let log =
+        rusqlite::Connection::open(folder.path().join(mesonet_service::live::LAYOUT.file)).unwrap();
     log.execute_batch(
         "CREATE TRIGGER no_feed BEFORE INSERT ON item WHEN NEW.topic = 'feeds' \
          BEGIN SELECT RAISE(FAIL, 'no room'); END",
