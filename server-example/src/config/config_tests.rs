@@ -93,6 +93,9 @@ fn a_file_that_cannot_be_used_is_refused() {
     let element = refusal("cors_origins = [\n  \"https://a.org\",\n  1, # a=b\n]\n");
     let reason = "bad.toml: line 3: invalid type: integer `1`, expected a string";
     assert!(element.ends_with(reason), "{element}");
+    let scripts = refusal("# \u{e9}\nmax_cells = \u{e9}\u{1f327}\n");
+    assert!(scripts.contains("bad.toml: line 2: "), "{scripts}");
+    assert!(!refusal("= 1\n").contains(": : "), "no key");
     let in_table = refusal("max_cells = 1\n\n[[fetch]]\nsource = \"url\"\nbad = 1\n");
     assert!(in_table.contains("bad.toml: line 5: unknown field `bad`"), "{in_table}");
     assert!(refusal("max_cells = 1\rmax_positions = 2").contains("line 1: "), "not TOML");

@@ -128,7 +128,7 @@ fn read(path: &Path) -> Result<Config, ConfigError> {
         .map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
     toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
-        let before = &text[..at];
+        let before = &text[..text.floor_char_boundary(at)];
         ConfigError::Line {
             path: path.to_owned(),
             line: 1 + before.matches('\n').count(),
@@ -152,7 +152,10 @@ fn reason(message: &str, before: &str) -> String {
     let key = before.rsplit('\n').next().and_then(|line| line.trim_end().strip_suffix('='));
     match key.map(str::trim) {
         // Anything else can be part of a value, and a value can be secret.
-        Some(key) if key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) => {
+        Some(key)
+            if !key.is_empty()
+                && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) =>
+        {
             format!("{key}: {message}")
         }
         _ => message.to_owned(),
